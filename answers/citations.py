@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
 from answers.entries import entries_of
+from answers.original_places import original_place, segment_place, with_place
 from graph.evidence import (
     Citation,
     CitationContext,
@@ -36,7 +37,7 @@ def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
 
 def describe_source(row: SourceRow, segment: Segment) -> Source:
     """Return a kept segment as clients see it."""
-    return Source(
+    source = Source(
         index=row["index"],
         segment_id=segment.segment_id,
         document_id=segment.document_id,
@@ -55,6 +56,7 @@ def describe_source(row: SourceRow, segment: Segment) -> Source:
         end=segment.end,
         metadata=segment.metadata,
     )
+    return with_place(source, segment_place(segment))
 
 
 def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
@@ -95,9 +97,10 @@ def build_citation(
     )
     if context := context_of_quote(segment, proof["start"], proof["end"]):
         citation["context"] = context
-    if segment.url and (anchor := _anchor_at(segment, proof["start"])):
+    anchor = _anchor_at(segment, proof["start"])
+    if segment.url and anchor:
         citation["anchor"] = anchor
-    return citation
+    return with_place(citation, original_place(segment.media_type, segment.page_idx, anchor))
 
 
 def _anchor_at(segment: Segment, offset: int) -> str:

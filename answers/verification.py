@@ -11,6 +11,7 @@ from answers.checking import WORST_FIRST
 from answers.citations import build_claim
 from answers.claim_evidence import CitedSource, Evidence
 from answers.inline_marks import MarkedAnswer
+from answers.original_places import place_of, with_place
 from answers.verifier import ClaimToVerify, Verifier, merged_row, row_of
 from graph.errors import InvalidRequest
 from graph.evidence import (
@@ -34,7 +35,8 @@ class VerifiedQuote(TypedDict):
     """A proof of a claim: ``text[start:end] == quote`` of the given text or document, in code points.
 
     ``source`` is the 1-based number of a given text, None for a document of the library; the ids are those of the
-    document, None for a given text. ``context`` is what the quote hangs on, if on anything.
+    document, None for a given text. ``context`` is what the quote hangs on, if on anything; ``slide``, ``sheet`` and
+    ``cell`` are as in a Citation.
     """
 
     source: int | None
@@ -48,6 +50,9 @@ class VerifiedQuote(TypedDict):
     end: int
     quote: str
     context: NotRequired[list[CitationContext]]
+    slide: NotRequired[int]
+    sheet: NotRequired[str]
+    cell: NotRequired[str]
 
 
 class VerifiedClaim(TypedDict):
@@ -187,7 +192,9 @@ def _quote(segment: Segment, citation: Citation, evidence: Evidence) -> Verified
         end=citation["end"],
         quote=citation["quote"],
     )
-    return VerifiedQuote(**quote, context=citation["context"]) if "context" in citation else quote
+    if "context" in citation:
+        quote["context"] = citation["context"]
+    return with_place(quote, place_of(citation))
 
 
 def _cited_ok(item: ClaimToVerify) -> bool | None:

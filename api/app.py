@@ -26,6 +26,7 @@ from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
 from api.routes.service_routes import workspaces_router as workspaces_router_
+from api.routes.source_routes import router as source_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.static_files import read_page
@@ -91,6 +92,7 @@ def mount_routes(app: FastAPI) -> None:
         NATIVE.router,
         documents_router_,
         jobs_router_,
+        source_router_,
         search_router_,
         verify_router_,
         workspaces_router_,

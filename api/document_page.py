@@ -5,6 +5,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from html import escape
 
+from answers.original_places import said_segment_place
 from graph.evidence import Page, Segment
 
 STYLE = (
@@ -46,8 +47,8 @@ def _sections(page: Page) -> Iterator[str]:
 
 def _place(segment: Segment) -> str:
     parts = [segment.heading] if segment.heading else []
-    if segment.page_idx is not None:
-        parts.append(f"page {segment.page_idx + 1}")
+    if said := said_segment_place(segment):
+        parts.append(said)
     return " · ".join(parts)
 
 

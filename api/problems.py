@@ -65,6 +65,7 @@ ERROR_TABLE = (
     ErrorKind(errors.NotAuthenticated, 401, "The request has no credentials, or its key or token is not valid."),
     ErrorKind(errors.NotFound, 404, "It does not exist, or it is not yours; both get the same reply."),
     ErrorKind(errors.SessionBusy, 409, "The session is answering another question."),
+    ErrorKind(errors.SourceBusy, 409, "The source is being synced already."),
     ErrorKind(RequestTooLarge, 413, "The body is larger than the route accepts; names the limit."),
     ErrorKind(errors.BudgetExhausted, 422, "The run has reached a cap of its budget; names the cap."),
     ErrorKind(

@@ -24,6 +24,8 @@ RESULTS = Path(__file__).parent / "results.json"
 PARTS = (
     "retrieval",
     "ingestion",
+    "formats",
+    "sync",
     "reader",
     "stream",
     "durable",
@@ -31,7 +33,7 @@ PARTS = (
     "model",
     "flow",
     "check",
-    "ingest",
+    "contention",
     "sessions",
     "page",
 )

@@ -10,7 +10,7 @@ from bench.figures import Figure, figure, percentile
 from bench.manual_pages import Sentences, html_page, markdown_page
 from graph.evidence import Hit, Segment
 from tools.embeddings.embedder import count_tokens
-from tools.extractive.passages import select_quotes
+from tools.extractive.quoted_passages import select_quotes
 from tools.extractive.reader import ReaderMemo, fitted_weights, rank_by_part
 from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse

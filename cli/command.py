@@ -51,6 +51,7 @@ BY_CODE = {
     "embedding_mismatch": Exit.CONFIGURATION,
     "not_found": Exit.NOT_FOUND,
     "session_busy": Exit.UNAVAILABLE,
+    "source_busy": Exit.UNAVAILABLE,
     "not_authenticated": Exit.USAGE,
     "overloaded": Exit.UNAVAILABLE,
     "server_stopping": Exit.UNAVAILABLE,

@@ -48,6 +48,9 @@ QUESTIONS = (
     DemoQuestion("滤芯指示灯变红以后，应该在几天之内更换滤芯？", "a question in Chinese over a Chinese document"),
     DemoQuestion("When may a citation be emitted?", "answered from Citewell's own manual"),
     DemoQuestion(
+        "What is the most that a standing desk may cost?", "answered from a row of a workbook, cited to its cell"
+    ),
+    DemoQuestion(
         "How much is the daily meal allowance for a full day?",
         "two documents that contradict each other, and an answer that says so",
     ),
@@ -61,7 +64,7 @@ QUESTIONS = (
 def demo(model: Model = "extractive", as_json: AsJson = False) -> None:
     """Show what Citewell does, on its own manual.
 
-    Ingests the manual and five small documents, asks eight questions, and shows each run as it happens. Uses only the
+    Ingests the manual and nine small documents, asks nine questions, and shows each run as it happens. Uses only the
     workspace "demo"; you can run it again at any time.
     """
     run(_demo(model, as_json), as_json=as_json)

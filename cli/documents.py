@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,10 @@ DocumentId = Annotated[str, typer.Argument(help="The document's id.", show_defau
 Limit = Annotated[int, typer.Option(min=1, max=200, help="How many at most.")]
 Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 Space = Annotated[str | None, typer.Option(help="Only documents of this space, by its id or slug.")]
+SourceFilter = Annotated[str | None, typer.Option("--source", help="Only documents of this source, by its id.")]
+PathFilter = Annotated[
+    str | None, typer.Option("--path", help="Only documents whose path begins so, or matches it with * and ?.")
+]
 Title = Annotated[str | None, typer.Option(help="Only documents with this in their title.")]
 
 
@@ -27,12 +31,17 @@ def list_(
     cursor: Cursor = None,
     space: Space = None,
     title: Title = None,
+    source: SourceFilter = None,
+    path: PathFilter = None,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
     """List the documents that you may read, most recently changed first."""
-    run(_list(limit, cursor, space, title, workspace, user, as_json), as_json=as_json)
+    by: dict[str, Any] = {"cursor": cursor, "space": space, "title": title, "path": path}
+    if source is not None:
+        by["source"] = as_id(source, "source")
+    run(_list(limit, by, workspace, user, as_json), as_json=as_json)
 
 
 @documents.command()
@@ -81,31 +90,29 @@ def _documents(storage: Storage) -> "Documents":
     return Documents(storage.database, storage.workspaces)
 
 
-async def _list(
-    limit: int,
-    cursor: str | None,
-    space: str | None,
-    title: str | None,
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
-) -> Exit:
+async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str | None, as_json: bool) -> Exit:
     from cli.tables import show_table
 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
-        page = await _documents(storage).list(
-            identity_of(settings), limit=limit, cursor=cursor, space=space, title=title
-        )
+        page = await _documents(storage).list(identity_of(settings), limit=limit, **by)
         if not page.documents:
             await tell_empty_library(storage, settings)
     if as_json:
         print_json({"documents": page.documents, "next_cursor": page.next_cursor})
         return Exit.OK
     rows = [
-        [d.document_id, d.title, str(d.segments), d.owner or "", f"{d.updated_at:%Y-%m-%d}"] for d in page.documents
+        [
+            d.document_id,
+            d.title,
+            str(d.segments),
+            d.owner or "",
+            f"{d.updated_at:%Y-%m-%d}",
+            ", ".join(place["path"] for place in d.places),
+        ]
+        for d in page.documents
     ]
-    show_table(result_console(), ["Document", "Title", "Segments", "Owner", "Changed"], rows, numbers={2})
+    show_table(result_console(), ["Document", "Title", "Segments", "Owner", "Changed", "Path"], rows, numbers={2})
     if page.next_cursor:
         typer.echo(f"More: citewell documents list --cursor {page.next_cursor}", err=True)
     return Exit.OK
@@ -124,7 +131,15 @@ async def _show(document_id: str, workspace: str | None, user: str | None, as_js
         print_json(document)
         return Exit.OK
     console = result_console()
-    for name, value in plain(document).items():
+    fields = plain(document)
+    fields["places"] = ", ".join(
+        f"{place['path']} ({place['kind']} {place['source_id']}, seen {place['seen_at']:.16})"
+        for place in document.places
+    )
+    fields["similar_to"] = ", ".join(
+        f"{other['share']:.0%} “{other['title']}” ({other['document_id']})" for other in document.similar_to
+    )
+    for name, value in fields.items():
         if value not in (None, {}, ""):
             console.print(Text.assemble((name.ljust(13), "dim"), one_line(str(value))), soft_wrap=True)
     return Exit.OK

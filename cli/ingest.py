@@ -15,6 +15,7 @@ from cli.options import AsJson, UserName, WorkspaceName
 if TYPE_CHECKING:
     from graph.evidence import Identity, Space
     from tools.library.ingestion import Ingestor, Report
+    from tools.library.likeness import SimilarDocument
     from tools.library.web_pages import Extent, WebPages
     from tools.settings import Settings
 
@@ -239,6 +240,11 @@ def as_document(reports: "list[Report]") -> dict[str, object]:
     }
 
 
+def similar(other: "SimilarDocument") -> str:
+    """Say how much of a text another document shares."""
+    return f"{other['share']:.0%} as “{other['title']}”, {other['document_id']}"
+
+
 def _show(reports: "list[Report]") -> None:
     from rich.text import Text
 
@@ -259,6 +265,8 @@ def _show(reports: "list[Report]") -> None:
                 show_indented(console, one_line(" ".join(report.left_out)), 11)
             for warning in report.warnings:
                 show_indented(console, one_line(f"Warning: {warning}"), 11)
+            for other in report.similar_to:
+                show_indented(console, one_line(similar(other)), 11)
     counts = as_document(reports)["counts"]
     assert isinstance(counts, dict)
     summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)

@@ -20,6 +20,7 @@ from cli.mcp import mcp
 from cli.search import search
 from cli.serve import serve
 from cli.sessions import sessions
+from cli.sync import sources_, sync
 from cli.verify import verify
 from cli.workspaces import workspaces
 
@@ -36,11 +37,13 @@ app = typer.Typer(
 
 app.command()(demo)
 app.command()(ingest)
+app.command()(sync)
 app.command()(ask)
 app.command()(search)
 app.command()(verify)
 app.add_typer(documents, name="documents")
 app.add_typer(jobs, name="jobs")
+app.add_typer(sources_, name="sources")
 app.add_typer(sessions, name="sessions")
 app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")

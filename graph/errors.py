@@ -47,6 +47,14 @@ class SessionBusy(InvalidRequest):
     suggestion = "Wait for the session's run to end, or cancel it."
 
 
+class SourceBusy(InvalidRequest):
+    """A source that is being synced already."""
+
+    code = "source_busy"
+    retryable = True
+    suggestion = "Wait for its sync to end."
+
+
 class NotAuthenticated(InvalidRequest):
     """Missing or invalid credentials."""
 

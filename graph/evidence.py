@@ -144,7 +144,8 @@ class Segment:
     ``text == canonical_text[start:end]``. ``page_idx`` is 0-based, or None where the format has no pages; ``heading``
     is the path of headings above the segment, joined by " > ". ``blocks`` are in order and do not overlap; there are
     none where the segment was stored without its structure. ``updated_at`` is when the document was last stored (ISO
-    8601, UTC), and ``content_hash`` is the same for copies of one text under one title; "" where they are not known.
+    8601, UTC), and ``content_hash`` is the same for copies of one text under one title; ``media_type`` is the format
+    that the document was read as; "" where they are not known.
     """
 
     document_id: str
@@ -164,6 +165,7 @@ class Segment:
     blocks: tuple[SegmentBlock, ...] = ()
     updated_at: str = ""
     content_hash: str = ""
+    media_type: str = ""
 
     @property
     def segment_id(self) -> str:
@@ -231,7 +233,10 @@ def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True) -
 
 
 class Source(TypedDict):
-    """A segment kept for one answer, as clients see it. ``index`` is 1-based; ``excerpt`` at most 500 characters."""
+    """A segment kept for one answer, as clients see it. ``index`` is 1-based; ``excerpt`` at most 500 characters.
+
+    One of a presentation has its ``slide``, counting from 0, one of a workbook the name of its ``sheet``.
+    """
 
     index: int
     segment_id: str
@@ -250,6 +255,8 @@ class Source(TypedDict):
     start: int
     end: int
     metadata: dict[str, Any]
+    slide: NotRequired[int]
+    sheet: NotRequired[str]
 
 
 class Place(TypedDict):
@@ -284,7 +291,8 @@ class Citation(TypedDict):
     """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 
     ``context`` is what the quote hangs on, the outermost first. ``anchor`` is the id of its place in the page that the
-    document was taken from, where the document has a url. When an old session is read, ``freshness`` shows whether the
+    document was taken from, where the document has a url. ``slide``, ``sheet`` and ``cell`` are where it stands in a
+    presentation or a workbook; slides count from 0. When an old session is read, ``freshness`` shows whether the
     quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the segment number
     have changed.
     """
@@ -302,6 +310,9 @@ class Citation(TypedDict):
     section_index: int
     context: NotRequired[list[CitationContext]]
     anchor: NotRequired[str]
+    slide: NotRequired[int]
+    sheet: NotRequired[str]
+    cell: NotRequired[str]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
 

@@ -320,6 +320,7 @@ class Settings(BaseSettings):
     ocr_languages: Annotated[str, Field(pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")] = "eng"
     ocr_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0  # for all pages of a file
     page_tokens: Annotated[int | None, Field(ge=256)] = None
+    source_roots: list[str] = []  # folders and s3:// addresses below which the API may read sources
 
     effort: Effort = "balanced"
     answer_from: AnswerFrom | None = None

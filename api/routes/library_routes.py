@@ -7,12 +7,13 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request, Response, status
 from fastapi.responses import HTMLResponse
+from pydantic import Field
 
 from answers.citations import describe_source
 from api.dependencies import Me, OpenLibrary
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
-from api.fields import Body, Cursor, Limit, Name, Printable
+from api.fields import Body, Cursor, Limit, Name, Printable, optional
 from api.original_files import send_original
 from api.problems import problems
 from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
@@ -20,7 +21,7 @@ from graph.errors import NotFound
 from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
-from tools.library.catalogue import Document, DocumentPage, RawText
+from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.library import Library
 from tools.library.new_documents import NewDocument
@@ -29,6 +30,7 @@ from tools.library.places import Place
 documents_router = APIRouter(tags=["documents"])
 WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}
 Filter = Annotated[Name | None, Query()]
+PathPart = Annotated[str, Field(min_length=1, max_length=2000), Printable]
 
 
 @documents_router.post(
@@ -89,14 +91,27 @@ async def _ingest(
 
 @documents_router.get("/api/documents", responses=problems(422, 503))
 async def list_documents(
-    me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None, space: Filter = None, title: Filter = None
+    me: Me,
+    library: OpenLibrary,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    space: Filter = None,
+    title: Filter = None,
+    source: Annotated[UUID | None, Query()] = None,
+    path: Annotated[PathPart | None, Query()] = None,
 ) -> DocumentPage:
-    """List documents, last changed first; ``space`` is an id or a slug, ``title`` a part of the title."""
-    return await library.documents.list(me, limit=limit, cursor=cursor, space=space, title=title)
+    """List documents, last changed first.
+
+    ``space`` is an id or a slug, ``title`` a part of the title, ``source`` the id of a source, and ``path`` how a path
+    in a source begins, or a pattern with ``*`` and ``?``.
+    """
+    return await library.documents.list(
+        me, limit=limit, cursor=cursor, space=space, title=title, source=optional(source), path=path
+    )
 
 
 @documents_router.get("/api/documents/{document_id}", responses=problems(404, 422, 503))
-async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> Document:
+async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> DocumentDetails:
     """Read a document's details, without its text."""
     return await library.documents.get(me, str(document_id))
 

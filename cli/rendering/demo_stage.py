@@ -38,7 +38,7 @@ class Stage:
         new = sum(1 for document in ingested if document.status != "unchanged")
         segments = sum(document.segments for document in ingested)
         self._print(
-            f"Library: the manual and five demo documents, {len(ingested)} in all, {segments} segments; {new} new."
+            f"Library: the manual and nine demo documents, {len(ingested)} in all, {segments} segments; {new} new."
         )
 
     def question(self, number: int, of: int, text: str, shows: str) -> TerminalRun:

@@ -309,10 +309,10 @@ class TerminalRun:
         notes = [*self._notes.pop(step, []), *([remark] if remark else [])]
         line = Text.assemble("  ", ("✓ ", "green"), step.ljust(STEP_COLUMN), (took.rjust(8), "cyan"))
         indent = line.cell_len + 2
-        if self._steps.width < indent + NARROWEST_NOTE:
+        if not notes or self._steps.width < indent + NARROWEST_NOTE:
             self._steps.print(line, soft_wrap=True)
             line, indent = Text(), 2 * MARGIN
-        for note in notes or [""]:
+        for note in notes:
             show_indented(self._steps, Text(note, style="dim"), indent, first=line)
             line = Text()
 

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from answers.citations import excerpt
+from answers.original_places import said_place, said_segment_place
 from cli.rendering.wrapping import show_indented
 from cli.tables import one_line, printable
 from graph.evidence import Citation, Hit, SectionClaim, Source
@@ -83,14 +84,15 @@ def place(title: str, heading: str) -> str:
 
 def _place(source: Source) -> Text:
     line = Text(place(source["title"], source["heading"]), style="bold")
-    if source["page_idx"] is not None:
-        line.append(f", page {source['page_idx'] + 1}", style="not bold")
+    if said := said_place(source):
+        line.append(f", {one_line(said)}", style="not bold")
     return line
 
 
 def _verdict(citation: Citation) -> Text:
     matched = ", matched by its text" if citation["origin"] == "matched" else ""
     return Text.assemble(
+        (f"{citation['cell']} · " if "cell" in citation else "", "dim"),
         (f"characters {citation['start']}–{citation['end']} · ", "dim"),
         (citation["verdict"], VERDICT_STYLE[citation["verdict"]]),
         (matched, "dim"),
@@ -105,7 +107,9 @@ def _freshness(citation: Citation) -> list[tuple[str, str]]:
         return []
     now = citation.get("now")
     where = f" to {now['start']}–{now['end']}" if now and freshness == "moved" else ""
-    page = f", page {now['page_idx'] + 1}" if now and where and now["page_idx"] is not None else ""
+    page = ""
+    if now and where and now["page_idx"] is not None and "sheet" not in citation:
+        page = f", {'slide' if 'slide' in citation else 'page'} {now['page_idx'] + 1}"
     return [(", since ", "dim"), (freshness, FRESHNESS_STYLE[freshness]), (where + page, "dim")]
 
 
@@ -118,13 +122,13 @@ def show_hits(console: Console, hits: Sequence[Hit]) -> None:
         console.print(Text("Nothing found.", style="dim"))
     for number, hit in enumerate(hits, start=1):
         segment = hit.segment
-        page = f", page {segment.page_idx + 1}" if segment.page_idx is not None else ""
+        said = said_segment_place(segment)
         console.print(
             Text.assemble(
                 (f"{number:>2}. ", "dim"),
                 (f"{hit.score:.2f}  ", "cyan"),
                 (place(segment.title, segment.heading), "bold"),
-                page,
+                f", {one_line(said)}" if said else "",
             )
         )
         show_indented(console, Text(one_line(excerpt(segment.text, SHOWN))), 4)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from answers.original_places import said_place
 from cli.rendering.transcript import VERDICT_STYLE, place
 from cli.rendering.wrapping import show_indented
 from cli.tables import one_line
@@ -49,5 +50,5 @@ def _details(claim: "VerifiedClaim", *, numbered: bool) -> str:
 def _place(quote: "VerifiedQuote", files: Sequence[str]) -> str:
     number = quote["source"]
     name = files[number - 1] if number is not None else quote["title"]
-    page = f", page {quote['page_idx'] + 1}" if quote["page_idx"] is not None else ""
-    return f"{place(one_line(name), quote['heading'])}{page}, characters {quote['start']}–{quote['end']}"
+    parts = [place(one_line(name), quote["heading"]), one_line(said_place(quote))]
+    return f"{', '.join(filter(None, parts))}, characters {quote['start']}–{quote['end']}"

@@ -11,7 +11,7 @@ from scipy.special import expit
 from evals.bootstrap import auc
 from evals.cases import best_match
 from research.fitting.small_models import CandidateList, Floats, evenly, fit_logistic, fit_softmax
-from tools.extractive.passages import MOST_PAGE_QUOTES, best_set
+from tools.extractive.quoted_passages import MOST_PAGE_QUOTES, best_set
 from tools.extractive.reader import LogisticModel
 
 OPERATING_POINTS = (0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)

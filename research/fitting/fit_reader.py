@@ -54,7 +54,7 @@ from research.fitting.training_questions import (
 )
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS
 from tools.extractive.extractive_family import KEPT_AT_MOST
-from tools.extractive.passages import MOST_QUOTED
+from tools.extractive.quoted_passages import MOST_QUOTED
 from tools.extractive.reader import reader_input
 from tools.extractive.sentence_features import FEATURES, MEMBERSHIP_FEATURES
 from tools.library.library import open_library

@@ -227,6 +227,23 @@ async def test_an_archive_is_a_document_for_each_file_in_it(client: httpx.AsyncC
     assert "title" in titled.json()["detail"]
 
 
+async def test_a_file_that_is_sent_twice_is_one_document(client: httpx.AsyncClient) -> None:
+    lamp = b"The lamp of the pier turns twice a minute."
+    file = {"file": ("lamp.txt", lamp)}
+    first, again = [await client.post("/api/documents", files=file) for _ in range(2)]
+    renamed = await client.post("/api/documents", files={"file": ("pier.txt", lamp)})
+    assert [each.status_code for each in (first, again, renamed)] == [201, 200, 200]
+    assert [each.json()["status"] for each in (first, again, renamed)] == ["created", "unchanged", "updated"]
+    assert len({each.json()["document_id"] for each in (first, again, renamed)}) == 1
+    packed = {"file": ("piers.zip", archive(("a/lamp.txt", lamp), ("b/lamp.txt", lamp)))}
+    one_id = {each["document_id"] for each in (await client.post("/api/documents", files=packed)).json()["documents"]}
+    assert one_id == {first.json()["document_id"]}
+    others = [{"url": "https://pier.example/lamp"}, {"slug": "lamp"}, {"space": '{"id": "s1", "slug": null}'}]
+    placed = [await client.post("/api/documents", files=file, data=data) for data in others]
+    texts = [await client.post("/api/documents", json={"text": lamp.decode()}) for _ in range(2)]
+    assert len({each.json()["document_id"] for each in (first, *placed, *texts)}) == 6
+
+
 async def test_a_guessed_encoding_is_told(client: httpx.AsyncClient) -> None:
     file = {"file": ("notes.txt", "Die Straße ist für Fußgänger gesperrt.".encode("cp1252"), "text/plain")}
     made = (await client.post("/api/documents", files=file)).json()

@@ -17,6 +17,7 @@ IDS = dict.fromkeys(NAMES, NOBODY) | {
     "model": "extractive",
     "response_id": f"resp_{NOBODY}",
     "answer_item_id": f"msg_{NOBODY}",
+    "folder": "/nowhere",
 }
 JSON = {"content-type": "application/json"}
 

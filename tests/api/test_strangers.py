@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from tests.api.serving import client_of
 from tests.api.trespasses import ATTEMPTS, FRAMES, QUESTION, SHARED, Attempt
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 from tools.library.ingestion import NewDocument
+from tools.library.source_records import SourceOptions
 from tools.settings import Settings
 
 SECRET = "Zelda"
@@ -33,6 +35,7 @@ UNTOLD = (
     "run_id",
     "workspace_run_id",
     "message_id",
+    "source_id",
     "response_id",
     "deleted_response_id",
 )
@@ -63,6 +66,15 @@ STRANGERS = [("default", "stranger"), ("elsewhere", "local")]
 NAMED = ["another user", "another workspace"]
 
 
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Settings of a deployment that may read one folder, in which the owner has a secret too."""
+    folder = tmp_path / "diary"
+    folder.mkdir()
+    (folder / "zebra.md").write_text(DIARY, encoding="utf-8")
+    return settings.model_copy(update={"source_roots": [str(folder)]})
+
+
 @pytest.fixture(params=STRANGERS, ids=NAMED)
 async def belongings(
     request: pytest.FixtureRequest, settings: Settings, citewell: Citewell
@@ -72,6 +84,8 @@ async def belongings(
     document_id = str(uuid4())
     diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, owner="local")
     await citewell.library.ingestor.ingest(Identity(), diary)
+    folder = settings.source_roots[0]
+    source, _ = await citewell.library.sources.add(Identity(), "folder", folder, SourceOptions(), owner="local")
     theirs = settings.model_copy(update={"workspace": workspace, "user": user})
     async with (
         client_of(create_app(settings, citewell=citewell)) as owner,
@@ -103,6 +117,8 @@ async def belongings(
             "workspace_run_id": re.findall(r"^id: (.+):\d+$", frames, re.MULTILINE)[0],
             "message_id": run["message_id"],
             "document_id": document_id,
+            "source_id": source.source_id,
+            "folder": folder,
             "segment_index": "0",
             "workspace_id": "default",
             "job_id": job["job_id"],

@@ -115,6 +115,13 @@ DOCUMENTS = [
     apart("POST", "/api/verify", json={"answer": "The zebra in my diary [SEG={document_id}:0]."}),
     apart("POST", "/api/verify", json={"claims": ["The zebra in my diary."], "document_ids": ["{document_id}"]}),
 ]
+SOURCES = [
+    apart("POST", "/api/sources", json={"kind": "folder", "location": "{folder}"}, silent=True),
+    apart("GET", "/api/sources"),
+    gone("GET", "/api/sources/{source_id}"),
+    gone("POST", "/api/sources/{source_id}/sync", json={"dry_run": True}),
+    gone("DELETE", "/api/sources/{source_id}", params={"documents": "delete"}),
+]
 JOBS = [
     apart("POST", "/api/jobs", files={"file": ("mine.md", b"Mine.")}, silent=True),
     apart("GET", "/api/jobs"),
@@ -214,6 +221,7 @@ ATTEMPTS = [
     *NATIVE,
     *DOCUMENTS,
     *JOBS,
+    *SOURCES,
     *DOCMOST,
     *DOCS_CHATBOT,
     *CONVERSATION,

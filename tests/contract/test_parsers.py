@@ -83,15 +83,6 @@ def test_any_html(parts: list[str]) -> None:
 
 
 @settings(deadline=None)
-@given(st.binary(max_size=200), st.sampled_from(["x.txt", "x.md", "x.html", "x.json", "x.pdf", "x"]))
-def test_any_bytes(data: bytes, name: str) -> None:
-    try:
-        check_parsed(parse(data, name=name))
-    except UnreadableDocument as error:
-        assert error.message  # noqa: PT017
-
-
-@settings(deadline=None)
 @given(TEXTS.filter(lambda text: bool(text.strip())), st.data())
 def test_any_document_ai(text: str, data: st.DataObject) -> None:
     """Anchors may lie anywhere, overlap, run backwards and beyond; pages follow each other as they do in a scan."""

@@ -60,14 +60,20 @@ parser = Parser(("text/x-hostile",), (".hostile",), read)
 async def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Sandbox]:
     install(tmp_path, "hostile", {"hostile": HOSTILE}, "[citewell.parsers]\nhostile = hostile:parser\n")
     monkeypatch.syspath_prepend(str(tmp_path))
+    BEFORE.clear()
+    BEFORE.extend(children())
     opened = Sandbox(1, 60, 512)
     yield opened
     await opened.close()
     assert not children()
 
 
+BEFORE: list[psutil.Process] = []  # of deployments that other tests keep open
+
+
 def children() -> list[psutil.Process]:
-    return [each for each in psutil.Process().children() if "sandbox_process" in " ".join(each.cmdline())]
+    found = [each for each in psutil.Process().children() if "sandbox_process" in " ".join(each.cmdline())]
+    return [each for each in found if each not in BEFORE]
 
 
 async def read(sandbox: Sandbox, data: bytes, name: str = "a.hostile", how: Reading = HOW) -> ReadFile:

@@ -64,8 +64,13 @@ def test_the_manual_is_answered_from(questions: list[dict[str, Any]]) -> None:
     assert quoted(questions[5], "emitted only where")
 
 
+def test_a_workbook_is_answered_from_and_cited_to_its_cell(questions: list[dict[str, Any]]) -> None:
+    assert quoted(questions[6], "Standing desk | 680")
+    assert [(each["sheet"], each["cell"]) for each in questions[6]["citations"]] == [("Equipment", "A4")]
+
+
 def test_documents_that_contradict_each_other_are_both_quoted(questions: list[dict[str, Any]]) -> None:
-    disputed = questions[6]
+    disputed = questions[7]
     assert quoted(disputed, "42 euros for a full day")
     assert quoted(disputed, "36 euros for a full day")
     assert "disagree" in disputed["sections"][-1]["text"]

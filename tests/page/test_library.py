@@ -4,6 +4,7 @@ import io
 import json
 import re
 import zipfile
+from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Locator, Page, Request, Route, expect
@@ -15,6 +16,7 @@ from tests.page.browsing import NARROW, Visits
 from tests.page.sites import Site, site_of
 from tools.settings import Settings
 
+DEMO = Path(__file__).parents[2] / "docs" / "demo"
 REFUSED = "Failed to load resource: the server responded with a status of 4"
 OVERLOADED = "Failed to load resource: the server responded with a status of 503"
 PROBLEM = {
@@ -296,7 +298,7 @@ async def test_files_are_brought_in_and_a_refusal_says_why(chromium_page: Visits
         page, file("broken.pdf", "%PDF-1.4 nothing"), file("report.docx", b"PK\x03\x04\0\0"), file("void.md", "")
     )
     await expect(upload(page, "broken.pdf")).to_contain_text("The PDF is broken")
-    await expect(upload(page, "report.docx")).to_contain_text("The file is binary, not text.")
+    await expect(upload(page, "report.docx")).to_contain_text("The archive is broken: it cannot be opened.")
     await expect(upload(page, "void.md")).to_contain_text("The file is empty.")
     await expect(upload(page, "void.md")).to_contain_text("Convert the file to Markdown")
     await expect(upload(page, "void.md").get_by_role("button", name="Try again: void.md")).to_be_hidden()
@@ -520,3 +522,29 @@ async def test_an_archive_says_what_became_of_its_files(chromium_page: Visits, e
     await expect(upload(page, "island.zip").get_by_role("button", name="Select island.zip")).to_be_hidden()
     await expect(upload(page, "street.txt")).to_contain_text("It was read as windows-1252, which is a guess")
     await expect(shelf(page).get_by_role("checkbox", name="Ferries")).to_be_visible()
+
+
+async def test_office_files_are_brought_in_and_cited_by_slide_and_cell(
+    chromium_page: Visits, extractive_site: Site
+) -> None:
+    page = await chromium_page(extractive_site.url)
+    library = await open_library(page)
+    names = ["moving-plan.docx", "equipment.xlsx", "first-week.pptx"]
+    await bring(page, *(file(name, (DEMO / name).read_bytes()) for name in names))
+    for name in names:
+        await expect(upload(page, name)).to_contain_text("Added")
+    await library.get_by_role("button", name="Done").click()
+
+    for question, place, heading in [
+        ("What is the most that a standing desk may cost?", "sheet Equipment, A4", "Sheet 1"),
+        ("For how long does a newcomer have a buddy?", "slide 5", "Slide 5"),
+    ]:
+        await asked(page, question)
+        turn = page.get_by_role("article", name=question, exact=True)
+        marker = turn.get_by_role("button", name=re.compile("^Source 1"))
+        await marker.hover()
+        proof = page.get_by_role("dialog", name="Proof from source 1")
+        await expect(proof).to_contain_text(place)
+        await marker.click()
+        await expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+    await expect(page.get_by_text("5 slides · 5 segments")).to_be_visible()

@@ -8,13 +8,15 @@ import httpx2
 import pytest
 
 from answers.citations import landing_url
-from graph.errors import UnreadableDocument, WebUnavailable
+from graph.errors import NotFound, UnreadableDocument, WebUnavailable
 from graph.evidence import Identity
 from tests.scripted_web import Reply, ScriptedWeb, page, serve_web
 from tests.unit.pdf_files import pdf
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Document, Documents
 from tools.library.ingestion import Ingestor, NewDocument, Report
+from tools.library.source_records import SourceOptions, Sources
+from tools.library.syncing import Syncer, checked_location
 from tools.library.web_pages import Extent, WebPages
 from tools.originals.originals import Originals
 from tools.retrieval.segment_store import SegmentStore
@@ -185,3 +187,36 @@ async def test_a_page_of_another_user_is_refused(deployment: Deployment, web: Sc
     assert [report.status for report in theirs] == ["created"]
     [mine] = await deployment.ingest(url)
     assert (mine.status, getattr(mine, "code", "")) == ("refused", "not_found")
+
+
+async def test_a_library_follows_a_site(
+    database: Database, settings: Settings, deployment: Deployment, web: ScriptedWeb
+) -> None:
+    workspaces = Workspaces(database)
+    ingestor = Ingestor(database, workspaces, await open_embedder(settings), settings)
+    syncer = Syncer(database, workspaces, ingestor, settings, roots=[], pages=deployment.pages)
+    index = "<p><a href='lamps.html'>Lamps</a> <a href='horns.html'>Horns</a></p>"
+    start = web.serve("docs.test/", manual(index, etag='"index"'))
+    lamps = web.serve("docs.test/lamps.html", manual("The lamp turns.", **TAG))
+    horns = web.serve("docs.test/horns.html", manual("The horn sounds.", etag='"horns"'))
+    location = checked_location("site", start, [])
+    source, _ = await Sources(database, workspaces).add(ME, "site", location, SourceOptions(extent="site"))
+
+    async def synced() -> dict[str, int]:
+        report = await syncer.sync(ME, source)
+        return {name: number for name, number in report.counts.items() if number}
+
+    assert await synced() == {"new": 3}
+    assert (await deployment.document(lamps)).places[0]["path"] == lamps
+    for name in ("", "lamps.html", "horns.html"):
+        web.serve(f"docs.test/{name}", Reply(status=304, headers={}))
+    assert await synced() == {"unchanged": 3}
+    web.serve("docs.test/lamps.html", manual("The lamp stands still.", etag='"two"'))
+    web.serve("docs.test/horns.html", Reply(status=503))
+    counts = await synced()
+    assert (counts["changed"], counts["unchanged"], counts.get("gone", 0)) == (1, 1, 0)
+    assert (await deployment.document(horns)).places[0]["trouble"]
+    web.serve("docs.test/horns.html", Reply(status=404))
+    assert (await synced())["deleted"] == 1
+    with pytest.raises(NotFound):
+        await deployment.document(horns)

@@ -15,6 +15,7 @@ COMMANDS = [
         for name in (
             "demo",
             "ingest",
+            "sync",
             "ask",
             "search",
             "verify",
@@ -30,6 +31,7 @@ COMMANDS = [
     ),
     *(["documents", name] for name in ("list", "show", "raw", "delete")),
     *(["jobs", name] for name in ("list", "show", "cancel", "pause", "resume", "retry")),
+    *(["sources", name] for name in ("list", "delete")),
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),

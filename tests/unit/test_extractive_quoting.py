@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from answers.entries import entries_of
 from graph.evidence import Hit, Segment, SegmentBlock, SourceKind
 from tools.embeddings.embedder import count_tokens
-from tools.extractive.passages import MOST_PAGE_QUOTES, MOST_QUOTED, MOST_QUOTES, as_markdown, best_set, select_quotes
+from tools.extractive.quoted_passages import (
+    MOST_PAGE_QUOTES,
+    MOST_QUOTED,
+    MOST_QUOTES,
+    as_markdown,
+    best_set,
+    select_quotes,
+)
 from tools.extractive.reader import RankedSentences, rank_by_part
 from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse

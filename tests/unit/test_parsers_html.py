@@ -436,3 +436,21 @@ def test_blocks_of_any_tree_are_in_order_and_lose_no_word(parts: list[str]) -> N
         assert all(above < index for above in block.hangs_on)
     for word in {word for word in html.replace("<", " <").replace(">", "> ").split() if word[1:].isdigit()}:
         assert word in parsed.text
+
+
+def test_a_heading_that_leads_back_to_the_contents_is_one() -> None:
+    html = """<body><article><h1>Lamps</h1>
+<h2><a class="toc-backref" href="#id1" role="doc-backlink">Oil</a><a class="headerlink" href="#oil">¶</a></h2>
+<p>Forty litres. <a href="#f" role="doc-noteref">[1]</a></p><aside class="footnote" id="f">
+<span class="label">[<a role="doc-backlink" href="#id2">1</a>]</span><p>In ten tanks.</p></aside>
+<div class="footnote"><ol><li id="g"><p>By law. <a class="footnote-backref" href="#id3">&#8617;</a></p></li></ol></div>
+<p>Salt. <a href="#id4" role="doc-backlink">&#8617;&#xfe0e;</a></p></article></body>"""
+    assert [line.partition("\n")[0] for line in lines(html)] == [
+        "heading: Lamps",
+        "heading: Oil",
+        "paragraph: Forty litres. [1]",
+        "footnote: [1]",
+        "footnote: In ten tanks.",
+        "footnote: 1. By law.",
+        "paragraph: Salt.",
+    ]

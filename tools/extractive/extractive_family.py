@@ -19,7 +19,7 @@ from graph.ports import (
 from graph.state import Turn
 from graph.usage import Meter
 from prompts import lines
-from tools.extractive.passages import select_quotes
+from tools.extractive.quoted_passages import select_quotes
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases

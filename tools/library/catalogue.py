@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Space
+from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument
 from tools.originals.originals import Original, Originals
 from tools.retrieval.indexing import drop_segments, lock_library
@@ -91,7 +92,13 @@ CASE WHEN d.original_sha256 IS NOT NULL
      THEN json_build_object('sha256', d.original_sha256, 'size', d.original_size,
                             'media_type', d.original_media_type, 'name', d.original_name) END AS original,
 (SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS segments,
-d.created_at, d.updated_at, d.expires_at
+d.created_at, d.updated_at, d.expires_at,
+(SELECT coalesce(json_agg(json_build_object(
+     'source_id', s.source_id, 'kind', s.kind, 'path', p.path, 'seen_at', greatest(s.synced_at, p.read_at),
+     'trouble', p.trouble) ORDER BY s.source_id, p.path), '[]')
+ FROM places AS p JOIN sources AS s USING (workspace, source_id)
+ WHERE p.workspace = %(workspace)s AND p.document_id = d.document_id
+   AND (s.owner IS NULL OR s.owner = %(user)s)) AS places
 """
 _REACHED = f"d.workspace = %(workspace)s AND {VISIBLE}"
 _GET = f"SELECT {_COLUMNS} FROM documents AS d WHERE d.document_id = %(document_id)s AND {_REACHED}"
@@ -101,6 +108,12 @@ WHERE {_REACHED}
   AND (%(space)s::text IS NULL OR d.space_id = %(space)s OR d.space_slug = %(space)s)
   AND (%(title)s::text IS NULL OR d.title ILIKE %(title)s)
   AND (%(ids)s::uuid[] IS NULL OR d.document_id = ANY(%(ids)s::uuid[]))
+  AND (%(source)s::uuid IS NULL AND %(path)s::text IS NULL OR EXISTS (
+       SELECT FROM places AS p JOIN sources AS s USING (workspace, source_id)
+       WHERE p.workspace = %(workspace)s AND p.document_id = d.document_id
+         AND (s.owner IS NULL OR s.owner = %(user)s)
+         AND (%(source)s::uuid IS NULL OR p.source_id = %(source)s::uuid)
+         AND (%(path)s::text IS NULL OR p.path LIKE %(path)s)))
   AND (NOT %(lasting)s OR {LASTING})
   AND (%(before)s::timestamptz IS NULL OR d.updated_at < %(before)s
        OR d.updated_at = %(before)s AND d.document_id > %(after_id)s::uuid)
@@ -121,12 +134,25 @@ LIMIT %(limit)s
 _REMOVE = "DELETE FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"
 
 
+class DocumentPlace(TypedDict):
+    """A place of a document in a source. ``seen_at`` is when its file was last there, in ISO 8601.
+
+    ``trouble`` says why today's file could not be read; the document is then of an earlier version.
+    """
+
+    source_id: str
+    kind: str
+    path: str
+    seen_at: str
+    trouble: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document without its text. ``segments`` is the number of its segments.
 
     ``left_out`` says in plain sentences what of the file is not in its text; ``original`` is the file itself, None
-    where none is kept.
+    where none is kept; ``places`` is where it is in sources.
     """
 
     document_id: str
@@ -145,6 +171,14 @@ class Document:
     created_at: datetime
     updated_at: datetime
     expires_at: datetime | None
+    places: list[DocumentPlace]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDetails(Document):
+    """A document without its text, with those that share most of their text with it."""
+
+    similar_to: list[SimilarDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +223,15 @@ class Documents:
         cursor: str | None = None,
         space: str | None = None,
         title: str | None = None,
+        source: str | None = None,
+        path: str | None = None,
         document_ids: Sequence[str] | None = None,
         lasting: bool = False,
     ) -> DocumentPage:
         """List documents, at most 200 per page.
 
-        ``space`` is an id or a slug, ``title`` a case-insensitive part of the title. ``document_ids`` limits the list
+        ``space`` is an id or a slug, ``title`` a case-insensitive part of the title. ``source`` is the id of a
+        source, ``path`` how a path in one begins, or a pattern with ``*`` and ``?``. ``document_ids`` limits the list
         to these; ids that are not UUIDs are ignored. ``lasting`` leaves out documents that runs stored temporarily: web
         pages and passages that a reader marked.
 
@@ -204,10 +241,14 @@ class Documents:
         if not 1 <= limit <= LONGEST_PAGE:
             raise InvalidRequest(f"limit: must be from 1 to {LONGEST_PAGE}.")
         before, after_id = decode_cursor(cursor)
+        if source is not None and as_uuid(source) is None:
+            return DocumentPage([], None)
         row = {
             **await self._scope(identity),
             "space": space,
             "title": None if title is None else containing(title),
+            "source": source,
+            "path": None if path is None else _path_pattern(path),
             "ids": None if document_ids is None else [each for each in map(as_uuid, document_ids) if each is not None],
             "lasting": lasting,
             "before": before,
@@ -224,7 +265,7 @@ class Documents:
             shown, encode_cursor(shown[-1].updated_at, shown[-1].document_id) if len(found) > limit else None
         )
 
-    async def get(self, identity: Identity, document_id: str) -> Document:
+    async def get(self, identity: Identity, document_id: str) -> DocumentDetails:
         """Read a document without its text. Raises NotFound."""
         row = await self._document_key(identity, document_id)
         async with (
@@ -232,9 +273,11 @@ class Documents:
             connection.cursor(row_factory=class_row(Document)) as rows,
         ):
             found = await (await rows.execute(_GET, row)).fetchone()
-        if found is None:
-            raise _unknown(document_id)
-        return found
+            if found is None:
+                raise _unknown(document_id)
+            similar = await find_similar(connection, row["workspace"], row["user"], [found.document_id])
+        values = {each.name: getattr(found, each.name) for each in fields(Document)}
+        return DocumentDetails(**values, similar_to=similar.get(found.document_id, []))
 
     async def raw_text(self, identity: Identity, document_id: str) -> RawText:
         """Read a document's canonical text as segments. Raises NotFound."""
@@ -289,6 +332,14 @@ class Documents:
 
 def _unknown(document_id: str) -> NotFound:
     return NotFound(f"There is no document {document_id}.")
+
+
+def _path_pattern(path: str) -> str:
+    """Return the pattern for LIKE of a beginning, or of a pattern with ``*`` and ``?``."""
+    escaped = path.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    if "*" not in path and "?" not in path:
+        return f"{escaped}%"
+    return escaped.replace("*", "%").replace("?", "_")
 
 
 def containing(part: str) -> str:

@@ -23,6 +23,7 @@ from graph.errors import CitewellError, InvalidRequest, NotFound, UnreadableDocu
 from graph.evidence import Identity, Space
 from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
 from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
+from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import (
     BATCH_BYTES,
     BATCH_DOCUMENTS,
@@ -61,6 +62,7 @@ class Ingested:
 
     ``left_out`` says in plain sentences what of the file is not in its text, such as hidden words or pages without any,
     and ``warnings`` what in it may be wrong, such as letters whose encoding was guessed.
+    ``similar_to`` are other documents that share most of a new or changed text, as far as the caller may read them.
     """
 
     document_id: str
@@ -70,6 +72,7 @@ class Ingested:
     segments: int
     left_out: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    similar_to: list[SimilarDocument] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,7 +485,8 @@ class Ingestor:
                         if written:
                             await check_recorded(connection, self._embedder)
                             await write_changes(connection, workspace, now, drafts)
-                        outcomes = [each.outcome(drafts) for each in now]
+                        found = [each.outcome(drafts) for each in now]
+                        outcomes = await _with_similar(connection, workspace, identity.user, found)
                         for outcome in outcomes if finish is not None else ():
                             if finish is not None and isinstance(outcome, Ingested):
                                 await finish(connection, outcome)
@@ -542,6 +546,20 @@ def _raised(outcome: Ingested | NotFound) -> Ingested:
     if isinstance(outcome, NotFound):
         raise outcome
     return outcome
+
+
+async def _with_similar(
+    connection: Connection, workspace: int, user: str, outcomes: Sequence[Ingested | NotFound]
+) -> list[Ingested | NotFound]:
+    """Tell of each document whose text is new which others are similar to it."""
+    new = [each.document_id for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged"]
+    similar = await find_similar(connection, workspace, user, new) if new else {}
+    return [
+        replace(each, similar_to=similar[each.document_id])
+        if isinstance(each, Ingested) and each.document_id in similar
+        else each
+        for each in outcomes
+    ]
 
 
 @contextmanager

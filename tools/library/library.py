@@ -10,6 +10,7 @@ from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, open_embedder, recorded_embedding, refuse_mismatch
 from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
+from tools.library.background_syncs import BackgroundSyncs
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
@@ -19,6 +20,8 @@ from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
 from tools.library.places import Places
 from tools.library.sandbox import opened_sandbox
+from tools.library.source_records import Sources
+from tools.library.syncing import Syncer
 from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
 from tools.parsers import formats
@@ -48,6 +51,9 @@ class Library:
     ingestor: Ingestor
     jobs: Jobs
     job_worker: JobWorker
+    sources: Sources
+    syncer: Syncer
+    syncs: BackgroundSyncs
     sessions: Sessions
     searcher: SegmentSearcher
     reader: SegmentStore
@@ -85,6 +91,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         open_database(settings) as database,
         open_examiner(database, settings.judge) as examiner,
         opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
+        opened_sandbox(settings.jobs, 1) as followed,  # so that no upload waits for the files of a source
     ):
         families = configured_families(settings, examined_by(examiner))
         async with database.connection() as connection:
@@ -100,6 +107,10 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
+        pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
+        following = Ingestor(database, workspaces, embedder, settings, followed)
+        syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
+        syncs = BackgroundSyncs(syncer, followed)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
@@ -115,17 +126,21 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     ingestor=ingestor,
                     jobs=Jobs(database, workspaces, settings.jobs, notifications),
                     job_worker=job_worker,
+                    sources=Sources(database, workspaces),
+                    syncer=syncer,
+                    syncs=syncs,
                     sessions=Sessions(database, workspaces, families),
                     searcher=searcher,
                     reader=reader,
                     families=families,
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
-                    pages=WebPages(web_reader, sandboxed, documents, originals, settings.sites),
+                    pages=pages,
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
                 )
         finally:
+            await syncs.close()
             await web_reader.close()
             await job_worker.close()
             await notifications.close()

@@ -15,6 +15,7 @@ from uuid import UUID, uuid4, uuid5
 
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from graph.evidence import Space
+from tools.library.likeness import sketch
 from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, Recognition, media_type_of, parse
 from tools.parsers.canonical_text import Block, storable
@@ -56,8 +57,8 @@ class NewDocument:
 class DocumentFields:
     """A document's row without its id, hash and dates; compared as a whole to detect changes.
 
-    ``left_out`` says in plain sentences what of the file is not in its text. The original is the file that the text was
-    read from; its fields are None where none is kept.
+    ``left_out`` says in plain sentences what of the file is not in its text. ``likeness`` is the sketch of the text.
+    The original is the file that the text was read from; its fields are None where none is kept.
     """
 
     title: str
@@ -71,6 +72,7 @@ class DocumentFields:
     media_type: str
     page_count: int | None
     left_out: list[str]
+    likeness: str | None
     expires_at: datetime | None
     original_sha256: str | None = None
     original_size: int | None = None
@@ -112,7 +114,7 @@ def make_ready(
 
     Raises InvalidRequest naming the invalid field, UnreadableDocument if the content cannot be read.
     """
-    document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
+    document_id = id_of(new)
     new = replace(new, name=storable(new.name))
     parsed = _read(new, max_bytes, recognition)
     front = parsed.metadata
@@ -132,6 +134,7 @@ def make_ready(
         media_type=parsed.media_type,
         page_count=parsed.page_count,
         left_out=[storable(said) for said in parsed.left_out],
+        likeness=sketch(parsed.text),
         expires_at=_checked_moment(new.expires_at),
     )
     content_hash = _content_hash(parsed, fields.title, size)
@@ -182,6 +185,21 @@ def documents_of(
                 yield f"{name}/{path}" if name and path else name or path, number, document
         except CitewellError as error:
             yield name, number, error
+
+
+def id_of(new: NewDocument) -> str:
+    """Return the id of a document: its own, for a file one that follows from its bytes, or else a new one.
+
+    So a file that is sent twice is one document, unless its host addresses it differently, or it is in another space or
+    of another owner. Raises InvalidRequest.
+    """
+    if new.document_id is not None:
+        return valid_id(new.document_id)
+    if new.data is None:
+        return str(uuid4())
+    space = new.space or {"id": None, "slug": None}
+    place = [new.owner, space.get("id"), space.get("slug"), new.slug, new.url]
+    return str(uuid5(_FILES, json.dumps([*place, hashlib.sha256(new.data).hexdigest()], default=str)))
 
 
 def valid_id(document_id: str) -> str:
@@ -278,6 +296,7 @@ def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
 
 
 _PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
+_FILES = UUID("b1d3c5f2-7c0a-5f0e-8a61-3e9d2f4c6b80")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,15 @@
 """Where in its original a segment, or a part of it, stands: page and boxes, anchor, sheet and cell, or slide."""
 
 import asyncio
-import re
 
 from typing_extensions import TypedDict
 
+from answers.original_places import original_place
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Segment
 from graph.ports import SegmentReader
 from tools.originals.originals import Originals
 from tools.parsers.pdf_places import find_boxes
-
-_CELL = re.compile(r"(?P<sheet>.+)!(?P<cell>\$?[A-Z]{1,3}\$?\d{1,7})(?::.*)?", re.DOTALL)
-_SHEETS = ("spreadsheet", "excel", "csv", "tab-separated")
-_SLIDES = ("presentation", "powerpoint")
 
 
 class PlaceBox(TypedDict):
@@ -75,7 +71,7 @@ class Places:
             )
         media_type = await self._originals.media_type(identity, document_id)
         anchor = next((block.anchor for block in segment.blocks if block.end > start), "") or None
-        cell = _CELL.fullmatch(anchor) if anchor and _is(media_type, _SHEETS) else None
+        place = original_place(media_type, segment.page_idx, anchor or "")
         return Place(
             document_id=segment.document_id,
             segment_index=segment.segment_index,
@@ -84,9 +80,9 @@ class Places:
             page_idx=segment.page_idx,
             boxes=await self._boxes(identity, segment, start, end, media_type),
             anchor=anchor,
-            sheet=cell["sheet"] if cell else None,
-            cell=cell["cell"].replace("$", "") if cell else None,
-            slide=segment.page_idx if _is(media_type, _SLIDES) else None,
+            sheet=place.get("sheet"),
+            cell=place.get("cell"),
+            slide=place.get("slide"),
         )
 
     async def _boxes(
@@ -115,7 +111,3 @@ class Places:
             )
             for box in place.boxes
         ]
-
-
-def _is(media_type: str, kinds: tuple[str, ...]) -> bool:
-    return any(kind in media_type for kind in kinds)

@@ -5,6 +5,7 @@ gets frames back: any number of progress, then the document or the error. A fram
 the bytes that follow it.
 """
 
+import gc
 import json
 import os
 import resource
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument, restored_error
 from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, count_tokens
-from tools.library.new_documents import NewDocument, ReadyDocument, make_ready, valid_id
+from tools.library.new_documents import NewDocument, ReadyDocument, id_of, make_ready
 from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import Recognition
 from tools.parsers.canonical_text import storable
@@ -32,6 +33,7 @@ from tools.retrieval.segment_rows import TermCounts, packed_rows, vector_rows
 LENGTH = struct.Struct(">I")
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
 GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
+NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 NICENESS = 10  # so that questions come first
 MOST_FILES = 500  # read by one process, in case a parser leaks
 _WIRED = [field.name for field in fields(NewDocument) if field.name not in ("text", "data")]
@@ -52,10 +54,10 @@ class WiredDocument:
 
     @classmethod
     def of(cls, new: NewDocument) -> "WiredDocument":
-        """Return a document with an id, its own or a new one. Raises InvalidRequest."""
+        """Return a document with its id. Raises InvalidRequest."""
         if (new.text is None) == (new.data is None):
             raise InvalidRequest("A document needs either a text or a file.")
-        document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
+        document_id = id_of(new)
         new = replace(new, document_id=document_id, name=storable(new.name))
         values = {name: getattr(new, name) for name in _WIRED}
         if new.expires_at is not None:
@@ -171,6 +173,7 @@ def main(megabytes: int) -> None:
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a parser prints is no frame
     os.nice(NICENESS)
+    gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20)
     count_tokens([""])

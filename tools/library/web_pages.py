@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
-from graph.errors import InvalidRequest, NotFound, UnreadableDocument, WebUnavailable
+from graph.errors import CitewellError, InvalidRequest, NotFound, UnreadableDocument, WebUnavailable
 from graph.evidence import Identity, Space
 from tools.library.catalogue import Document, Documents
 from tools.library.ingestion import Ingested, Ingestor, Refused, Report
@@ -66,8 +66,7 @@ class WebPages:
         document_id = new.document_id or document_id_of(identity.workspace, address)
         page = await self._read(identity, OnePage(self._reader, address), Listed(address), document_id)
         if isinstance(page, Unread):
-            kind = WebUnavailable if page.code == WebUnavailable.code else UnreadableDocument
-            raise kind(page.reason, suggestion=_SUGGESTIONS[kind.code])
+            raise _error(page)
         ingested = await self._ingestor.ingest(identity, _document(identity, page, new))
         return replace(ingested, name=page.address)
 
@@ -107,6 +106,13 @@ class WebPages:
             return Sitemap(self._reader, address, most=most)
         depth = self._limits.max_depth if depth is None else depth
         return Site(self._reader, address, most=most, depth=depth, find_known=partial(self._find_known, identity))
+
+    async def read_document(self, identity: Identity, reader: SiteReader, listed: Listed) -> NewDocument:
+        """Return a listed page as a document, which is not stored. Raises UnreadableDocument, WebUnavailable."""
+        page = await self._read(identity, reader, listed, document_id_of(identity.workspace, listed.address))
+        if isinstance(page, Unread):
+            raise _error(page)
+        return _document(identity, page, NewDocument(source_type=SOURCE_TYPE))
 
     async def _read(self, identity: Identity, reader: SiteReader, listed: Listed, document_id: str) -> WebFile | Unread:
         """Read a page, or take the bytes that are kept where its server says that it did not change.
@@ -153,6 +159,11 @@ class WebPages:
             return await self._originals.read_whole(await self._originals.find(identity, document_id))
         except NotFound:
             return None
+
+
+def _error(page: Unread) -> CitewellError:
+    kind = WebUnavailable if page.code == WebUnavailable.code else UnreadableDocument
+    return kind(page.reason, suggestion=_SUGGESTIONS[kind.code])
 
 
 def _validators(known: Document | None) -> Validators | None:

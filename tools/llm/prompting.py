@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from answers.citations import context_outside
+from answers.original_places import said_segment_place
 from graph.evidence import Segment
 from graph.state import Turn
 from prompts import Prompt
@@ -197,11 +198,10 @@ class SegmentContext:
 
 
 def place_line(segment: Segment) -> str:
-    """Return a segment's title, heading path and page as one sanitized line."""
+    """Return a segment's title, heading path and page, slide or sheet as one sanitized line."""
     parts = [one_line(segment.title), *(one_line(h) for h in segment.heading.split(" > "))]
     path = " > ".join(dict.fromkeys(part for part in parts if part))
-    page = "" if segment.page_idx is None else f"page {segment.page_idx + 1}"
-    return ", ".join(part for part in (path, page) if part) or "Untitled"
+    return ", ".join(part for part in (path, one_line(said_segment_place(segment))) if part) or "Untitled"
 
 
 def shown_text(segment: Segment) -> str:

@@ -32,7 +32,8 @@ _FRAME_IDS = names_of(
 )
 _COOKIE_BAR = re.compile(r"\b(?:cookie|consent|gdpr)[-_]?(?:bar|banner|consent|notice|popup|message|modal|overlay)\b")
 _PERMALINKS = names_of(
-    "headerlink hash-link anchor-link anchorjs-link copiable-link copiable-anchor permalink footnote-back"
+    "headerlink hash-link anchor-link anchorjs-link copiable-link copiable-anchor permalink footnote-back "
+    "footnote-backref"
 )
 _PERMALINK_SIGNS = frozenset({"", "¶", "#", "§", "🔗", "Permalink", "\u200b"})
 _SITE = re.compile(r"(?:https?://[^/]*)?(?:\.{0,2}/)*(?:index\.html?)?")
@@ -190,11 +191,14 @@ class Visibility:
 def is_permalink(element: Any) -> bool:
     """Whether a link is the sign beside a heading or term that leads to itself, or back from a footnote."""
     names = (element.get("class") or "").split()
-    if not _PERMALINKS.isdisjoint(names) or element.get("role") == "doc-backlink":
+    if not _PERMALINKS.isdisjoint(names):
         return True
-    if not (element.get("href") or "").startswith("#") or len(element):
+    if len(element):
         return False
-    return "".join((element.text or "").split()) in _PERMALINK_SIGNS
+    sign = "".join((element.text or "").split())
+    if element.get("role") == "doc-backlink":  # a heading that leads back to the table of contents is one too
+        return not any(letter.isalnum() for letter in sign)
+    return (element.get("href") or "").startswith("#") and sign in _PERMALINK_SIGNS
 
 
 def leads_to_site(href: str | None) -> bool:

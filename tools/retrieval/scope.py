@@ -14,7 +14,7 @@ from tools.storage.database import Connection
 SEGMENT_COLUMNS = (
     "s.document_id::text, s.segment_index, s.start_offset, s.end_offset, s.body, s.page_idx, s.heading, s.tokens,"
     " d.title, d.source_type, d.slug, d.space_id, d.space_slug, d.url, d.metadata, s.structure,"
-    " d.updated_at, d.content_hash"
+    " d.updated_at, d.content_hash, d.media_type"
 )
 NOT_EXPIRED = "(d.expires_at IS NULL OR d.expires_at > now())"
 VISIBLE = f"d.deleted_at IS NULL AND (d.owner IS NULL OR d.owner = %(user)s) AND {NOT_EXPIRED}"
@@ -26,7 +26,7 @@ LASTING = "d.expires_at IS NULL"
 def as_segment(row: tuple[Any, ...]) -> Segment:
     """Read the first of a row's columns, as ``SEGMENT_COLUMNS`` orders them."""
     document_id, index, start, end, body, page_idx, heading, tokens, title, source_type, slug, *rest = row
-    space_id, space_slug, url, metadata, structure, updated_at, content_hash = rest[:7]
+    space_id, space_slug, url, metadata, structure, updated_at, content_hash, media_type = rest[:8]
     return Segment(
         document_id=document_id,
         segment_index=index,
@@ -45,6 +45,7 @@ def as_segment(row: tuple[Any, ...]) -> Segment:
         blocks=unpack_blocks(structure),
         updated_at=updated_at.astimezone(UTC).isoformat(timespec="seconds"),
         content_hash=content_hash,
+        media_type=media_type,
     )
 
 

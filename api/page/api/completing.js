@@ -61,9 +61,11 @@ const kind = oneOf("search", "page", "web");
 const place = { segment_id: text, segment_index: number, page_idx: numbered, start: number, end: number };
 const source = object({
   ...place, index: number, document_id: text, title: text, heading: text, kind, url: named, score: number, excerpt: text,
+  slide: given(number), sheet: given(text),
 });
 const citation = object({
   ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
+  slide: given(number), sheet: given(text), cell: given(text),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
 const judge = object({ model: text, exam: object({ language: text, right: number, of: number }) });

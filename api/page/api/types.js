@@ -38,6 +38,8 @@
  * @property {number} start
  * @property {number} end
  * @property {Record<string, unknown>} metadata
+ * @property {number} [slide] Counts from 0.
+ * @property {string} [sheet]
  */
 
 /** @typedef {{segment_id: string, segment_index: number, page_idx: number | null, start: number, end: number}} Place */
@@ -65,6 +67,9 @@
  * @property {number} section_index
  * @property {CitationContext[]} [context] What the quote hangs on, the outermost first.
  * @property {string} [anchor] The id of its place in the page at the document's url.
+ * @property {number} [slide] Counts from 0.
+ * @property {string} [sheet]
+ * @property {string} [cell]
  * @property {Freshness} [freshness] What has become of the quote since; only where a session is read.
  * @property {Place} [now] Where the quote stands today, if elsewhere.
  */

@@ -2,6 +2,7 @@
 
 import { landing, safeAddress } from "./addresses.js";
 import { codePointIndex } from "./offsets.js";
+import { placeOf } from "./places.js";
 import { continues } from "./runs.js";
 
 /** @typedef {import("../api/types.js").Claim} Claim */
@@ -10,7 +11,7 @@ import { continues } from "./runs.js";
 /**
  * @typedef {object} Wording
  * @property {string} home The address below which this server's documents are.
- * @property {(number: number) => string} page Writes a page's number, counted from 1.
+ * @property {import("./places.js").PlaceWords} places
  * @property {string} ungrounded What stands before text from the model's own knowledge.
  * @property {Record<"unverified" | "contradicted" | "unsupported", string>} marks What stands behind a claim that is not proven.
  */
@@ -85,16 +86,22 @@ function prose(text) {
 }
 
 /** @param {Citation} citation @param {Source[]} sources @param {Wording} wording */
-function note(citation, sources, { home, page }) {
+function note(citation, sources, { home, places }) {
   const source =
     sources.find((each) => each.segment_id === citation.segment_id) ??
     sources.find((each) => each.index === citation.source_index);
-  const { segment_index, page_idx } = citation.now ?? citation;
+  const { segment_index } = citation.now ?? citation;
   const heading = (source?.heading ?? "").split(" > ");
   const path = [source?.title ?? "", ...heading].filter((part) => part.trim()).map(plain).join(" › ");
   const address = addressOf(source?.url, citation, segment_index, home);
-  const place = [path, page_idx === null ? "" : page(page_idx + 1), `<${address}>`];
+  const place = [path, plain(placeOf(placeNow(citation), places)), `<${address}>`];
   return `"${plain(citation.quote)}" — ${place.filter((part) => part).join(", ")}`;
+}
+
+/** Give where a quote stands now: which cell a moved one is in is not known. @param {Citation} citation */
+function placeNow({ page_idx, slide, sheet, cell, now }) {
+  if (!now) return { page_idx, slide, sheet, cell };
+  return { page_idx: now.page_idx, slide: slide === undefined ? slide : (now.page_idx ?? slide), sheet };
 }
 
 /** Write a text on one line, so that nothing in it means anything in Markdown. @param {string} text */

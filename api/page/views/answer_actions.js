@@ -46,7 +46,11 @@ export function answerActions(app) {
     if (!loaded) return;
     const text = loaded.footnoted(answer, {
       home: app.client.home.href,
-      page: (number) => words.answer.page(String(number)),
+      places: {
+        page: (number) => words.answer.page(String(number)),
+        slide: (number) => words.answer.slide(String(number)),
+        sheet: words.answer.sheet,
+      },
       ungrounded: words.answer.ungrounded,
       marks: words.run.told.verdicts,
     });

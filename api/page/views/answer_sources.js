@@ -1,6 +1,7 @@
 /** The sources of an answer, or what came nearest to one; each opens the reader at its segment. */
 
 import { h } from "../dom.js";
+import { placeOf } from "../text/places.js";
 import { number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
@@ -44,8 +45,7 @@ export function nearestList(app, { nearest }) {
 export function sourceButton(app, source, among) {
   const own = among.filter((each) => each.document_id === source.document_id);
   const { document_id: documentId, title } = source;
-  const page = source.page_idx === null ? "" : words.answer.page(number(source.page_idx + 1));
-  const place = [headingOf(source), page].filter((part) => part).join(" · ");
+  const place = [headingOf(source), saidPlace(source, words.answer.page)].filter((part) => part).join(" · ");
   const read = () => app.read({ documentId, title, citations: own.map(segmentOf), at: own.indexOf(source) });
   const relevance = words.proof.relevance(percent(source.score));
   return h(
@@ -61,6 +61,16 @@ export function sourceButton(app, source, among) {
       h("span", { "aria-hidden": "true" }, percent(source.score)),
     ),
   );
+}
+
+/**
+ * Write the page, slide or sheet of a source or a quote.
+ * @param {{page_idx: number | null, slide?: number, sheet?: string, cell?: string}} entry
+ * @param {(number: string) => string} page
+ */
+export function saidPlace(entry, page) {
+  const { slide, sheet } = words.answer;
+  return placeOf(entry, { page: (at) => page(number(at)), slide: (at) => slide(number(at)), sheet });
 }
 
 /** Write the path of headings that a source stands under. @param {{heading: string}} source */

@@ -1,6 +1,7 @@
 /** A document of the library: to be selected, read and deleted. */
 
 import { change, fill, h } from "../dom.js";
+import { partOf } from "../text/places.js";
 import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { headingOf } from "./answer_sources.js";
@@ -119,7 +120,7 @@ function factsOf({ space, source_type, owner, media_type, page_count, segments, 
   const kind = source_type === "web" || source_type === "selection" ? kinds[source_type] : null;
   const hosts = kind || source_type === "document" || source_type === "file" ? null : source_type;
   const format = Object.entries(formats).find(([name]) => media_type.includes(name))?.[1] ?? null;
-  const size = page_count ? words.library.pages(page_count) : words.library.segments(segments);
+  const size = page_count ? words.library[`${partOf(media_type)}s`](page_count) : words.library.segments(segments);
   const badges = [kind, owner && kinds.private].filter(Boolean).map((text) => h("span", { class: "badge" }, text));
   const plain = [
     space && (space.slug ?? space.id),

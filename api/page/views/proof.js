@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { landing, originalAddress } from "../text/addresses.js";
 import { number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
-import { headingOf, KINDS } from "./answer_sources.js";
+import { headingOf, KINDS, saidPlace } from "./answer_sources.js";
 import { icon } from "./icons.js";
 import { CHANGES, SIGNS, changeOf, reasonTexts, verdictMark } from "./verdicts.js";
 
@@ -25,10 +25,13 @@ const AWAY = { target: "_blank", rel: "noopener noreferrer nofollow" };
 export function sourceProof(claim, citations, source, read) {
   const changes = [...new Set(citations.map((citation) => changeOf(citation.freshness)))].flatMap((change) => change ?? []);
   const origins = [...new Set(citations.map((citation) => citation.origin))];
-  const pages = [...new Set(citations.map((citation) => citation.page_idx ?? source?.page_idx ?? null))];
+  const places = citations.map((citation) => {
+    const entry = { ...citation, page_idx: citation.page_idx ?? source?.page_idx ?? null };
+    return saidPlace(entry, words.proof.page);
+  });
   const place = [
     source ? headingOf(source) : "",
-    ...pages.map((page) => (page === null ? "" : words.proof.page(number(page + 1)))),
+    ...new Set(places),
   ];
   const shown = /** @type {(HTMLElement | null)[]} */ ([
     h("p", { class: "title" }, source?.title ?? ""),

@@ -87,7 +87,7 @@ export function reader(app, place) {
     const { segments } = read.raw;
     content = read;
     links.show(read, segments[0]?.segment_index ?? 0);
-    void text.show(segments);
+    void text.show(segments, read.document.media_type);
     point(reading);
   }
 

@@ -3,6 +3,7 @@
 import { fill, h } from "../dom.js";
 import { originalAddress } from "../text/addresses.js";
 import { omissionsOf } from "../text/omissions.js";
+import { partOf } from "../text/places.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
@@ -16,9 +17,9 @@ export function readerLinks(app) {
     element,
 
     /** @param {Content} content @param {number} segment The one that is looked at. */
-    show({ document: { document_id: id, page_count: pages, url, left_out }, raw: { segments } }, segment) {
+    show({ document: { document_id: id, page_count: pages, media_type, url, left_out }, raw: { segments } }, segment) {
       const size = [
-        pages ? words.reader.pages(pages, number(pages)) : "",
+        pages ? words.reader[`${partOf(media_type)}s`](pages, number(pages)) : "",
         words.reader.segments(segments.length, number(segments.length)),
       ];
       const original = originalAddress(url, app.client.home);

@@ -6,6 +6,7 @@
  */
 
 import { fill, h } from "../dom.js";
+import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
 import { scrollTo } from "./reader_scroll.js";
 import { inSlices, pause } from "./reader_slices.js";
@@ -23,6 +24,8 @@ export function readerText() {
   const element = h("div", { class: "text", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
   /** @type {RawSegment[]} */
   let segments = [];
+  /** @type {"slide" | "sheet" | "page"} */
+  let part = "page";
   /** @type {HTMLElement[]} */
   let elements = [];
   /** What is marked in which segment. @type {Map<number, Mark[]>} */
@@ -48,7 +51,7 @@ export function readerText() {
     if (page !== null && page !== segments[at - 1]?.page_idx) stretch.element.append(h(
       "h3",
       { class: "page" },
-      words.reader.page(page + 1),
+      words.reader[part](page + 1),
     ));
     const made = h("div", { class: "segment", id: `segment-${index}`, "data-number": index + 1 }, content(at));
     elements.push(made);
@@ -78,10 +81,12 @@ export function readerText() {
     /**
      * Show a text from its start; the browser draws in between.
      * @param {RawSegment[]} text
+     * @param {string} mediaType
      */
-    show(text) {
+    show(text, mediaType) {
       this.clear(text.length ? "" : words.reader.empty);
       segments = text;
+      part = partOf(mediaType);
       building = new AbortController();
       return inSlices(text.length, append, building.signal);
     },

@@ -8,7 +8,7 @@ import { footnoted } from "../../../api/page/text/footnotes.js";
 const DOCUMENT = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01";
 const WORDING = {
   home: "http://127.0.0.1:8400/wells/",
-  page: (number) => `p. ${number}`,
+  places: { page: (number) => `p. ${number}`, slide: (number) => `slide ${number}`, sheet: (name) => `sheet ${name}` },
   ungrounded: "The model's own knowledge",
   marks: { unverified: "unverified", contradicted: "contradicted", unsupported: "unsupported" },
 };
@@ -68,6 +68,15 @@ test("a claim that is not proven says so", () => {
 test("a quote that moved is found where it stands now", () => {
   const moved = citation("x", { freshness: "moved", now: { segment_id: `${DOCUMENT}:5`, segment_index: 5, page_idx: 6, start: 90, end: 91 } });
   assert.match(written("A.", [claim("A.", "A.", [moved])]), /, p\. 7, <.*#segment-5>\n$/);
+});
+
+test("a quote of a slide or a sheet says so, and its cell where that is still known", () => {
+  const place = (more) => /Annual, (.*), </.exec(written("A.", [claim("A.", "A.", [citation("x", more)])]))?.[1];
+  assert.equal(place({ page_idx: 2, slide: 2 }), "slide 3");
+  assert.equal(place({ page_idx: 0, sheet: "Prices", cell: "A3" }), "sheet Prices, A3");
+  const now = { segment_id: `${DOCUMENT}:5`, segment_index: 5, page_idx: 6, start: 90, end: 91 };
+  assert.equal(place({ page_idx: 2, slide: 2, now }), "slide 7");
+  assert.equal(place({ page_idx: 0, sheet: "Prices", cell: "A3", now }), "sheet Prices");
 });
 
 test("a source's own address is given where it is one of the web", () => {

@@ -1,0 +1,122 @@
+"""Source routes: add, list, read and delete the sources that the library is kept in step with, and sync them."""
+
+import asyncio
+from dataclasses import replace
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response, status
+from pydantic import Field
+
+from api.dependencies import AppSettings, Me, OpenLibrary
+from api.fields import Body, Name, Printable
+from api.problems import problems
+from graph.errors import InvalidRequest, SourceBusy
+from tools.library.source_records import Kind, Source, SourceOptions
+from tools.library.syncing import MOST_DELETED, SyncReport, checked_location
+
+router = APIRouter(tags=["sources"])
+
+Text = Annotated[str, Field(min_length=1, max_length=500), Printable]
+
+
+class NewSource(Body):
+    """A source to add: a folder of the server's machine, a site, a git repository, or an S3 bucket and prefix."""
+
+    kind: Kind
+    location: Annotated[str, Field(min_length=1, max_length=2000), Printable]
+    owner: Name | None = Field(default=None, description="You, if nobody else may read it; null for the workspace.")
+    space: Name | None = Field(default=None, description="The slug of the documents' space.")
+    link: Text | None = Field(default=None, description="The address of a document, with `{path}` for its path.")
+    ref: Text | None = Field(default=None, description="The branch or tag of a repository; null for its own.")
+    extent: Literal["page", "sitemap", "site"] | None = Field(
+        default=None, description="How much of a site: a page, what its sitemap lists, or all below the address."
+    )
+    folder: Text | None = Field(default=None, description="The folder of a repository to read; null for all of it.")
+
+
+class SourceList(Body):
+    """The sources of a workspace, ordered by their location."""
+
+    sources: list[Source]
+
+
+class SourceDeleted(Body):
+    """What went with a source."""
+
+    documents_deleted: int
+
+
+class SyncWish(Body):
+    """How to sync."""
+
+    dry_run: bool = Field(default=False, description="Only tell what would happen.")
+    most_deleted: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=MOST_DELETED, description="The share of documents that may be deleted; `1` for all."
+    )
+
+
+class SyncStarted(Body):
+    """A sync that goes on; its report will be on the source."""
+
+    source_id: str
+    syncing: bool
+
+
+@router.post("/api/sources", status_code=status.HTTP_201_CREATED, responses=problems(404, 413, 422, 503))
+async def add_source(new: NewSource, me: Me, library: OpenLibrary, settings: AppSettings, response: Response) -> Source:
+    """Add a source; one that is there already gets the other options, and 200."""
+    if new.owner not in (None, me.user):
+        raise InvalidRequest("owner: must be you, or null.")
+    location = await asyncio.to_thread(checked_location, new.kind, new.location, settings.source_roots)
+    options = SourceOptions(new.space, new.link, new.ref, new.folder, new.extent)
+    source, is_new = await library.sources.add(me, new.kind, location, options, owner=new.owner)
+    if not is_new:
+        response.status_code = status.HTTP_200_OK
+    return source
+
+
+@router.get("/api/sources", responses=problems(422, 503))
+async def list_sources(me: Me, library: OpenLibrary) -> SourceList:
+    """List the sources."""
+    return SourceList(sources=[_with_state(library, source) for source in await library.sources.list(me)])
+
+
+@router.get("/api/sources/{source_id}", responses=problems(404, 422, 503))
+async def get_source(source_id: UUID, me: Me, library: OpenLibrary) -> Source:
+    """Read a source, with the report of its last sync."""
+    return _with_state(library, await library.sources.get(me, str(source_id)))
+
+
+@router.delete("/api/sources/{source_id}", responses=problems(404, 422, 503))
+async def delete_source(
+    source_id: UUID, me: Me, library: OpenLibrary, documents: Annotated[Literal["keep", "delete"], Query()] = "keep"
+) -> SourceDeleted:
+    """Delete a source; its documents stay, or those that no other source has are deleted."""
+    deleted = await library.sources.delete(me, str(source_id), with_documents=documents == "delete")
+    return SourceDeleted(documents_deleted=deleted)
+
+
+@router.post(
+    "/api/sources/{source_id}/sync",
+    status_code=status.HTTP_202_ACCEPTED,
+    responses=problems(404, 409, 413, 422, 503) | {200: {"model": SyncReport, "description": "What a sync would do"}},
+    response_model=SyncStarted | SyncReport,
+)
+async def sync_source(
+    source_id: UUID, me: Me, library: OpenLibrary, response: Response, wish: SyncWish | None = None
+) -> SyncStarted | SyncReport:
+    """Start a sync, or tell what it would do. Its report will be on the source."""
+    wish = wish or SyncWish()
+    source = _with_state(library, await library.sources.get(me, str(source_id)))
+    if wish.dry_run:
+        response.status_code = status.HTTP_200_OK
+        return await library.syncer.sync(me, source, dry_run=True)
+    if source.syncing:
+        raise SourceBusy("The source is being synced already.")
+    library.syncs.start(me, source, most_deleted=wish.most_deleted)
+    return SyncStarted(source_id=source.source_id, syncing=True)
+
+
+def _with_state(library: OpenLibrary, source: Source) -> Source:
+    return replace(source, syncing=source.syncing or library.syncs.is_under_way(source.source_id))

@@ -1,0 +1,302 @@
+"""citewell sync: bring the library in step with a source. citewell sources: list and delete these."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
+from cli.console import print_json, progress_console, result_console
+from cli.ingest import PROCESSES, opened_pages, similar
+from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
+
+if TYPE_CHECKING:
+    from graph.evidence import Identity
+    from tools.library.sandbox import Sandbox
+    from tools.library.source_records import Kind, Source, Sources
+    from tools.library.syncing import Syncer, SyncReport
+    from tools.settings import Settings
+
+Location = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH|URL",
+        help="A folder, a site, a git repository (ends in .git, or --git), or s3://bucket/prefix.",
+        show_default=False,
+    ),
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Go on, and sync whenever something changes.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, and do nothing.")]
+Git = Annotated[bool, typer.Option("--git", help="Read the commits of a repository, not the files of a folder.")]
+Folder = Annotated[str | None, typer.Option(help="The folder of the repository to read.", show_default=False)]
+Ref = Annotated[str | None, typer.Option(help="The branch or tag; default: the repository's own.", show_default=False)]
+FromSitemap = Annotated[bool, typer.Option("--sitemap", help="Read the pages that a site's sitemap lists.")]
+OnePage = Annotated[bool, typer.Option("--page", help="Read one page of a site.")]
+Link = Annotated[
+    str | None, typer.Option(help="The address of a document, with {path} for its path.", show_default=False)
+]
+Owner = Annotated[str | None, typer.Option(help="The only user who may read these; default: everybody.")]
+SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
+MostDeleted = Annotated[
+    float, typer.Option(min=0, max=1, help="The share of documents that may be deleted without asking.")
+]
+Every = Annotated[float, typer.Option(min=5, help="Seconds until what is watched is looked at without a notification.")]
+
+
+def sync(
+    location: Location,
+    watch: Watch = False,
+    dry_run: DryRun = False,
+    git: Git = False,
+    folder: Folder = None,
+    ref: Ref = None,
+    sitemap: FromSitemap = False,
+    page: OnePage = False,
+    link: Link = None,
+    owner: Owner = None,
+    space: SpaceSlug = None,
+    most_deleted: MostDeleted = 0.3,
+    every: Every = 300,
+    yes: Yes = False,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the library in step with a folder, a site, a git repository or a bucket.
+
+    What is new is ingested, what changed replaced, what moved keeps its document, what is gone is deleted. Files that
+    can't be read are reported, and the exit code is 6.
+    """
+    if watch and (dry_run or as_json):
+        raise typer.BadParameter("--watch excludes --dry-run and --json.")
+    extent = "sitemap" if sitemap else "page" if page else None
+    wanted = {"space": space, "link": link, "ref": ref, "folder": folder, "extent": extent}
+    kind = _kind(location, git=bool(git or folder or ref))
+    how = _How(location, kind, wanted, owner, 1.0 if yes else most_deleted, dry_run, watch, every)
+    run(how.run(settings_for(workspace, user), as_json), as_json=as_json)
+
+
+def _kind(location: str, *, git: bool) -> "Kind":
+    if git or location.endswith(".git"):
+        return "git"
+    if location.startswith("s3://"):
+        return "s3"
+    return "site" if location.startswith(("http://", "https://")) else "folder"
+
+
+class _How:
+    """What a command was told."""
+
+    def __init__(
+        self,
+        location: str,
+        kind: "Kind",
+        options: dict[str, Any],
+        owner: str | None,
+        most_deleted: float,
+        dry_run: bool,
+        watch: bool,
+        every: float,
+    ) -> None:
+        self.location = location
+        self.kind = kind
+        self.options = options
+        self.owner = owner
+        self.most_deleted = most_deleted
+        self.dry_run = dry_run
+        self.watch = watch
+        self.every = every
+
+    async def run(self, settings: "Settings", as_json: bool) -> Exit:
+        """Sync once, or again and again."""
+        from tools.library.ingestion import Ingestor
+        from tools.library.sandbox import opened_sandbox
+        from tools.library.source_records import Sources
+        from tools.library.syncing import Syncer
+
+        async with (
+            opened_database(settings) as storage,
+            opened_embedder(settings) as embedder,
+            opened_sandbox(settings.jobs, PROCESSES) as sandbox,
+        ):
+            await storage.workspaces.ensure(settings.workspace)
+            ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
+            sources = Sources(storage.database, storage.workspaces)
+            identity = identity_of(settings)
+            async with opened_pages(settings, storage, ingestor) as pages:
+                syncer = Syncer(storage.database, storage.workspaces, ingestor, settings, roots=None, pages=pages)
+                source = await self._source(sources, identity)
+                report = await self._sync(syncer, identity, source)
+                if as_json:
+                    print_json(asdict(report))
+                else:
+                    _show(report)
+                if self.watch:
+                    await self._follow(syncer, sandbox, identity, source)
+        return Exit.REFUSED if report.counts["unreadable"] else Exit.OK
+
+    async def _source(self, sources: "Sources", identity: "Identity") -> "Source":
+        """Return the source of the location with its options; a dry run stores none."""
+        import asyncio
+
+        from tools.library.source_records import Source, SourceOptions
+        from tools.library.syncing import checked_location
+
+        location = await asyncio.to_thread(checked_location, self.kind, self.location, None)
+        known = await sources.find(identity, self.kind, location, SourceOptions(**self.options), self.owner)
+        before = known.options if known is not None else {}
+        options = SourceOptions(**{name: value or before.get(name) for name, value in self.options.items()})
+        if not self.dry_run:
+            return (await sources.add(identity, self.kind, location, options, owner=self.owner))[0]
+        now = datetime.now(UTC)
+        source_id = known.source_id if known is not None else str(uuid4())
+        return Source(source_id, self.kind, location, self.owner, options.stored(), now, None, None, 0)
+
+    async def _sync(self, syncer: "Syncer", identity: "Identity", source: "Source") -> "SyncReport":
+        """Sync with a progress bar if stderr is a terminal, and ask where many documents would be deleted."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        from cli.tables import one_line
+        from tools.library.syncing import TooManyDeletions
+
+        console = progress_console()
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("Looking", total=None)
+
+            def progress(done: int, of: int, path: str) -> None:
+                bar.update(task, completed=done, total=of, description=one_line(path))
+
+            try:
+                return await syncer.sync(
+                    identity, source, dry_run=self.dry_run, most_deleted=self.most_deleted, progress=progress
+                )
+            except TooManyDeletions as error:
+                bar.stop()
+                if not console.is_terminal or not confirmed(f"{error.message} Delete them?", yes=False):
+                    raise
+        return await syncer.sync(identity, source, most_deleted=1.0)
+
+    async def _follow(self, syncer: "Syncer", sandbox: "Sandbox", identity: "Identity", source: "Source") -> None:
+        """Sync whenever the source changes, until interrupted; what goes wrong is told and tried again.
+
+        No process of the sandbox is kept in between.
+        """
+        from cli.command import report as tell
+        from graph.errors import CitewellError
+        from tools.library.watching import changes
+
+        progress_console().print(f"Watching {source.location}. Ctrl-C ends it.", soft_wrap=True)
+        await sandbox.rest()
+        async for _ in changes(source, every=self.every):
+            try:
+                report = await syncer.sync(identity, source, most_deleted=self.most_deleted)
+            except CitewellError as error:
+                tell(error.code, error.message, error.advice, as_json=False)
+                continue
+            finally:
+                await sandbox.rest()
+            if report.files:
+                _show(report)
+
+
+def _show(report: "SyncReport") -> None:
+    from rich.text import Text
+
+    from cli.rendering.wrapping import show_indented
+    from cli.tables import one_line
+
+    console, errors = result_console(), progress_console()
+    for file in report.files:
+        told = errors if file.change == "unreadable" else console
+        style = "bold red" if file.change == "unreadable" else "green"
+        line = Text.assemble((file.change.ljust(11), style), (one_line(file.path), "bold"))
+        if file.previous is not None:
+            line.append(f"  from {one_line(file.previous)}")
+        line.append(f"  {file.document_id}" if file.document_id else "", style="dim")
+        told.print(line, soft_wrap=True)
+        if file.reason:
+            show_indented(told, one_line(file.reason), 11)
+        for warning in file.warnings:
+            show_indented(told, one_line(f"Warning: {warning}"), 11)
+        for other in file.similar_to:
+            show_indented(told, one_line(similar(other)), 11)
+    for note in report.notes:
+        console.print(note, soft_wrap=True)
+    console.print(_summary(report), soft_wrap=True)
+
+
+def _summary(report: "SyncReport") -> str:
+    """Return the counts as a sentence."""
+    names = {"still_unreadable": "still unreadable", "deleted": "documents deleted"}
+    said = ", ".join(f"{number:,} {names.get(name, name)}" for name, number in report.counts.items() if number)
+    if not said:
+        return "There are no files."
+    return f"Would be: {said}." if report.dry_run else f"{said[0].upper()}{said[1:]}."
+
+
+sources_ = typer.Typer(help="List and delete the sources that the library is kept in step with.", no_args_is_help=True)
+SourceId = Annotated[str, typer.Argument(help="The source's id.", show_default=False)]
+KeepDocuments = Annotated[bool, typer.Option("--keep-documents", help="Leave its documents in the library.")]
+
+
+@sources_.command("list")
+def list_(workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+    """List the sources with their documents and when they were last seen."""
+    run(_list(workspace, user, as_json), as_json=as_json)
+
+
+@sources_.command()
+def delete(
+    source_id: SourceId,
+    keep_documents: KeepDocuments = False,
+    yes: Yes = False,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a source, and its documents that no other source has."""
+    run(_delete(source_id, keep_documents, yes, workspace, user, as_json), as_json=as_json)
+
+
+def _sources(storage: Storage) -> "Sources":
+    from tools.library.source_records import Sources
+
+    return Sources(storage.database, storage.workspaces)
+
+
+async def _list(workspace: str | None, user: str | None, as_json: bool) -> None:
+    from cli.tables import show_table
+
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        found = await _sources(storage).list(identity_of(settings))
+    if as_json:
+        print_json({"sources": found})
+        return
+    rows = [
+        [s.source_id, s.kind, s.location, str(s.documents), f"{s.synced_at:%Y-%m-%d %H:%M}" if s.synced_at else "never"]
+        for s in found
+    ]
+    show_table(result_console(), ["Source", "Kind", "Location", "Documents", "Synced"], rows, numbers={3})
+
+
+async def _delete(
+    source_id: str, keep: bool, yes: bool, workspace: str | None, user: str | None, as_json: bool
+) -> Exit:
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        sources = _sources(storage)
+        source = await sources.get(identity_of(settings), as_id(source_id, "source"))
+        what = "and keep" if keep else "with"
+        if not confirmed(f"Delete the source {source.location} {what} its {source.documents} documents?", yes):
+            return Exit.USAGE
+        deleted = await sources.delete(identity_of(settings), source.source_id, with_documents=not keep)
+    told: dict[str, Any] = {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted}
+    if as_json:
+        print_json(told)
+    else:
+        print(f"Deleted {source.location}, and {deleted} documents.")
+    return Exit.OK

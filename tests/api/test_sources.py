@@ -1,0 +1,125 @@
+"""Sources over HTTP: added below the roots alone, synced in the background, listed, deleted with what they brought."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from api.app import create_app
+from graph.entrypoint import open_citewell
+from tests.api.serving import client_of
+from tools.settings import JobSettings, Settings
+
+TEXT = "The lamp of the lighthouse turns once in nine seconds."
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    root = tmp_path / "roots" / "docs"
+    root.mkdir(parents=True)
+    (root / "lamp.md").write_text(TEXT)
+    return root
+
+
+@pytest.fixture
+async def rooted(settings: Settings, docs: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a deployment that may read folders below one root."""
+    configured = settings.model_copy(update={"source_roots": [str(docs.parent)]})
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+        yield client
+
+
+async def synced(client: httpx.AsyncClient, source_id: str, **wish: Any) -> dict[str, Any]:
+    """Sync a source, and give it when it is done."""
+    started = await client.post(f"/api/sources/{source_id}/sync", json=wish)
+    assert (started.status_code, started.json()) == (202, {"source_id": source_id, "syncing": True})
+    while True:
+        source: dict[str, Any] = (await client.get(f"/api/sources/{source_id}")).json()
+        if not source["syncing"]:
+            return source
+
+
+async def test_a_source_is_added_synced_and_deleted(rooted: httpx.AsyncClient, docs: Path) -> None:
+    wish = {"kind": "folder", "location": str(docs), "space": "coast"}
+    made = await rooted.post("/api/sources", json=wish)
+    assert made.status_code == 201, made.text
+    source_id = made.json()["source_id"]
+    again = await rooted.post("/api/sources", json=wish)
+    assert (again.status_code, again.json()["source_id"]) == (200, source_id)
+
+    trial = await rooted.post(f"/api/sources/{source_id}/sync", json={"dry_run": True})
+    assert trial.status_code == 200
+    assert [(file["path"], file["change"]) for file in trial.json()["files"]] == [("lamp.md", "new")]
+    assert (await rooted.get("/api/documents")).json()["documents"] == []
+
+    source = await synced(rooted, source_id)
+    assert (source["documents"], source["report"]["counts"]["new"]) == (1, 1)
+    [document] = (await rooted.get("/api/documents", params={"source": source_id, "path": "la"})).json()["documents"]
+    [place] = document["places"]
+    assert (place["source_id"], place["path"], document["space"]["slug"]) == (source_id, "lamp.md", "coast")
+    assert place["seen_at"] == source["synced_at"].replace("Z", "+00:00")
+    details = (await rooted.get(f"/api/documents/{document['document_id']}")).json()
+    assert details == document | {"similar_to": []}
+    assert (await rooted.get("/api/documents", params={"path": "*.txt"})).json()["documents"] == []
+
+    [listed] = (await rooted.get("/api/sources")).json()["sources"]
+    assert listed == source
+    gone = await rooted.delete(f"/api/sources/{source_id}", params={"documents": "delete"})
+    assert gone.json() == {"documents_deleted": 1}
+    assert (await rooted.get("/api/documents")).json()["documents"] == []
+    for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/sync")):
+        assert (await rooted.request(method, f"/api/sources/{source_id}{path}")).status_code == 404
+
+
+async def test_a_folder_is_read_below_the_roots_alone(
+    rooted: httpx.AsyncClient, client: httpx.AsyncClient, docs: Path, tmp_path: Path
+) -> None:
+    for kind in ("folder", "git"):
+        outside = await rooted.post("/api/sources", json={"kind": kind, "location": str(tmp_path)})
+        assert (outside.status_code, outside.json()["code"]) == (422, "invalid_request")
+        assert "CITEWELL_SOURCE_ROOTS" in outside.json()["detail"]
+        without = await client.post("/api/sources", json={"kind": kind, "location": str(docs)})
+        assert without.status_code == 422
+
+
+def fill(folder: Path) -> None:
+    for number in range(12):
+        (folder / f"{number}.md").write_text(f"{TEXT} It has {number} steps.")
+
+
+def empty(folder: Path) -> None:
+    for file in folder.iterdir():
+        file.unlink()
+
+
+async def test_what_ends_a_sync_is_on_its_source(rooted: httpx.AsyncClient, docs: Path) -> None:
+    fill(docs)
+    made = await rooted.post("/api/sources", json={"kind": "folder", "location": str(docs)})
+    source_id = made.json()["source_id"]
+    await synced(rooted, source_id)
+    empty(docs)
+    assert "13 of 13 documents" in (await synced(rooted, source_id))["report"]["error"]
+    assert (await synced(rooted, source_id, most_deleted=1))["report"]["counts"]["deleted"] == 13
+    await asyncio.to_thread(docs.rmdir)
+    assert "There is no folder" in (await synced(rooted, source_id))["report"]["error"]
+
+
+async def test_files_of_a_source_are_read_within_the_limits_of_uploads(settings: Settings, docs: Path) -> None:
+    (docs / "long.md").write_text(TEXT * 40)
+    limits = JobSettings(max_characters=1000)
+    configured = settings.model_copy(update={"source_roots": [str(docs.parent)], "jobs": limits})
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+        made = await client.post("/api/sources", json={"kind": "folder", "location": str(docs)})
+        report = (await synced(client, made.json()["source_id"]))["report"]
+    told = {file["path"]: (file["change"], file["reason"]) for file in report["files"]}
+    assert told["lamp.md"] == ("new", None)
+    assert told["long.md"][0] == "unreadable"
+    assert "CITEWELL_JOBS__MAX_CHARACTERS" in told["long.md"][1]
+
+
+async def test_a_source_is_nobody_elses_to_give_away(rooted: httpx.AsyncClient, docs: Path) -> None:
+    wish = {"kind": "folder", "location": str(docs), "owner": "somebody"}
+    assert (await rooted.post("/api/sources", json=wish)).status_code == 422

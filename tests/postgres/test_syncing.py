@@ -1,0 +1,452 @@
+"""A library that follows folders and git repositories, over a real PostgreSQL."""
+
+import os
+import shutil
+import subprocess
+import zipfile
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.statements import recorded_statements
+from graph.errors import InvalidRequest, NotFound, SourceBusy
+from graph.evidence import Identity
+from tools.embeddings.embedder import open_embedder
+from tools.library.catalogue import Document, Documents
+from tools.library.ingestion import Ingestor, NewDocument
+from tools.library.sandbox import Sandbox
+from tools.library.source_records import Kind, Source, SourceOptions, Sources
+from tools.library.syncing import Syncer, SyncReport, TooManyDeletions, checked_location
+from tools.settings import Settings
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
+
+ME = Identity()
+LAMP = "The lamp of the lighthouse turns once in nine seconds."
+HORN = "The fog horn sounds twice a minute, whatever the hour."
+BOAT = "The boat comes on Tuesdays with paraffin and the post."
+
+
+class Harbour:
+    """A folder, and the library that follows it."""
+
+    def __init__(self, root: Path, database: Database, ingestor: Ingestor, settings: Settings) -> None:
+        workspaces = Workspaces(database)
+        self.root = root
+        self.database = database
+        self.ingestor = ingestor
+        self.documents = Documents(database, workspaces)
+        self.sources = Sources(database, workspaces)
+        self.syncer = Syncer(database, workspaces, ingestor, settings, roots=None)
+
+    def write(self, path: str, text: str) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    async def source(self, *, kind: Kind = "folder", location: str = "", **options: Any) -> Source:
+        where = checked_location(kind, location or str(self.root), None)
+        return (await self.sources.add(ME, kind, where, SourceOptions(**options)))[0]
+
+    async def sync(self, **how: Any) -> SyncReport:
+        return await self.syncer.sync(ME, await self.source(), **how)
+
+    async def ids(self) -> dict[str, str]:
+        """Give the document of each path."""
+        return {place["path"]: document.document_id for document in await self.listed() for place in document.places}
+
+    async def listed(self) -> list[Document]:
+        return (await self.documents.list(ME, limit=200)).documents
+
+    async def text(self, document_id: str) -> str:
+        return "".join(each["text"] for each in (await self.documents.raw_text(ME, document_id))["segments"])
+
+
+@pytest.fixture(scope="module")
+async def sandbox() -> AsyncIterator[Sandbox]:
+    opened = Sandbox(1, 60, 1024)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def harbour(database: Database, settings: Settings, sandbox: Sandbox, tmp_path: Path) -> Harbour:
+    root = tmp_path / "harbour"
+    root.mkdir()
+    embedder = await open_embedder(settings)
+    return Harbour(root, database, Ingestor(database, Workspaces(database), embedder, settings, sandbox), settings)
+
+
+def counted(report: SyncReport) -> dict[str, int]:
+    return {name: number for name, number in report.counts.items() if number}
+
+
+async def test_a_library_follows_a_folder(harbour: Harbour) -> None:
+    harbour.write("lamp.md", LAMP)
+    harbour.write("signals/horn.md", HORN)
+    harbour.write("signals/copy.md", LAMP)
+    harbour.write(".hidden/secret.md", BOAT)
+    assert counted(await harbour.sync()) == {"new": 2, "copied": 1}
+    first = await harbour.ids()
+    assert first.keys() == {"lamp.md", "signals/horn.md", "signals/copy.md"}
+    assert first["lamp.md"] == first["signals/copy.md"]
+
+    (harbour.root / "signals/horn.md").rename(harbour.root / "horn.md")
+    harbour.write("lamp.md", BOAT)
+    assert counted(await harbour.sync()) == {"changed": 1, "moved": 1, "unchanged": 1}
+    second = await harbour.ids()
+    assert second["horn.md"] == first["signals/horn.md"]
+    assert second["signals/copy.md"] == first["lamp.md"] != second["lamp.md"]
+    assert await harbour.text(second["lamp.md"]) == BOAT
+    assert (await harbour.documents.get(ME, second["horn.md"])).metadata["file_path"] == "harbour/horn.md"
+
+    (harbour.root / "horn.md").unlink()
+    report = await harbour.sync()
+    assert counted(report) == {"unchanged": 2, "gone": 1, "deleted": 1}
+    with pytest.raises(NotFound):
+        await harbour.documents.get(ME, first["signals/horn.md"])
+
+
+async def test_a_sync_with_nothing_changed_reads_no_file_and_writes_one_row(harbour: Harbour) -> None:
+    for number in range(5):
+        harbour.write(f"page{number}.md", f"{LAMP} It has {number} steps.")
+    await harbour.sync()
+    for path in harbour.root.iterdir():
+        path.chmod(0o600)
+    await harbour.sync()
+    before = await _rows(harbour, "SELECT path, xmin::text FROM places ORDER BY path")
+    with recorded_statements() as sent:
+        report = await harbour.sync()
+    assert counted(report) == {"unchanged": 5}
+    written = [each for each in sent if str(each).lstrip().startswith(("UPDATE", "INSERT", "DELETE"))]
+    assert await _rows(harbour, "SELECT path, xmin::text FROM places ORDER BY path") == before
+    assert len(written) <= 2, written  # the other one adds the source, which this test does each time
+
+
+async def test_a_dry_run_says_what_would_happen_and_does_nothing(harbour: Harbour) -> None:
+    harbour.write("lamp.md", LAMP)
+    harbour.write("horn.md", HORN)
+    await harbour.sync()
+    before = await harbour.ids()
+    (harbour.root / "horn.md").rename(harbour.root / "fog.md")
+    harbour.write("lamp.md", BOAT)
+    harbour.write("boat.md", BOAT)
+    harbour.write("keys.md", "The keys hang behind the door of the oil store.\n")
+    report = await harbour.sync(dry_run=True)
+    assert {file.path: (file.change, file.previous) for file in report.files} == {
+        "boat.md": ("copied", None),
+        "fog.md": ("moved", "horn.md"),
+        "keys.md": ("new", None),
+        "lamp.md": ("changed", None),
+    }
+    assert await harbour.ids() == before
+    source = await harbour.source()
+    assert source.report is not None
+    assert source.report["counts"]["new"] == 2  # that of the sync before
+
+
+async def test_many_deletions_are_refused_until_they_are_allowed(harbour: Harbour) -> None:
+    for number in range(12):
+        harbour.write(f"page{number}.md", f"{LAMP} It has {number} steps.")
+    await harbour.sync()
+    shutil.rmtree(harbour.root)
+    with pytest.raises(InvalidRequest):
+        await harbour.syncer.sync(ME, await harbour.sources.get(ME, (await harbour.sources.list(ME))[0].source_id))
+    harbour.root.mkdir()
+    with pytest.raises(TooManyDeletions):
+        await harbour.sync()
+    assert len(await harbour.listed()) == 12
+    source = await harbour.source()
+    assert source.report is not None
+    assert "12 of 12 documents would be deleted" in source.report["error"]
+    assert counted(await harbour.sync(most_deleted=1.0)) == {"gone": 12, "deleted": 12}
+    assert await harbour.listed() == []
+
+
+async def test_what_cannot_be_read_is_told_and_keeps_its_document(harbour: Harbour) -> None:
+    harbour.write("lamp.md", LAMP)
+    harbour.write("empty.md", "")
+    harbour.write("empty.txt", "")
+    harbour.write("empty too.md", "")
+    report = await harbour.sync()
+    assert counted(report) == {"new": 1, "unreadable": 3}
+    assert all(file.reason for file in report.files if file.change == "unreadable")
+    assert counted(await harbour.sync()) == {"unchanged": 1, "still_unreadable": 3}
+    before = (await harbour.ids())["lamp.md"]
+    harbour.write("lamp.md", "")
+    assert counted(await harbour.sync()) == {"unreadable": 1, "still_unreadable": 3}
+    document = await harbour.documents.get(ME, before)
+    assert document.places[0]["trouble"]
+    assert await harbour.text(before) == LAMP
+    harbour.write("lamp.md", HORN)
+    assert counted(await harbour.sync()) == {"changed": 1, "still_unreadable": 3}
+    assert (await harbour.ids())["lamp.md"] == before
+
+
+async def test_an_archive_is_refused_by_name_and_the_others_go_in(harbour: Harbour) -> None:
+    harbour.write("a.md", LAMP)
+    with zipfile.ZipFile(harbour.root / "b.zip", "w") as archive:
+        archive.writestr("horn.md", HORN)
+        archive.writestr("boat.md", BOAT)
+    harbour.write("c.md", HORN)
+    report = await harbour.sync()
+    assert counted(report) == {"new": 2, "unreadable": 1}
+    [told] = [file for file in report.files if file.change == "unreadable"]
+    assert told.path == "b.zip"
+    assert told.reason is not None
+    assert "citewell ingest" in told.reason
+    ids = await harbour.ids()
+    assert [await harbour.text(ids[path]) for path in ("a.md", "c.md")] == [LAMP, HORN]
+    assert counted(await harbour.sync()) == {"unchanged": 2, "still_unreadable": 1}
+
+
+async def test_a_guess_is_told(harbour: Harbour) -> None:
+    text = "Фонарь маяка горит всю ночь. Ключи лежат у смотрителя."
+    (harbour.root / "lamp.txt").write_bytes(text.encode("cp1251"))
+    [file] = (await harbour.sync()).files
+    assert (file.change, len(file.warnings)) == ("new", 1)
+
+
+async def test_the_same_bytes_are_tried_under_each_suffix(harbour: Harbour) -> None:
+    harbour.write("a.pdf", LAMP)
+    harbour.write("b.md", LAMP)
+    assert counted(await harbour.sync()) == {"new": 1, "unreadable": 1}
+    assert [place["path"] for document in await harbour.listed() for place in document.places] == ["b.md"]
+
+
+async def test_what_was_ingested_before_is_adopted(harbour: Harbour) -> None:
+    harbour.write("lamp.md", LAMP)
+    harbour.write("horn.md", HORN)
+    ingested = [report async for report in harbour.ingestor.ingest_paths(ME, [harbour.root])]
+    harbour.write("horn.md", BOAT)
+    report = await harbour.sync()
+    assert counted(report) == {"adopted": 2}
+    assert set((await harbour.ids()).values()) == {each.document_id for each in ingested if each.status == "created"}
+    assert await harbour.text((await harbour.ids())["horn.md"]) == BOAT
+
+
+async def test_links_are_not_followed(harbour: Harbour, tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text(BOAT)
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "far.md").write_text(HORN)
+    harbour.write("lamp.md", LAMP)
+    (harbour.root / "link.md").symlink_to(tmp_path / "outside.md")
+    (harbour.root / "folder").symlink_to(tmp_path / "away")
+    report = await harbour.sync()
+    assert counted(report) == {"new": 1}
+    assert report.notes == ["2 symbolic links were not followed."]
+
+
+async def test_a_document_in_two_sources_goes_with_the_last(harbour: Harbour, tmp_path: Path) -> None:
+    harbour.write("lamp.md", LAMP)
+    await harbour.sync()
+    source = await harbour.source()
+    assert await harbour.sources.delete(ME, source.source_id, with_documents=False) == 0
+    [document] = await harbour.listed()
+    assert document.places == []
+    await harbour.sync()
+    assert (await harbour.ids())["lamp.md"] == document.document_id
+    source = await harbour.source()
+    assert await harbour.sources.delete(ME, source.source_id, with_documents=True) == 1
+    assert await harbour.listed() == []
+
+
+async def test_folders_of_one_name_share_no_document(harbour: Harbour, tmp_path: Path) -> None:
+    harbour.write("lamp.md", LAMP)
+    await harbour.sync()
+    twin = tmp_path / "other" / "harbour"
+    twin.mkdir(parents=True)
+    (twin / "lamp.md").write_text(HORN)
+    await harbour.syncer.sync(ME, await harbour.source(location=str(twin)))
+    assert sorted([await harbour.text(each.document_id) for each in await harbour.listed()]) == sorted([LAMP, HORN])
+
+
+async def test_a_deleted_document_comes_back_while_its_file_is_there(harbour: Harbour) -> None:
+    harbour.write("lamp.md", LAMP)
+    await harbour.sync()
+    document_id = (await harbour.ids())["lamp.md"]
+    await harbour.documents.delete(ME, document_id)
+    assert counted(await harbour.sync()) == {"changed": 1}
+    assert (await harbour.ids())["lamp.md"] == document_id
+
+
+async def test_a_new_space_reaches_every_document(harbour: Harbour) -> None:
+    harbour.write("lamp.md", LAMP)
+    harbour.write("my horn.md", HORN)
+    await harbour.sync()
+    source = await harbour.source(space="coast", link="https://docs.example/{path}")
+    assert counted(await harbour.syncer.sync(ME, source)) == {"changed": 2}
+    documents = {document.url: document.space for document in await harbour.listed()}
+    assert documents.keys() == {"https://docs.example/lamp.md", "https://docs.example/my%20horn.md"}
+    assert {str(space) for space in documents.values()} == {str({"id": None, "slug": "coast"})}
+
+
+async def test_one_sync_at_a_time(harbour: Harbour) -> None:
+    harbour.write("lamp.md", LAMP)
+    source = await harbour.source()
+    async with harbour.syncer._locked(source.source_id):
+        assert (await harbour.sources.get(ME, source.source_id)).syncing
+        with pytest.raises(SourceBusy):
+            await harbour.sync()
+    assert not (await harbour.sources.get(ME, source.source_id)).syncing
+    assert counted(await harbour.sync()) == {"new": 1}
+
+
+async def test_a_sync_that_is_cut_off_is_finished_by_the_next(
+    harbour: Harbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harbour.write("a.md", LAMP)
+    harbour.write("b.md", HORN)
+    await harbour.sync()
+    before = await harbour.ids()
+    harbour.write("a.md", HORN)  # each other's content
+    harbour.write("b.md", LAMP)
+    harbour.write("c.md", BOAT)
+
+    async def cut_off(*_: object) -> None:
+        raise ConnectionError
+
+    with monkeypatch.context() as broken:
+        broken.setattr("tools.library.syncing._Sync._finish", cut_off)
+        with pytest.raises(ConnectionError):
+            await harbour.sync()
+    assert counted(await harbour.sync()) == {"moved": 2, "unchanged": 1}
+    after = await harbour.ids()
+    assert (after["a.md"], after["b.md"]) == (before["b.md"], before["a.md"])
+    assert len(await harbour.listed()) == 3
+    assert counted(await harbour.sync()) == {"unchanged": 3}
+
+
+async def test_documents_are_found_by_source_and_path(harbour: Harbour) -> None:
+    for path in ("guides/start.md", "guides/deep/end.md", "50%.md", "notes.md"):
+        harbour.write(path, f"{LAMP} {path}")
+    await harbour.sync()
+    source = await harbour.source()
+
+    async def found(**by: Any) -> list[str]:
+        page = await harbour.documents.list(ME, **by)
+        return sorted(place["path"] for document in page.documents for place in document.places)
+
+    assert await found(path="guides/") == ["guides/deep/end.md", "guides/start.md"]
+    assert await found(path="*/e*.md") == ["guides/deep/end.md"]
+    assert await found(path="50%") == ["50%.md"]
+    assert len(await found(source=source.source_id)) == 4
+    assert await found(source="6f1cbe0e-64f9-4b4e-9c39-2a2f4ac2f7a1") == []
+    assert await found(source="no id") == []
+
+
+async def test_near_duplicates_are_told(harbour: Harbour) -> None:
+    words = [f"Step {number} of the stair is worn by {number * 7} years of boots." for number in range(40)]
+    harbour.write("a.md", "\n".join(words))
+    harbour.write("other.md", "\n".join(f"Chart {n} shows {n * n} rocks and a wreck off the cape." for n in range(40)))
+    await harbour.sync()
+    harbour.write("b.md", "\n".join([*words, "The last step is new."]))
+    report = await harbour.sync()
+    ids = await harbour.ids()
+    [file] = [file for file in report.files if file.path == "b.md"]
+    [similar] = file.similar_to
+    assert (similar["document_id"], similar["title"]) == (ids["a.md"], "a")
+    assert 0.85 <= similar["share"] <= 1.0
+    assert [each["document_id"] for each in (await harbour.documents.get(ME, ids["a.md"])).similar_to] == [ids["b.md"]]
+
+
+async def test_a_shared_report_names_no_private_document(harbour: Harbour) -> None:
+    text = "\n".join(f"Step {number} of the stair is worn by {number * 7} years of boots." for number in range(40))
+    await harbour.ingestor.ingest(ME, NewDocument(data=text.encode(), name="diary.md", owner=ME.user))
+    harbour.write("stair.md", f"{text}\nThe last step is new.")
+    [shared] = (await harbour.sync()).files
+    assert (shared.change, shared.similar_to) == ("new", [])
+    own, _ = await harbour.sources.add(ME, "folder", str(harbour.root), SourceOptions(), owner=ME.user)
+    [mine] = (await harbour.syncer.sync(ME, own)).files
+    assert {each["title"] for each in mine.similar_to} == {"diary", "stair"}
+
+
+GIT = ["git", "-c", "user.name=Keeper", "-c", "user.email=keeper@example.org", "-c", "init.defaultBranch=main"]
+
+
+def git(folder: Path, *arguments: str) -> None:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run([*GIT, *arguments], cwd=folder, check=True, capture_output=True, env=environment)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+async def test_a_library_follows_a_repository(harbour: Harbour) -> None:
+    git(harbour.root, "init")
+    harbour.write("docs/lamp.md", LAMP)
+    harbour.write("docs/horn.md", HORN)
+    harbour.write("code.py", "print('not asked for')\n")
+    (harbour.root / "docs" / "link.md").symlink_to("lamp.md")
+    git(harbour.root, "add", ".")
+    git(harbour.root, "commit", "-m", "First")
+    source = await harbour.source(kind="git", folder="docs", link="https://git.example/blob/main/docs/{path}")
+    report = await harbour.syncer.sync(ME, source)
+    assert counted(report) == {"new": 2}
+    assert report.notes == ["1 symbolic links and submodules were not followed."]
+    first = await harbour.ids()
+    assert (await harbour.documents.get(ME, first["lamp.md"])).url == "https://git.example/blob/main/docs/lamp.md"
+
+    git(harbour.root, "mv", "docs/lamp.md", "docs/light.md")
+    harbour.write("docs/horn.md", BOAT)
+    assert counted(await harbour.syncer.sync(ME, source)) == {"unchanged": 2}
+    git(harbour.root, "commit", "-a", "-m", "Second")
+    assert counted(await harbour.syncer.sync(ME, source)) == {"changed": 1, "moved": 1}
+    assert await harbour.ids() == {"light.md": first["lamp.md"], "horn.md": first["horn.md"]}
+    assert await harbour.text(first["horn.md"]) == BOAT
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+async def test_a_repository_that_is_not_there_is_told(harbour: Harbour, tmp_path: Path) -> None:
+    from graph.errors import DependencyFailed
+
+    with pytest.raises(DependencyFailed, match="git could not read"):
+        await harbour.syncer.sync(ME, await harbour.source(kind="git", location=str(tmp_path / "nowhere")))
+    for location in ("ssh://git.example/x", "ext::sh -c id", "https://me:secret@git.example/x"):
+        with pytest.raises(InvalidRequest):
+            checked_location("git", location, [])
+
+
+def test_the_api_reads_folders_below_its_roots_alone(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "outside").mkdir()
+    (inside / "link").symlink_to(tmp_path / "outside")
+    assert checked_location("folder", str(inside), [str(inside)]) == str(inside)
+    for location in (inside / ".." / "outside", inside / "link", tmp_path):
+        for kind in ("folder", "git"):
+            with pytest.raises(InvalidRequest):
+                checked_location(kind, str(location), [str(inside)])
+    with pytest.raises(InvalidRequest):
+        checked_location("folder", str(inside), [])
+
+
+async def _rows(harbour: Harbour, statement: str) -> Sequence[tuple[Any, ...]]:
+    async with harbour.database.connection() as connection:
+        return await (await connection.execute(statement)).fetchall()
+
+
+async def test_a_library_follows_a_bucket(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = pytest.importorskip("obstore.store")
+    import obstore
+
+    bucket = stores.MemoryStore()
+    monkeypatch.setattr("tools.library.syncing.open_bucket", lambda location: bucket)
+    await obstore.put_async(bucket, "guides/lamp.md", LAMP.encode())
+    await obstore.put_async(bucket, "horn.md", HORN.encode())
+    await obstore.put_async(bucket, ".hidden/boat.md", BOAT.encode())
+    source = await harbour.source(kind="s3", location="s3://harbour/docs/")
+    assert source.location == "s3://harbour/docs"
+    assert counted(await harbour.syncer.sync(ME, source)) == {"new": 2}
+    first = await harbour.ids()
+    await obstore.rename_async(bucket, "horn.md", "guides/fog.md")
+    await obstore.put_async(bucket, "guides/lamp.md", BOAT.encode())
+    assert counted(await harbour.syncer.sync(ME, source)) == {"changed": 1, "moved": 1}
+    assert await harbour.ids() == {"guides/fog.md": first["horn.md"], "guides/lamp.md": first["guides/lamp.md"]}
+    assert counted(await harbour.syncer.sync(ME, source)) == {"unchanged": 2}
+    for location in ("s3://", "s3:///", "https://harbour/docs"):
+        with pytest.raises(InvalidRequest):
+            checked_location("s3", location, None)
+    assert checked_location("s3", "s3://harbour/docs", ["s3://harbour/docs/"]) == "s3://harbour/docs"
+    with pytest.raises(InvalidRequest):
+        checked_location("s3", "s3://harbour/docs-of-others", ["s3://harbour/docs"])

@@ -1,0 +1,164 @@
+"""A reader of a git repository, by the machine's own git: shallow, without hooks, submodules or prompts."""
+
+import asyncio
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from graph.errors import DependencyFailed, InvalidRequest, UnreadableDocument
+from tools.library.new_documents import NewDocument
+from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile
+from tools.library.sync_plan import Listed
+from tools.web.guard import Guard
+
+FETCH_SECONDS = 600
+READ_SECONDS = 120
+FILES = {b"100644", b"100755"}
+ONLY = ["file", "https"]  # the protocols that git may speak
+_ADVICE = "Check the address, the name of the branch, and that the repository can be read without a password."
+
+
+class GitReader:
+    """A reader of a folder of a repository at a branch, tag or the default one. ``cache`` holds its latest commit.
+
+    With a ``guard`` the repository's host has to be a public one.
+    """
+
+    def __init__(
+        self, location: str, *, cache: Path, max_bytes: int, ref: str = "", folder: str = "", guard: Guard | None = None
+    ) -> None:
+        self._url = as_git_url(location)
+        self._ref = ref or "HEAD"
+        self._folder = folder.strip("/")
+        if self._ref.startswith("-") or any(sign in self._ref for sign in " :\n\0*^~"):
+            raise InvalidRequest(f"ref: {ref!r} is no name of a branch, a tag or a commit.")
+        self._cache = cache / hashlib.sha256(f"{self._url}\n{self._ref}".encode()).hexdigest()[:32]
+        self._max_bytes = max_bytes
+        self._guard = guard
+        self._blobs: dict[str, Listed] = {}
+
+    async def listing(self) -> Listing:
+        """Fetch the latest commit and list its files. Raises DependencyFailed, or InvalidRequest for a wrong folder."""
+        if not await asyncio.to_thread((self._cache / "HEAD").exists):
+            await asyncio.to_thread(self._cache.mkdir, parents=True, exist_ok=True)
+            await self._git("init", "--bare", "--quiet")
+        await self._git("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules",
+                        self._url, f"{self._ref}:refs/citewell/head", seconds=FETCH_SECONDS)  # fmt: skip
+        tree = f"refs/citewell/head:{self._folder}"
+        try:
+            listed = await self._git("ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+        except DependencyFailed as error:
+            raise InvalidRequest(f"folder: {self._folder!r} is not in the repository.") from error
+        return self._files(listed)
+
+    def _files(self, listed: bytes) -> Listing:
+        files: list[Listed] = []
+        others = long = 0
+        for line in listed.split(b"\0"):
+            about, _, name = line.partition(b"\t")
+            if not name or any(part.startswith(b".") for part in name.split(b"/")):
+                continue
+            mode, _, blob, size = about.split()
+            if mode not in FILES:
+                others += 1
+            elif len(name) > LONGEST_PATH:
+                long += 1
+            else:
+                path = name.decode("utf-8", "backslashreplace")
+                files.append(Listed(path, blob.decode(), int(size), f"git:{blob.decode()}"))
+        self._blobs = {file.path: file for file in files}
+        notes = [f"{others:,} symbolic links and submodules were not followed."] if others else []
+        return Listing(files, [*notes, *([f"{long:,} paths are too long."] if long else [])])
+
+    async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:
+        """Read listed files; those that are larger than a document may be are not."""
+        small = [self._blobs[path] for path in paths if self._blobs[path].size <= self._max_bytes]
+        asked = "".join(f"{file.fingerprint}\n" for file in small).encode()
+        told = await self._git("cat-file", "--batch", piped=asked) if small else b""
+        contents: dict[str, bytes] = {}
+        at = 0
+        for file in small:
+            start = told.index(b"\n", at) + 1
+            contents[file.path] = told[start : start + file.size]
+            at = start + file.size + 1
+        return [self._document(path, contents.get(path)) for path in paths]
+
+    def first_id(self, workspace: str, path: str) -> str | None:
+        """Return None: nothing else reads repositories."""
+        return None
+
+    def _document(self, path: str, data: bytes | None) -> ReadFile:
+        if data is None:
+            return UnreadableDocument(
+                f"The file is too large: {self._blobs[path].size:,} bytes, but the limit is {self._max_bytes:,}.",
+                suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
+            )
+        return NewDocument(data=data, name=path, source_type="file")
+
+    async def _git(self, *arguments: str, piped: bytes = b"", seconds: float = READ_SECONDS) -> bytes:
+        """Run git in the cache, and return what it prints. Raises DependencyFailed."""
+        program = await asyncio.to_thread(shutil.which, "git")
+        if program is None:
+            raise DependencyFailed("There is no git on this machine.", suggestion="Install git.")
+        process = await asyncio.create_subprocess_exec(
+            program, *await self._options(), *arguments, cwd=self._cache, env=_ENVIRONMENT | _inherited(),
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            async with asyncio.timeout(seconds):
+                told, complaint = await process.communicate(piped)
+        except TimeoutError:
+            raise DependencyFailed(f"git took longer than {seconds:.0f} s.", suggestion=_ADVICE) from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode:
+            lines = complaint.decode("utf-8", "replace").strip().splitlines()
+            said = next(
+                (line for line in lines if line.startswith("fatal:")), lines[-1] if lines else "no reason given"
+            )
+            raise DependencyFailed(f"git could not read {self._url}: {said}", suggestion=_ADVICE)
+        return told
+
+    async def _options(self) -> list[str]:
+        options = ["protocol.allow=never", *(f"protocol.{name}.allow=always" for name in ONLY)]
+        options += ["core.hooksPath=/dev/null", "credential.helper=", "core.askPass=", "gc.auto=0"]
+        if self._guard is not None and self._url.startswith("https:"):
+            target = await self._guard.check(self._url)
+            # git asks the addresses that were checked, and follows no redirect to another one.
+            at = ",".join(f"[{each}]" if ":" in each else each for each in target.addresses)
+            options += [f"http.curloptResolve={target.url.host}:{target.url.port or 443}:{at}"]
+            options += ["http.followRedirects=false"]
+        return [each for option in options for each in ("-c", option)]
+
+
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ALLOW_PROTOCOL": ":".join(ONLY),
+    "GIT_DIR": ".",
+    "LC_ALL": "C",
+}
+
+
+def _inherited() -> dict[str, str]:
+    """Return what git needs of the environment; nothing in it that could point git elsewhere."""
+    return {name: os.environ[name] for name in ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ}
+
+
+def as_git_url(location: str) -> str:
+    """Return a local path as a file: address, and an https: or file: address as it is. Raises InvalidRequest."""
+    try:
+        if "://" not in location:
+            return Path(location).resolve().as_uri()
+        parts = urlsplit(location)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidRequest("location: is neither a path nor an address.") from error
+    if parts.scheme not in ONLY or "@" in parts.netloc or (parts.scheme == "file" and parts.netloc):
+        raise InvalidRequest("location: must be a path, or an address of https: or file: without a password.")
+    return location

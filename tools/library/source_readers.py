@@ -1,0 +1,127 @@
+"""Readers of sources: what a source has now, and its files. Here, those of folders; others are beside this file."""
+
+import asyncio
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
+from tools.library.new_documents import FoundFile, NewDocument
+from tools.library.sync_plan import Listed
+
+LONGEST_PATH = 2000  # bytes, which an index of PostgreSQL can hold
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files that a source has now, and in plain sentences what of it was passed over.
+
+    Nothing is taken for gone by a list that is not ``whole``.
+    """
+
+    files: list[Listed]
+    notes: list[str] = field(default_factory=list)
+    whole: bool = True
+
+
+ReadFile = NewDocument | CitewellError
+
+
+class SourceReader(Protocol):
+    """A reader of one source. A sync calls ``listing`` once, and then ``read`` for some of what was listed."""
+
+    async def listing(self) -> Listing:
+        """List all files. Raises CitewellError."""
+        ...
+
+    async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:
+        """Read listed files, each as a document or the error; documents have ``data``, ``name`` and a source type."""
+        ...
+
+    def first_id(self, workspace: str, path: str) -> str | None:
+        """Return the id that other ways of ingestion give the document of a path, or None."""
+        ...
+
+
+class FolderReader:
+    """A reader of a folder on this machine. Hidden files are passed over, and no symbolic link is followed."""
+
+    def __init__(self, root: Path, *, max_bytes: int) -> None:
+        self._root = root
+        self._max_bytes = max_bytes
+        self._found: dict[str, FoundFile] = {}
+
+    async def listing(self) -> Listing:
+        """List the folder's files in alphabetical order. Raises InvalidRequest where a folder in it can't be read."""
+        return await asyncio.to_thread(self._list)
+
+    async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:
+        """Read listed files, up to one byte more than a document may have."""
+        return await asyncio.to_thread(lambda: [self._read(path) for path in paths])
+
+    def first_id(self, workspace: str, path: str) -> str | None:
+        """Return the id that `citewell ingest` gives the file."""
+        return self._found[path].document_id(workspace)
+
+    def _list(self) -> Listing:
+        files: list[Listed] = []
+        links = long = 0
+        for path, entry in self._entries():
+            if entry.is_symlink():
+                links += 1
+            elif len(path.encode()) > LONGEST_PATH:
+                long += 1
+            elif entry.is_file(follow_symlinks=False):
+                self._found[path] = FoundFile(Path(entry.path), f"{_as_text(self._root.name)}/{path}")
+                files.append(_listed(path, entry.stat(follow_symlinks=False)))
+        files.sort(key=lambda file: file.path)
+        notes = [f"{links:,} symbolic links were not followed."] if links else []
+        return Listing(files, [*notes, *([f"{long:,} paths are too long."] if long else [])])
+
+    def _entries(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """Yield every entry that is neither hidden nor a folder, with its path as text."""
+        folders = [("", str(self._root))]
+        while folders:
+            below, folder = folders.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        if entry.name.startswith("."):
+                            continue
+                        path = below + _as_text(entry.name)
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append((f"{path}/", entry.path))
+                        else:
+                            yield path, entry
+            except OSError as error:
+                raise InvalidRequest(
+                    f"The folder {_as_text(folder)} cannot be read: {error.strerror}.",
+                    suggestion="Check that it is there and that you may read it; nothing was changed.",
+                ) from error
+
+    def _read(self, path: str) -> ReadFile:
+        found = self._found[path]
+        try:
+            descriptor = os.open(found.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with open(descriptor, "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    return UnreadableDocument("It is not a regular file any more.")
+                data = file.read(self._max_bytes + 1)
+        except OSError as error:
+            return UnreadableDocument(
+                f"The file cannot be opened: {error.strerror}.", suggestion="Check that you may read it."
+            )
+        return NewDocument(data=data, name=found.key, source_type="file")
+
+
+def _listed(path: str, status: os.stat_result) -> Listed:
+    # The time of the last change of the inode tells of edits that put the time of modification back.
+    fingerprint = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
+    return Listed(path, fingerprint, status.st_size)
+
+
+def _as_text(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -1,0 +1,640 @@
+"""Keep a library in step with its sources: list, plan, ingest what is new, and remove what is gone.
+
+One process at a time syncs a source. Whatever ends a sync, the next one goes on: documents that follow their own path
+get their place as soon as they are ingested, all that changes places or deletes is one transaction at the end.
+"""
+
+import asyncio
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+from time import monotonic
+from typing import Any, Literal
+from urllib.parse import quote, unquote, urlsplit
+from uuid import UUID, uuid5
+
+import psycopg
+from psycopg import errors
+
+from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
+from graph.evidence import Identity, Space
+from tools.library.bucket_source import BucketSource, open_bucket
+from tools.library.git_reader import GitReader, as_git_url
+from tools.library.ingestion import Ingested, Ingestor, Refused, Report
+from tools.library.likeness import SimilarDocument
+from tools.library.new_documents import HASH_EPOCH, NewDocument, is_archive
+from tools.library.site_source import SiteSource
+from tools.library.source_readers import FolderReader, ReadFile, SourceReader
+from tools.library.source_records import LOCK, Source, record_sync
+from tools.library.sync_plan import Compared, Known, Listed, Plan, Step, compare, plan
+from tools.library.web_pages import WebPages
+from tools.parsers import formats
+from tools.retrieval.scope import NOT_EXPIRED
+from tools.runs.tasks import finish_then_cancel
+from tools.settings import Settings
+from tools.storage.database import Connection, Database
+from tools.storage.tenants import Workspaces
+from tools.web.addresses import canonical_address
+from tools.web.guard import Guard
+
+S3 = "s3://"
+MOST_DELETED = 0.3  # of the documents of a source, before a sync asks
+FEW_DELETED = 10  # documents that never need asking
+READ_AT_ONCE = 100
+BYTES_AT_ONCE = 16_000_000
+FILES_REPORTED = 200  # in the report that is stored
+ANYBODY = ""  # a user whom no document belongs to: a shared source's report is read by everybody
+
+Change = Literal["new", "adopted", "changed", "moved", "copied", "unreadable", "gone"]
+Progress = Callable[[int, int, str], None]
+OpenReader = Callable[[Source, Identity, Mapping[str, str]], SourceReader]
+
+
+class TooManyDeletions(InvalidRequest):
+    """A sync that would delete more of a source's documents than its caller allows; nothing was changed."""
+
+    def __init__(self, deletes: int, of: int) -> None:
+        super().__init__(
+            f"{deletes:,} of {of:,} documents would be deleted, since their files are gone.",
+            suggestion="Check that the source is whole. Sync again with `--yes` (API: `most_deleted`) to delete them.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of a file. ``previous`` is the path that it moved from, ``reason`` why it could not be read.
+
+    ``warnings`` say what may be wrong in its text, ``similar_to`` which other documents share most of it.
+    """
+
+    path: str
+    change: Change
+    document_id: str | None
+    title: str = ""
+    previous: str | None = None
+    reason: str | None = None
+    warnings: list[str] = field(default_factory=list)
+    similar_to: list[SimilarDocument] = field(default_factory=list)
+
+
+COUNTS = (
+    "new", "adopted", "changed", "moved", "copied", "touched", "unchanged", "unreadable", "still_unreadable", "gone",
+    "deleted",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a sync did, or would do. ``deleted`` counts documents, all other counts files.
+
+    Files that are unchanged or were only touched are not listed, and neither are those known to be unreadable.
+    """
+
+    source_id: str
+    dry_run: bool
+    at: datetime
+    seconds: float
+    counts: dict[str, int]
+    files: list[FileReport]
+    notes: list[str]
+    error: str | None = None
+
+    def stored(self) -> dict[str, Any]:
+        """Return the report as JSON, with the first 200 files."""
+        fields = asdict(self)
+        more = len(self.files) - FILES_REPORTED
+        notes = [*self.notes, *([f"{more:,} more files changed."] if more > 0 else [])]
+        return {**fields, "at": self.at.isoformat(), "files": fields["files"][:FILES_REPORTED], "notes": notes}
+
+
+def checked_location(kind: str, location: str, roots: Sequence[str] | None) -> str:
+    """Return a location in one spelling.
+
+    ``roots`` are the folders and buckets below which sources may be read; None is anywhere. What is fetched from the
+    web needs none. Blocks. Raises InvalidRequest.
+    """
+    if "\0" in location or not location.strip():
+        raise InvalidRequest("location: must be a folder or an address.")
+    if kind == "git":
+        url = as_git_url(location)
+        if url.startswith("https:"):
+            return url
+        _check_below(_resolved(unquote(urlsplit(url).path)), roots)
+        return url
+    if kind == "site":
+        address = canonical_address(location)
+        if address is None:
+            raise InvalidRequest("location: must be an address of http:// or https://.")
+        return address
+    if kind == "s3":
+        if not location.startswith(S3) or not location.removeprefix(S3).strip("/"):
+            raise InvalidRequest("location: must be s3://bucket or s3://bucket/prefix.")
+        bucket = location.rstrip("/")
+        if roots is not None and not any(f"{bucket}/".startswith(f"{root.rstrip('/')}/") for root in roots):
+            raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
+        return bucket
+    folder = _resolved(location)
+    _check_below(folder, roots)
+    if not folder.is_dir():
+        raise InvalidRequest(f"There is no folder {location}.", suggestion="Name a folder; nothing was changed.")
+    return str(folder)
+
+
+def _resolved(location: str) -> Path:
+    try:
+        return Path(location).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidRequest("location: is no path.") from error
+
+
+_ARCHIVE = ("It is an archive, each file of which is a document.", "Unpack it there, or use `citewell ingest`.")
+_NOT_BELOW = "location: the server reads its folders and buckets below CITEWELL_SOURCE_ROOTS alone."
+_NOT_BELOW_ADVICE = "Use `citewell sync`, or let the setting name what is above the location."
+
+
+def _check_below(folder: Path, roots: Sequence[str] | None) -> None:
+    folders = [Path(root).resolve() for root in roots or () if not root.startswith(S3)]
+    if roots is not None and not any(folder.is_relative_to(root) for root in folders):
+        raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
+
+
+class Syncer:
+    """Syncs sources. ``roots`` are the folders below which it may read the machine's files; None is anywhere."""
+
+    def __init__(
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        ingestor: Ingestor,
+        settings: Settings,
+        *,
+        roots: Sequence[str] | None,
+        pages: WebPages | None = None,
+    ) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self._ingestor = ingestor
+        self._settings = settings
+        self._roots = roots
+        self._pages = pages
+
+    async def sync(
+        self,
+        identity: Identity,
+        source: Source,
+        *,
+        dry_run: bool = False,
+        most_deleted: float = MOST_DELETED,
+        progress: Progress | None = None,
+    ) -> SyncReport:
+        """Bring the library in step with a source, or with ``dry_run`` only tell what would happen.
+
+        ``progress`` is called with the number of files ingested, their total and a path. Files that can't be read are
+        reported. Raises TooManyDeletions if more than ten documents and more than the share ``most_deleted`` of all
+        would be deleted, SourceBusy, NotFound for a source that was deleted meanwhile, and what ``Ingestor.ingest``
+        and the source's reader raise.
+        """
+        workspace = await self._workspaces.number(identity.workspace)
+        one = _Sync(self._database, workspace, self._ingestor, self._settings, source, identity)
+        if dry_run:
+            return await one.run(self._open, dry_run=True, most_deleted=1.0)
+        async with self._locked(source.source_id):
+            try:
+                return await one.run(self._open, dry_run=False, most_deleted=most_deleted, progress=progress)
+            except errors.ForeignKeyViolation as error:
+                raise NotFound(f"The source {source.source_id} was deleted meanwhile.") from error
+            except CitewellError as error:
+                async with self._database.connection() as connection:
+                    await record_sync(connection, workspace, source.source_id, one.failed(error), followed=False)
+                raise
+
+    def _open(self, source: Source, identity: Identity, known: Mapping[str, str]) -> SourceReader:
+        """Open the reader of a source; ``known`` are the fingerprints of its places. Blocks."""
+        location = checked_location(source.kind, source.location, self._roots)
+        most = self._settings.max_document_bytes
+        if source.kind == "folder":
+            return FolderReader(Path(location), max_bytes=most)
+        option = source.option()
+        if source.kind == "s3":
+            return BucketSource(open_bucket(location), max_bytes=most)
+        if source.kind == "site":
+            assert self._pages is not None
+            return SiteSource(self._pages, identity, location, option.extent or "site", known)
+        return GitReader(
+            location,
+            cache=self._settings.data_dir.resolve() / "git",
+            max_bytes=most,
+            ref=option.ref or "",
+            folder=option.folder or "",
+            guard=None if self._roots is None else Guard(),
+        )
+
+    @asynccontextmanager
+    async def _locked(self, source_id: str) -> AsyncIterator[None]:
+        """Keep others from syncing a source. The lock goes with its connection, however this process ends."""
+        async with self._database.connection() as connection:
+            row = [LOCK, source_id]
+            found = await (await connection.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", row)).fetchone()
+            if found is None or not found[0]:
+                raise SourceBusy("The source is being synced already.")
+            try:
+                yield
+            finally:
+                await finish_then_cancel(_unlock(connection, row))
+
+
+async def _unlock(connection: Connection, row: Sequence[Any]) -> None:
+    with suppress(psycopg.Error):  # a connection that broke has lost its lock
+        await connection.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", row)
+
+
+class _Sync:
+    """One sync of one source."""
+
+    def __init__(
+        self,
+        database: Database,
+        workspace: int,
+        ingestor: Ingestor,
+        settings: Settings,
+        source: Source,
+        identity: Identity,
+    ) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._ingestor = ingestor
+        self._settings = settings
+        self._source = source
+        self._identity = Identity(identity.workspace, source.owner or ANYBODY)
+        self._options = source.option()
+        self._recipe = _recipe(source, settings)
+        self._known: dict[str, Known] = {}
+        self._started = (datetime.now(UTC), monotonic())
+        self._files: list[FileReport] = []
+        self._counts: Counter[str] = Counter()
+        self._failures: dict[str, CitewellError] = {}
+        self._notes: list[str] = []
+        self._dry_run = False
+
+    async def run(
+        self, open_reader: OpenReader, *, dry_run: bool, most_deleted: float, progress: Progress | None = None
+    ) -> SyncReport:
+        """Sync. See ``Syncer.sync``."""
+        self._dry_run = dry_run
+        self._known = await self._read_places()
+        fingerprints = {path: place.fingerprint for path, place in self._known.items()}
+        self._reader = await asyncio.to_thread(open_reader, self._source, self._identity, fingerprints)
+        listing = await self._reader.listing()
+        self._notes = listing.notes
+        compared = compare(listing.files, self._known, self._recipe)
+        self._counts["still_unreadable"] = sum(1 for place in compared.unchanged if place.trouble is not None)
+        self._counts["unchanged"] = len(compared.unchanged) - self._counts["still_unreadable"]
+        if not listing.whole:
+            compared = Compared([*compared.unchanged, *compared.gone], compared.to_read, [])
+        if not compared.to_read and not compared.gone:
+            if not dry_run:
+                await self._finish([], Plan([], [], []))
+            return self._report()
+        hashes = await self._hash(compared.to_read)
+        ids, adopted, blocked = await self._ids([file.path for file in compared.to_read])
+        choose = _IdChooser(UUID(self._source.source_id), ids, blocked)
+        planned = plan(compared, self._known, hashes, self._recipe, new_id=choose, adopted=adopted)
+        deleted = await self._leaving(planned.left)
+        documents = len({place.document_id for place in self._known.values() if place.document_id})
+        if deleted >= FEW_DELETED and deleted > most_deleted * documents:
+            raise TooManyDeletions(deleted, documents)
+        if dry_run:
+            for step in planned.steps:
+                self._tell(step, adopted)
+            self._tell_gone(planned.gone, deleted)
+            return self._report()
+        late = await self._ingest(planned.steps, adopted, progress)
+        await self._finish(late, planned)
+        return self._report()
+
+    def failed(self, error: CitewellError) -> dict[str, Any]:
+        """Return the report of a sync that an error ended."""
+        return replace(self._report(), error=error.message).stored()
+
+    async def _read_places(self) -> dict[str, Known]:
+        async with self._database.connection() as connection:
+            found = await connection.execute(_PLACES, [self._workspace, self._source.source_id])
+            rows = await found.fetchall()
+        known = {}
+        for path, document_id, fingerprint, content_hash, recipe, trouble, lives in rows:
+            # A document that somebody deleted comes back: its file is still there.
+            stands = document_id is None or lives
+            known[path] = Known(
+                path,
+                document_id,
+                fingerprint if stands else "",
+                content_hash,
+                recipe if stands else "",
+                trouble,
+            )
+        return known
+
+    async def _hash(self, files: Sequence[Listed]) -> dict[str, str]:
+        """Return the hashes of files that can be read; the others are remembered as failures."""
+        hashes = {file.path: file.content_hash for file in files if file.content_hash is not None}
+        for chunk in _chunks([file for file in files if file.content_hash is None], self._settings.max_document_bytes):
+            read = await self._reader.read([file.path for file in chunk])
+            for file, content in zip(chunk, await asyncio.to_thread(_hashed, read), strict=True):
+                if isinstance(content, CitewellError):
+                    self._failures[file.path] = content
+                else:
+                    hashes[file.path] = content
+        return hashes
+
+    async def _ids(self, paths: Sequence[str]) -> tuple[dict[str, str], dict[str, str], set[str]]:
+        """Return the first ids of paths, those whose document is there without a place, and ids of other documents."""
+        workspace = self._identity.workspace
+        source_id = UUID(self._source.source_id)
+        ids = {path: self._reader.first_id(workspace, path) or str(uuid5(source_id, path)) for path in paths}
+        async with self._database.connection() as connection:
+            found = await connection.execute(_DOCUMENTS, {"workspace": self._workspace, "ids": list(ids.values())})
+            rows = {document_id: rest for document_id, *rest in await found.fetchall()}
+        owner = self._source.owner
+        blocked = {document_id for document_id, (owned, _, placed) in rows.items() if placed or owned != owner}
+        free = {document_id for document_id, (_, lives, _) in rows.items() if lives} - blocked
+        return ids, {path: document_id for path, document_id in ids.items() if document_id in free}, blocked
+
+    async def _leaving(self, document_ids: Sequence[str]) -> int:
+        """Count the documents that will be deleted: those without a place in another source."""
+        if not document_ids:
+            return 0
+        async with self._database.connection() as connection:
+            row = {"workspace": self._workspace, "ids": list(document_ids), "source": self._source.source_id}
+            found = await (await connection.execute(_LEAVING, row)).fetchone()
+        return int(found[0]) if found else 0
+
+    async def _ingest(
+        self, steps: Sequence[Step], adopted: Mapping[str, str], progress: Progress | None
+    ) -> list["_Row"]:
+        """Ingest files and write the places of those that keep to their own documents; return all other places."""
+        late: list[_Row] = []
+        tried: dict[str | None, set[str]] = defaultdict(set)
+        refused: dict[str | None, str] = {}
+        copies = [step for step in steps if not step.ingests]
+        leads = [step for step in steps if step.ingests]
+        done, total = 0, len(leads)
+        while leads:
+            for chunk in _chunks([step.file for step in leads], self._settings.max_document_bytes):
+                group = leads[: len(chunk)]
+                leads = leads[len(chunk) :]
+                rows = await self._ingest_some(group, adopted)
+                for step, row in zip(group, rows, strict=True):
+                    tried[step.document_id].add(PurePath(step.file.path).suffix.lower())
+                    if row.trouble is None:
+                        refused.pop(step.document_id, None)
+                    else:
+                        refused[step.document_id] = row.trouble
+                await self._write([row for row in rows if row.early])
+                late += [row for row in rows if not row.early]
+                done += len(group)
+                if progress is not None:
+                    progress(done, max(total, done), group[-1].file.path)
+            # The same bytes may be readable under another suffix.
+            leads, copies = _next_leads(copies, refused, tried)
+        for step in copies:
+            late.append(self._row_of(step, refused))
+            self._tell(step, adopted, refused.get(step.document_id))
+        return late
+
+    async def _ingest_some(self, steps: Sequence[Step], adopted: Mapping[str, str]) -> list["_Row"]:
+        read = await self._reader.read([step.file.path for step in steps])
+        hashes = await asyncio.to_thread(_hashed, read)
+        documents = [
+            self._described(step, content)
+            for step, content in zip(steps, read, strict=True)
+            if isinstance(content, NewDocument)
+        ]
+        archives = await asyncio.to_thread(lambda: {each.document_id for each in documents if is_archive(each)})
+        single = [each for each in documents if each.document_id not in archives]
+        reports = iter([each async for each in self._ingestor.ingest_many(self._identity, single)])
+        rows: list[_Row] = []
+        for step, content, actual in zip(steps, read, hashes, strict=True):
+            report: Report | CitewellError
+            if isinstance(content, CitewellError):
+                report = content
+            elif step.document_id in archives:
+                report = Refused(step.file.path, UnreadableDocument.code, *_ARCHIVE)
+            else:
+                report = next(reports)
+            before = self._known.get(step.file.path)
+            own = before.document_id if before is not None else step.document_id
+            early = step.previous is None and own == step.document_id
+            if isinstance(report, Ingested):
+                content_hash = step.file.content_hash or str(actual)
+                row = _Row(step.file, step.document_id, content_hash, None, early=early)
+                self._tell(step, adopted, report=report)
+            else:
+                trouble = (
+                    report.message if isinstance(report, CitewellError) else f"{report.reason} {report.suggestion}"
+                )
+                kept = before.document_id if before is not None and early else None
+                kept = step.document_id if step.previous is not None else kept
+                read_hash = step.file.content_hash if isinstance(report, CitewellError) else str(actual)
+                row = _Row(step.file, kept, read_hash, trouble, early=early)
+                self._tell(step, adopted, trouble)
+            rows.append(row)
+        return rows
+
+    def _described(self, step: Step, new: NewDocument) -> NewDocument:
+        space: Space | None = {"id": None, "slug": self._options.space} if self._options.space else None
+        link = self._options.link
+        url = link.replace("{path}", quote(step.file.path)) if link else new.url
+        return replace(new, document_id=step.document_id, owner=self._source.owner, space=space, url=url)
+
+    def _row_of(self, step: Step, refused: Mapping[str | None, str]) -> "_Row":
+        """Return the place of a file that was not ingested."""
+        if step.verb == "unreadable":
+            return _Row(step.file, step.document_id, None, self._failures[step.file.path].message)
+        before = self._known.get(step.file.path)
+        if step.document_id in refused and step.verb == "copied":
+            kept = before.document_id if before is not None else None
+            kept = kept if kept == step.document_id else None
+            return _Row(step.file, kept, step.content_hash, refused[step.document_id])
+        return _Row(step.file, step.document_id, step.content_hash, step.trouble)
+
+    def _tell(
+        self, step: Step, adopted: Mapping[str, str], trouble: str | None = None, report: Ingested | None = None
+    ) -> None:
+        """Count a step, and list it unless its file was only touched."""
+        change: Any = step.verb
+        reason = trouble
+        if step.verb == "unreadable":
+            reason = self._failures[step.file.path].message
+        if reason is not None:
+            change = "unreadable"
+        elif step.verb == "new" and adopted.get(step.file.path) == step.document_id:
+            change = "adopted"
+        elif step.verb == "touched" and report is not None and report.status != "unchanged":
+            change = "changed"
+        self._counts[change] += 1
+        if change != "touched":
+            title = report.title if report is not None else ""
+            warnings, similar = (report.warnings, report.similar_to) if report is not None else ([], [])
+            document_id = step.document_id if change != "unreadable" else None
+            self._files.append(
+                FileReport(step.file.path, change, document_id, title, step.previous, reason, warnings, similar)
+            )
+
+    def _tell_gone(self, gone: Sequence[Known], deleted: int) -> None:
+        moved = {file.previous for file in self._files if file.change == "moved"}
+        for place in gone:
+            if place.path not in moved:
+                self._counts["gone"] += 1
+                self._files.append(FileReport(place.path, "gone", place.document_id))
+        self._counts["deleted"] = deleted
+
+    async def _finish(self, late: Sequence["_Row"], planned: Plan) -> None:
+        """Write the other places, remove those that are gone with their documents, and the report, all at once."""
+        row = {"workspace": self._workspace, "source": self._source.source_id, "ids": list(planned.left)}
+        async with self._database.connection() as connection, connection.transaction():
+            await self._write_on(connection, late)
+            deleted = 0
+            if planned.gone:
+                await connection.execute(_REMOVE, {**row, "paths": [place.path for place in planned.gone]})
+            if planned.left:
+                deleted = (await connection.execute(_DELETE, row)).rowcount
+            self._tell_gone(planned.gone, deleted)
+            report = self._report().stored()
+            await record_sync(connection, self._workspace, self._source.source_id, report, followed=True)
+
+    async def _write(self, rows: Sequence["_Row"]) -> None:
+        if rows:
+            async with self._database.connection() as connection, connection.transaction():
+                await self._write_on(connection, rows)
+
+    async def _write_on(self, connection: Connection, rows: Sequence["_Row"]) -> None:
+        place = [self._workspace, self._source.source_id]
+        async with connection.cursor() as cursor:
+            await cursor.executemany(_WRITE, [[*place, *row.values(), self._recipe] for row in rows])
+
+    def _report(self) -> SyncReport:
+        at, started = self._started
+        files = sorted(self._files, key=lambda file: file.path)
+        counts = {name: self._counts[name] for name in COUNTS}
+        seconds = round(monotonic() - started, 3)
+        return SyncReport(self._source.source_id, self._dry_run, at, seconds, counts, files, self._notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A place as it is written. ``early`` ones touch no other place, and may be written before the end."""
+
+    file: Listed
+    document_id: str | None
+    content_hash: str | None
+    trouble: str | None
+    early: bool = False
+
+    def values(self) -> list[str | None]:
+        # A file whose bytes could not be read is tried again each time.
+        fingerprint = self.file.fingerprint if self.content_hash is not None else ""
+        return [self.file.path, self.document_id, fingerprint, self.content_hash, self.trouble]
+
+
+class _IdChooser:
+    """Chooses the id of a new document: the first of its path, or another one where that is in use."""
+
+    def __init__(self, source_id: UUID, first: Mapping[str, str], blocked: Container[str]) -> None:
+        self._source_id = source_id
+        self._first = first
+        self._blocked = blocked
+
+    def __call__(self, path: str, taken: Container[str]) -> str:
+        return next(each for each in self._candidates(path) if each not in taken and each not in self._blocked)
+
+    def _candidates(self, path: str) -> Iterator[str]:
+        yield self._first[path]
+        number = 1
+        while True:
+            yield str(uuid5(self._source_id, f"{path}\n{number}"))
+            number += 1
+
+
+def _next_leads(
+    copies: Sequence[Step], refused: Mapping[str | None, str], tried: Mapping[str | None, set[str]]
+) -> tuple[list[Step], list[Step]]:
+    """Return the next file to try for each refused document, and the copies that are left."""
+    leads: dict[str | None, Step] = {}
+    for step in copies:
+        suffix = PurePath(step.file.path).suffix.lower()
+        if step.document_id in refused and step.verb == "copied" and suffix not in tried[step.document_id]:
+            leads.setdefault(step.document_id, replace(step, verb="new", ingests=True))
+    chosen = {step.file.path for step in leads.values()}
+    return list(leads.values()), [step for step in copies if step.file.path not in chosen]
+
+
+def _hashed(read: Sequence[ReadFile]) -> list[str | CitewellError]:
+    return [each if isinstance(each, CitewellError) else hashlib.sha256(each.data or b"").hexdigest() for each in read]
+
+
+def _chunks(files: Sequence[Listed], max_bytes: int) -> Iterator[list[Listed]]:
+    """Yield the files in order, as many at once as are read into memory together."""
+    chunk: list[Listed] = []
+    size = 0
+    for file in files:
+        if chunk and (len(chunk) == READ_AT_ONCE or size + min(file.size, max_bytes) > BYTES_AT_ONCE):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(file)
+        size += min(file.size, max_bytes)
+    if chunk:
+        yield chunk
+
+
+def _recipe(source: Source, settings: Settings) -> str:
+    """Return what tells whether a file would be read and described as it was."""
+    limits = settings.jobs
+    said = [
+        HASH_EPOCH.decode(),
+        settings.segment_size,
+        settings.ocr,
+        settings.ocr_languages,
+        [limits.file_seconds, limits.file_megabytes, limits.max_pages, limits.max_characters],
+        source.owner,
+        sorted(source.options.items()),
+        sorted(formats().suffixes),
+    ]
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+_PLACES = f"""
+SELECT p.path, p.document_id::text, p.fingerprint, p.content_hash, p.recipe, p.trouble,
+       d.deleted_at IS NULL AND {NOT_EXPIRED}
+FROM places AS p LEFT JOIN documents AS d ON d.workspace = p.workspace AND d.document_id = p.document_id
+WHERE p.workspace = %s AND p.source_id = %s
+"""
+_DOCUMENTS = """
+SELECT d.document_id::text, d.owner, d.deleted_at IS NULL,
+       EXISTS (SELECT FROM places AS p WHERE p.workspace = d.workspace AND p.document_id = d.document_id)
+FROM documents AS d WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s::uuid[])
+"""
+_LEAVING = """
+SELECT count(*) FROM documents AS d
+WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s::uuid[]) AND d.deleted_at IS NULL
+  AND NOT EXISTS (SELECT FROM places AS p WHERE p.workspace = d.workspace AND p.document_id = d.document_id
+                  AND p.source_id <> %(source)s)
+"""
+_WRITE = """
+INSERT INTO places (workspace, source_id, path, document_id, fingerprint, content_hash, trouble, recipe)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (workspace, source_id, path) DO UPDATE
+SET document_id = excluded.document_id, fingerprint = excluded.fingerprint, content_hash = excluded.content_hash,
+    recipe = excluded.recipe, trouble = excluded.trouble, read_at = now()
+"""
+_REMOVE = """
+DELETE FROM places WHERE workspace = %(workspace)s AND source_id = %(source)s AND path = ANY(%(paths)s)
+"""
+_DELETE = """
+UPDATE documents AS d SET deleted_at = now()
+WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s::uuid[]) AND d.deleted_at IS NULL
+  AND NOT EXISTS (SELECT FROM places AS p WHERE p.workspace = d.workspace AND p.document_id = d.document_id)
+"""
