@@ -31,6 +31,14 @@ export function readerPlace(app) {
   return place;
 }
 
+/** Make the place of the form that asks for a key. @param {App} app */
+export function lockPlace(app) {
+  const place = h("div", { class: "place" });
+  const put = once(app, () => import("./lock.js"), ({ lock }) => lock(app, place));
+  app.locked.watch((locked) => locked && put());
+  return place;
+}
+
 /** Make the place of the library. @param {App} app */
 export function libraryPlace(app) {
   const place = h("div", { class: "place" });

@@ -6,8 +6,12 @@ import { said } from "../words/problems.js";
 
 const COMMAND = "citewell keys create --user NAME";
 
-/** Make the form that asks for a key. @param {import("../state/app.js").App} app */
-export function lock(app) {
+/**
+ * Put the form that asks for a key into its place.
+ * @param {import("../state/app.js").App} app
+ * @param {HTMLElement} place Where it is to stand.
+ */
+export function lock(app, place) {
   const wrong = h("p", { class: "wrong", id: "key-wrong", role: "alert" });
   const input = h(
     "input",
@@ -58,12 +62,12 @@ export function lock(app) {
     else input.value = "";
   }
 
+  place.append(element);
   app.locked.watch((locked) => {
     element.hidden = !locked;
     if (!locked) return;
     // A key that was kept and is refused now was good once.
     tell(app.key.value ? words.lock.wrong : null);
-    if (element.isConnected) input.focus();
+    input.focus();
   });
-  return element;
 }

@@ -5,8 +5,7 @@ import { words } from "../words/index.js";
 import { composer } from "./composer.js";
 import { connection } from "./connection.js";
 import { conversationView } from "./conversation.js";
-import { libraryPlace, readerPlace } from "./later.js";
-import { lock } from "./lock.js";
+import { libraryPlace, lockPlace, readerPlace } from "./later.js";
 import { notices } from "./notices.js";
 import { goToQuestion } from "./question_field.js";
 import { sessionsView } from "./sessions.js";
@@ -43,7 +42,7 @@ export function shell(app) {
     frame.hidden = skip.hidden = locked;
     if (locked) app.libraryOpen.set(false);
   });
-  return [skip, frame, dialog, notices(app), lock(app)];
+  return [skip, frame, dialog, notices(app), lockPlace(app)];
 }
 
 /** The address names the session, so the link must not change it. @param {Event} event */
