@@ -4,13 +4,18 @@ The SDK is imported for the first message, so that a service that gets none star
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from fastapi import FastAPI
+from pydantic import ValidationError
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
@@ -38,7 +43,15 @@ class McpEndpoint:
             )
             await response(scope, receive, send)
             return
+        body = await Request(scope, receive).body()
+        if (refusal := await asyncio.to_thread(_refusal, body)) is not None:
+            await refusal(scope, receive, send)
+            return
         opens = SESSION_HEADER not in headers and VERSION_HEADER not in headers
+        unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive_again() -> Message:
+            return unread.pop() if unread else await receive()
 
         async def with_session(message: Message) -> None:
             if message["type"] == "http.response.start" and opens:
@@ -47,7 +60,27 @@ class McpEndpoint:
 
         messages: McpMessages = scope["app"].state.mcp
         manager = await messages.manager()
-        await manager.handle_request(scope, receive, with_session)
+        await manager.handle_request(scope, receive_again, with_session)
+
+
+def _refusal(body: bytes) -> Response | None:
+    """Return the reply to what is no JSON-RPC message, which the SDK would answer in the words of its validation."""
+    from mcp_types.jsonrpc import INVALID_REQUEST, PARSE_ERROR, jsonrpc_message_adapter
+
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return _error(PARSE_ERROR, "The body is not JSON.")
+    try:
+        jsonrpc_message_adapter.validate_python(message, by_name=False)
+    except ValidationError:
+        return _error(INVALID_REQUEST, "The body is not a JSON-RPC 2.0 message.")
+    return None
+
+
+def _error(code: int, message: str) -> Response:
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    return JSONResponse(error, HTTPStatus.BAD_REQUEST)
 
 
 class McpMessages:

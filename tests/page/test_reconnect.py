@@ -107,8 +107,10 @@ async def shows_what_is_stored(page: Page, client: httpx.AsyncClient) -> list[st
     texts = await stored(client, page)
     for each in texts:
         await expect(shown(page)).to_contain_text(each)
-    text = await shown(page).inner_text()
-    assert [text.count(each) for each in texts] == [1] * len(texts), text
+    async with asyncio.timeout(STARTING_SECONDS):
+        text = await shown(page).inner_text()
+        while [text.count(each) for each in texts] != [1] * len(texts):  # it is hidden while it is drawn anew
+            text = await shown(page).inner_text()
     assert sorted(texts, key=text.index) == texts
     return texts
 

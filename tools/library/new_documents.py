@@ -152,7 +152,12 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
     Their ids are derived from that of the archive and from the path; the other fields are those of the archive.
     Raises InvalidRequest for a title or slug, which they cannot share, and UnreadableDocument if it cannot be opened.
     """
-    if not is_archive(new) or new.data is None or len(new.data) > max_bytes:
+    try:
+        check_size(_bytes_of(new), max_bytes)
+    except UnreadableDocument as error:
+        yield "", error
+        return
+    if not is_archive(new) or new.data is None:
         yield "", new
         return
     from tools.parsers.zipped import members  # only here, for lxml takes a while to load
@@ -213,14 +218,23 @@ def valid_id(document_id: str) -> str:
 def _read(new: NewDocument, max_bytes: int, recognition: Recognition | None) -> Parsed:
     if (new.text is None) == (new.data is None):
         raise InvalidRequest("A document needs either a text or a file.")
-    data = storable(new.text).encode() if new.text is not None else new.data or b""
+    data = _bytes_of(new)
+    check_size(data, max_bytes)
+    media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
+    return parse(data, name=new.name, media_type=media_type, recognition=recognition)
+
+
+def _bytes_of(new: NewDocument) -> bytes:
+    return storable(new.text).encode() if new.text is not None else new.data or b""
+
+
+def check_size(data: bytes, max_bytes: int) -> None:
+    """Raise UnreadableDocument for a file that is too large."""
     if len(data) > max_bytes:
         raise UnreadableDocument(
             f"The file is too large: {len(data):,} bytes, but the limit is {max_bytes:,}.",
             suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
         )
-    media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
-    return parse(data, name=new.name, media_type=media_type, recognition=recognition)
 
 
 def _named(new: NewDocument) -> dict[str, Any]:
