@@ -30,8 +30,8 @@ NODE := $(shell command -v node >/dev/null && command -v npm)
 CLIENTS := $(if $(NODE),$(WIRE)/node_modules/.package-lock.json)
 PAGE_CHECKS := $(if $(NODE),$(PAGE)/node_modules/.package-lock.json)
 
-test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, four files at a time: they wait more than they work
-	@$(RUN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, three files at a time: they wait more than they work
+	@$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: .venv/dev.installed $(PAGE_CHECKS) ## check formatting, style, types and layers
 	@$(RUN)/ruff format --check --quiet $(CODE) || { echo "make format puts this right"; exit 1; }

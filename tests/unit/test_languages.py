@@ -67,14 +67,10 @@ def test_the_language_of_a_question(code: str, question: str) -> None:
     assert language(question) == code
 
 
-@given(
-    st.lists(
-        st.sampled_from([question for code, question in ASKED if code == "en" and question]), min_size=1, max_size=4
-    ),
-    st.sampled_from(["work_mem", "Müller", "São Paulo", "--depth", "2025", "Łódź"]),
-)
-def test_english_stays_english_with_names_in_it(questions: list[str], name: str) -> None:
-    assert language(" ".join([*questions, f"And {name}?"])) == "en"
+@pytest.mark.parametrize("name", ["work_mem", "Müller", "São Paulo", "--depth", "2025", "Łódź"])
+@pytest.mark.parametrize("question", [question for code, question in ASKED if code == "en" and question])
+def test_english_stays_english_with_names_in_it(question: str, name: str) -> None:
+    assert language(f"{question} And {name}?") == "en"
 
 
 @given(

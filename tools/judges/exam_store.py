@@ -1,7 +1,7 @@
 """Stored results of exams, and the lock by which one process at a time takes the exam of a judge."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -32,7 +32,9 @@ INSERT INTO judge_exams (judge, version, exam, trouble, trouble_at)
 VALUES (%(judge)s, %(version)s, %(exam)s, %(trouble)s, now())
 ON CONFLICT (judge, version, exam) DO UPDATE SET trouble = excluded.trouble, trouble_at = now()
 """
-_LOCK = f"SELECT pg_try_advisory_lock({LOCK}, hashtext(%(judge)s || chr(10) || %(version)s || chr(10) || %(exam)s))"
+_EXAM = f"{LOCK}, hashtext(%(judge)s || chr(10) || %(version)s || chr(10) || %(exam)s)"
+_LOCK = f"SELECT pg_try_advisory_lock({_EXAM})"
+_UNLOCK = f"SELECT pg_advisory_unlock({_EXAM})"
 
 
 class ExamKey(NamedTuple):
@@ -93,7 +95,13 @@ class ExamStore:
             with database_errors():
                 found = await connection.execute(_LOCK, key._asdict())
                 row = await found.fetchone()
-            yield row is not None and row[0]
+            claimed = row is not None and bool(row[0])
+            try:
+                yield claimed
+            finally:
+                if claimed:  # now, not when the server has noticed that the connection is closed
+                    with suppress(psycopg.Error):
+                        await connection.execute(_UNLOCK, key._asdict())
 
 
 async def read_exam_row(connection: Connection, key: ExamKey) -> StoredExam | None:
