@@ -44,7 +44,7 @@ class NotebookClient:
 
     async def answered(self, message_id: str) -> dict[str, Any]:
         """Poll until an answer is no longer being made."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 row = next(row for row in await self.rows() if row["id"] == message_id)
                 if row["status"] != "processing":

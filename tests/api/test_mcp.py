@@ -338,7 +338,7 @@ async def _ask(client: Client, progress: Any) -> None:
 async def _outcome(citewell: Citewell) -> str:
     """Wait for the end of the only run there is, and give its outcome."""
     (run,) = (await citewell.library.sessions.list_runs(Identity())).runs
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for envelope in (await citewell.runner.join(Identity(), run.run_id)).events():
             if isinstance(envelope.event, RunFinished):
                 return envelope.event.outcome

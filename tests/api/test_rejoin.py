@@ -68,7 +68,7 @@ class Asker:
 
     async def begun(self) -> str:
         """Wait for the first event; gives the run's id."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await self._begun.wait()
         return str(self.events[0]["run_id"])
 
@@ -84,7 +84,7 @@ def held(scripted_openai: ScriptedOpenAI) -> Hold:
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             if true():
                 return

@@ -148,6 +148,6 @@ async def test_a_reader_that_takes_nothing_counts_as_gone() -> None:
         if taken == 3:
             await asyncio.get_running_loop().create_future()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await stream({"type": "http", "method": "POST"}, receive, send)
     assert taken == 3

@@ -177,7 +177,7 @@ async def test_a_session_that_is_being_deleted_is_left_to_whoever_does(conversat
     async with conversation.library.database.connection() as connection, connection.transaction():
         await connection.execute("SELECT 1 FROM sessions WHERE session_id = %s FOR UPDATE", [conversation.session_id])
         pruning = asyncio.create_task(prune(conversation))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await until_somebody_waits(conversation)
         await delete_threads(connection, [conversation.session_id])
         await connection.execute("DELETE FROM sessions WHERE session_id = %s", [conversation.session_id])

@@ -165,7 +165,7 @@ async def test_search_goes_on_meanwhile(database: Database, workspaces: list[int
 
     class Watched(LengthEmbedder):
         async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 stored = await vectors(database)
             seen.append(len({len(vector) for _, vector in stored.values()}))
             return await super().embed(texts)

@@ -95,7 +95,7 @@ async def runs(client: httpx.AsyncClient) -> list[dict[str, Any]]:
 
 async def ended(client: httpx.AsyncClient, run_id: str) -> dict[str, Any]:
     """Wait until the ledger has a run's end."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             run: dict[str, Any] = (await client.get(f"/api/runs/{run_id}")).json()
             if run["status"] == "finished":
