@@ -29,7 +29,7 @@ from api.routes.service_routes import workspaces_router as workspaces_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
-from api.static_files import read_page
+from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
 from tools.runs.tasks import cancel_and_wait
@@ -69,7 +69,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
     app.state.settings = settings
     app.state.citewell = citewell
-    app.state.page = read_page()
+    app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)

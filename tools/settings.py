@@ -348,6 +348,7 @@ class Settings(BaseSettings):
     workspace: str = "default"
     user: str = "local"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    page_modules: bool = False  # serve the page as it is written, for whoever changes it
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
 

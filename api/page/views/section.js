@@ -3,6 +3,7 @@
 import { fill, h } from "../dom.js";
 import { render } from "../text/markup.js";
 import { dressOf, traitsOf } from "./claims.js";
+import { codeTools } from "./copying.js";
 import { popoverOf } from "./popover.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
@@ -40,7 +41,7 @@ export function sectionView(app) {
     frame = 0;
     if (!section) return;
     const dress = section.claims ? dressOf(app, popover, section.claims, standing) : undefined;
-    const blocks = render(section.text, { growing, dress });
+    const blocks = render(section.text, { growing, dress, tools: growing ? undefined : codeTools });
     if (dress) text.replaceChildren(...blocks);
     else grow(text, blocks);
   }

@@ -60,6 +60,7 @@ export const en = {
     regenerate: "Answer again",
     copy: "Copy",
     copyLabel: "Copy as Markdown with footnotes",
+    copyCode: "Copy this code",
     copied: "Copied",
     copyHere: "Your browser does not allow copying from here. Copy the text below.",
     abstained: "No answer in your sources",

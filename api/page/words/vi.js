@@ -58,6 +58,7 @@ export const vi = {
     regenerate: "Trả lời lại",
     copy: "Sao chép",
     copyLabel: "Sao chép dạng Markdown kèm cước chú",
+    copyCode: "Sao chép đoạn mã này",
     copied: "Đã sao chép",
     copyHere: "Trình duyệt không cho phép sao chép từ đây. Hãy tự sao chép nội dung bên dưới.",
     abstained: "Không có câu trả lời trong nguồn của bạn",

@@ -58,6 +58,7 @@ export const zh = {
     regenerate: "重新回答",
     copy: "复制",
     copyLabel: "复制为带脚注的 Markdown",
+    copyCode: "复制这段代码",
     copied: "已复制",
     copyHere: "浏览器不允许从这里复制，请手动复制下面的文字。",
     abstained: "来源中没有答案",
