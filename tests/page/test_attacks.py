@@ -267,7 +267,7 @@ async (texts) => {
   const cells = ["table", "thead", "tbody", "tr", "th", "td"];
   const allowed = new Set([...blocks, ...cells, "code", "br", "strong", "em", "s", "a"]);
   const links = ["href", "title", "rel", "target"];
-  const attributes = new Set(["class", "start", "tabindex", "type", "disabled", "checked", "scope", ...links]);
+  const attributes = new Set(["class", "dir", "start", "tabindex", "type", "disabled", "checked", "scope", ...links]);
   const letters = (text) => text.match(/\\p{L}/gu) ?? [];
   const found = [];
   for (const { text, whole, growing } of texts) {

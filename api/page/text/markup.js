@@ -10,6 +10,7 @@ import { h } from "../dom.js";
 import { close, parse } from "../vendor/markdown.js";
 import { bareAddress, safeAddress } from "./addresses.js";
 import { codePointIndex } from "./offsets.js";
+import { matched } from "./stretches.js";
 
 /** @typedef {import("../vendor/markdown.js").Node} Node */
 /**
@@ -19,12 +20,12 @@ import { codePointIndex } from "./offsets.js";
  * @property {(index: number) => HTMLElement} wrap Make what holds a piece of a span.
  * @property {(index: number) => (globalThis.Node | string)[]} behind Make what follows a span.
  */
-/** A stretch of the text and what is shown of it: itself, without what marks it up. @typedef {{start: number, end: number}} Stretch */
 
 const BARE = /** @type {Dress} */ ({ spans: [], wrap: () => h("span"), behind: () => [] });
 const DEEPEST = 12; // elements within elements; what is deeper is shown as it is written
 const MOST = 20_000; // UTF-16 units that are parsed; what follows them in a longer text is shown as it is written
 const WRAPPED = 50; // letters; a line as long as this was wrapped, a shorter one ends where its writer ended it
+const OWN = { dir: "auto" }; // the direction of the language that it is in
 const FIRST_HEADING = 3; // the question's is 2
 
 /**
@@ -76,9 +77,9 @@ class Rendering {
     if (depth > DEEPEST) return this.written("p", start, end);
     switch (block.type) {
       case "paragraph":
-        return this.prose(h("p"), block, until);
+        return this.prose(h("p", OWN), block, until);
       case "heading":
-        return this.prose(h(this.level(block.depth), { class: "heading" }), block, until);
+        return this.prose(h(this.level(block.depth), { ...OWN, class: "heading" }), block, until);
       case "blockquote":
         return h("blockquote", null, this.blocks(block.children, depth + 1, until));
       case "list":
@@ -117,7 +118,7 @@ class Rendering {
       const next = list.children[index + 1]?.position.start.offset ?? until;
       const { checked } = item;
       const box = checked === null ? null : h("input", { type: "checkbox", disabled: true, checked });
-      element.append(h("li", { class: box && "task" }, box, this.blocks(item.children, depth + 1, next)));
+      element.append(h("li", { ...OWN, class: box && "task" }, box, this.blocks(item.children, depth + 1, next)));
     });
     return element;
   }
@@ -128,7 +129,7 @@ class Rendering {
       const cells = "children" in row ? row.children : [];
       const behind = children[at + 1]?.position.start.offset ?? until;
       return h("tr", null, cells.map((cell, column) => {
-        const element = h(at ? "td" : "th", { class: align[column], scope: at ? null : "col" });
+        const element = h(at ? "td" : "th", { ...OWN, class: align[column], scope: at ? null : "col" });
         this.fill(element, "children" in cell ? cell.children : [], 0, false);
         this.follow(element, cells[column + 1]?.position.start.offset ?? behind);
         return element;
@@ -228,7 +229,7 @@ class Rendering {
 
   /** Show a stretch as it is written. @param {"p"} name @param {number} start @param {number} end */
   written(name, start, end) {
-    const element = h(name);
+    const element = h(name, OWN);
     this.say(element, start, end, true);
     this.follow(element, end);
     return element;
@@ -280,30 +281,4 @@ function rangeOf({ position }) {
 /** @param {string} href */
 function anchor(href) {
   return h("a", { href, title: href, rel: "noopener noreferrer nofollow", target: "_blank" });
-}
-
-/**
- * Find the stretches of a text that a node shows of its source: all but the signs of Markdown.
- * @param {string} text
- * @param {number} start
- * @param {number} end
- * @param {string} value What the node says.
- * @returns {Stretch[]}
- */
-function matched(text, start, end, value) {
-  if (value.length === end - start) return value ? [{ start, end }] : [];
-  /** @type {Stretch[]} */
-  const found = [];
-  let said = 0;
-  for (let at = start; at < end && said < value.length; at += 1) {
-    const sign = text.charAt(at);
-    const escapes = sign === "\\" && at + 1 < end && text.charAt(at + 1) === value.charAt(said) && value.charAt(said + 1) !== sign;
-    const same = sign === value.charAt(said) || (sign === "\n" && value.charAt(said) === " ");
-    if (escapes || !same) continue;
-    const last = found.at(-1);
-    if (last && last.end === at) last.end = at + 1;
-    else found.push({ start: at, end: at + 1 });
-    said += 1;
-  }
-  return found;
 }

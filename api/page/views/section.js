@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { render } from "../text/markup.js";
+import { citedIn, numbersOf } from "../text/numbering.js";
 import { dressOf, traitsOf } from "./claims.js";
 import { codeTools } from "./copying.js";
 import { popoverOf } from "./popover.js";
@@ -31,6 +32,7 @@ export function sectionView(app) {
   let answer = null;
   let [growing, checking] = [false, false];
   let frame = 0;
+  let numbers = "";
 
   const standing = (/** @type {number} */ index) => () => ({
     claim: /** @type {Claim} */ (section?.claims?.[index]),
@@ -57,7 +59,9 @@ export function sectionView(app) {
       checking = isBeingChecked(section, answer);
       element.classList.toggle("ungrounded", !section.grounded);
       showOrigin(origin, opensOwnKnowledge(section, answer));
-      const alike = last !== null && looksAs(section, last);
+      const numbered = numbersIn(section, answer);
+      const alike = last !== null && looksAs(section, last) && numbered === numbers;
+      numbers = numbered;
       if (!alike || checking !== wasChecking) fill(notes, sectionNotes(app, section, checking));
       if (alike && section.text === last.text && growing === wasGrowing) return;
       cancelAnimationFrame(frame);
@@ -65,6 +69,12 @@ export function sectionView(app) {
       else write();
     },
   };
+}
+
+/** Write down how the sources that a section cites are numbered. @param {Section} section @param {Answer} answer */
+function numbersIn(section, answer) {
+  const numbers = numbersOf(answer);
+  return citedIn({ sections: [section] }).map((index) => numbers.get(index)).join(" ");
 }
 
 /** @param {Section} section @param {Answer} answer */
