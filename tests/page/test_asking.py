@@ -360,6 +360,8 @@ async def test_an_old_answer_says_what_became_of_its_quotes_and_sources_that_dis
     await answered(asked)
     told = asked.locator(".disagreements")
     await expect(told).to_contain_text("Sources disagree")
+    await expect(asked.locator(".verdicts .disputed")).to_contain_text("another says otherwise")
+    await expect(asked.locator(".verdicts .supported")).to_have_count(0)
     await expect(told.get_by_role("button", name="Glazing notes")).to_be_visible()
     await expect(told.get_by_role("button", name="Workshop manual")).to_be_visible()
     for document_id in ids:

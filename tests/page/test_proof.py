@@ -407,7 +407,9 @@ FORMS = f"""## Leave
 
 ```sql
 SELECT days FROM leave;
-```"""
+```
+
+الإجازة خمسة وعشرون يوما."""
 
 
 async def test_an_answer_has_the_forms_of_markdown_with_markers_in_their_places(
@@ -425,6 +427,8 @@ async def test_an_answer_has_the_forms_of_markdown_with_markers_in_their_places(
     await expect(quote.get_by_role("button", name=re.compile("^Source "))).to_be_visible()
     await expect(section.locator("ol > li s")).to_have_text("Then wait.")
     await expect(section.get_by_role("checkbox", disabled=True)).to_be_checked()
+    arabic = section.get_by_text("الإجازة")
+    assert await arabic.evaluate("(text) => getComputedStyle(text.closest('p')).direction") == "rtl"
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await section.get_by_role("button", name="Copy", exact=True).click()
     await expect(section.get_by_role("button", name="Copied")).to_be_visible()
