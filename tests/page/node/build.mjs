@@ -17,7 +17,17 @@ const VENDOR = join(PAGE, "vendor");
 const BUNDLE = join(API, "page_bundle");
 const WRITTEN = /\.d\.ts$/; // by hand, beside what is built
 
-const COMMON = { bundle: true, format: "esm", minify: true, target: "es2022", legalComments: "none", write: false, metafile: true };
+// esbuild names files by a hash of paths as well, so these are taken from one place, wherever it is called.
+const COMMON = {
+  absWorkingDir: HERE,
+  bundle: true,
+  format: "esm",
+  minify: true,
+  target: "es2022",
+  legalComments: "none",
+  write: false,
+  metafile: true,
+};
 
 /** The build of it for browsers makes markup; ours reads no character references, so it needs none. */
 const NO_REFERENCES = {
@@ -95,7 +105,7 @@ async function bundled() {
     chunkNames: "[name]-[hash]",
   };
   const apart = await build({ ...options, plugins: [THEME_APART] });
-  const late = Object.values(apart.metafile.outputs).flatMap(({ entryPoint }) => (entryPoint ? [resolve(entryPoint)] : []));
+  const late = Object.values(apart.metafile.outputs).flatMap(({ entryPoint }) => (entryPoint ? [resolve(HERE, entryPoint)] : []));
   const begun = options.entryPoints;
   const code = await build({
     ...options,
