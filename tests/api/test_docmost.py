@@ -16,6 +16,7 @@ from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_model
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
+from tests.postgres.conversing import store_turn
 from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, say
 from tests.scripted_web import Reply as WebReply
 from tests.scripted_web import found, result, serve_web
@@ -476,6 +477,34 @@ class TestWithAModel:
     async def test_a_request_may_insist_on_the_library(self, model_client: httpx.AsyncClient) -> None:
         told = await chat(model_client, "zzyzx?", isSemanticSearchEnabled=True, answerFrom="library")
         assert "in the library" in told.text
+
+    async def test_pages_that_a_question_does_not_name_stay_selected_and_are_read(
+        self, model_client: httpx.AsyncClient
+    ) -> None:
+        session = (await ai_session(model_client))["id"]
+        for fields, selected, cited in (
+            ({"selectedPageIds": [HANDBOOK]}, [HANDBOOK], [HANDBOOK]),
+            ({}, [HANDBOOK], [HANDBOOK]),
+            ({"selectedPageIds": None}, [HANDBOOK], [HANDBOOK]),
+            ({"selectedPageIds": []}, [], []),
+            ({}, [], []),
+        ):
+            told = await chat(model_client, "When does unused leave lapse?", session, **fields)
+            assert [source["pageId"] for source in told.sources] == cited, fields
+            kept = (await model_client.get(f"/api/ai/sessions/{session}")).json()["session"]
+            assert kept["selectedPageIds"] == selected, fields
+
+    async def test_a_session_is_read_whole_unless_a_limit_is_named(
+        self, citewell: Citewell, client: httpx.AsyncClient
+    ) -> None:
+        session = (await ai_session(client))["id"]
+        for _ in range(101):
+            body = {"sections": [{"text": "A", "source_ids": []}], "sources": [], "citations": [], "claims": []}
+            await store_turn(citewell.library.database, session, "Q", "A", body=body)
+        whole = (await client.get(f"/api/ai/sessions/{session}")).json()
+        assert (len(whole["messages"]), whole["nextCursor"]) == (202, None)
+        page = (await client.get(f"/api/ai/sessions/{session}", params={"limit": 2})).json()
+        assert page["messages"] == whole["messages"][-2:] and page["nextCursor"]
 
     async def test_a_stopped_answer_without_text_leaves_no_message(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
