@@ -319,11 +319,14 @@ async def test_a_question_that_was_closed_does_not_hold_up_the_next(
     assert await asyncio.to_thread(exchange.wait_disconnected)
     said = await messages_of(model_client, conversation)
     assert [(each["role"], each["content"]) for each in said[:1]] == [("user", LEAVE)]
-    assert said[1]["outcome"] == "cancelled" and said[1]["stop_reason"] == "interrupted"
+    assert said[1]["outcome"] == "cancelled"
+    assert said[1]["stop_reason"] == "interrupted"
 
 
 async def test_a_document_is_named_by_its_file(client: httpx.AsyncClient) -> None:
-    file = {"file": ("q3-report.md", b"# Q3\n\nThe zorble plant sold 812 zorbles in the third quarter.\n", "text/markdown")}
+    file = {
+        "file": ("q3-report.md", b"# Q3\n\nThe zorble plant sold 812 zorbles in the third quarter.\n", "text/markdown")
+    }
     uploaded = await client.post("/api/documents", data={"title": "Quarterly Report"}, files=file)
     assert uploaded.status_code == 201
     done = (await ask(client, "How many zorbles did the plant sell?"))[-1]

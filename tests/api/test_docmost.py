@@ -504,7 +504,8 @@ class TestWithAModel:
         whole = (await client.get(f"/api/ai/sessions/{session}")).json()
         assert (len(whole["messages"]), whole["nextCursor"]) == (202, None)
         page = (await client.get(f"/api/ai/sessions/{session}", params={"limit": 2})).json()
-        assert page["messages"] == whole["messages"][-2:] and page["nextCursor"]
+        assert page["messages"] == whole["messages"][-2:]
+        assert page["nextCursor"]
 
     async def test_a_stopped_answer_without_text_leaves_no_message(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
