@@ -15,6 +15,7 @@ from psycopg import errors
 log = logging.getLogger(__name__)
 
 VERSIONS = Path(__file__).parent / "versions"
+HAS_VECTOR_TYPES = "SELECT to_regtype('sparsevec') IS NOT NULL AND to_regtype('halfvec') IS NOT NULL"
 LOCK = 0x63697465  # "cite", the advisory lock that a migrating process holds
 
 
@@ -87,6 +88,10 @@ def _create_extension(url: str) -> None:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
             log.warning("Searching by words alone: pgvector can't be created: %s", str(error).splitlines()[0])
+            return
+        found = connection.execute(HAS_VECTOR_TYPES).fetchone()
+        if found is None or not found[0]:
+            log.warning("Searching by words alone: pgvector is older than 0.7, or in a schema that search_path lacks")
 
 
 # What stands for pgvector's types where the server has no pgvector: the weights of a segment's terms, in the order of
@@ -104,7 +109,7 @@ def run_sql_folder(revision: str) -> None:
 
     driver = op.get_bind().connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
-    found = driver.execute("SELECT to_regtype('sparsevec') IS NOT NULL").fetchone()
+    found = driver.execute(HAS_VECTOR_TYPES).fetchone()
     for path in sorted((VERSIONS / "sql" / revision).glob("*.sql")):
         statements = path.read_bytes()
         for vectors, stand_in in () if found and found[0] else WITHOUT_VECTORS.items():

@@ -1,7 +1,7 @@
 """All wire formats: the built-in ones, and those of installed packages with the entry point ``citewell.dialects``."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from fastapi import APIRouter, FastAPI
@@ -77,8 +77,10 @@ def load_dialects() -> list[Plugin[Dialect]]:
     return plugins
 
 
-def require_dialects(names: Iterable[str], setting: str) -> None:
+def require_dialects(names: Collection[str], setting: str) -> None:
     """Raise ConfigurationError if a setting names a dialect that is not there."""
+    if all(name in DIALECTS for name in names):
+        return
     known = [*DIALECTS, *(plugin.value.name for plugin in load_dialects())]
     if unknown := [name for name in names if name not in known]:
         raise ConfigurationError(

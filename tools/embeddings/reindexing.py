@@ -202,17 +202,24 @@ _TO_VECTORS: tuple[LiteralString, ...] = (
 async def _create_extension(connection: Connection) -> None:
     try:
         await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
+        # Empty, or vectors already that an earlier attempt has gathered.
+        await connection.execute(
+            "ALTER TABLE reindexed_segments ALTER COLUMN embedding TYPE halfvec USING embedding::text::halfvec"
+        )
+    except _UNAVAILABLE as error:
         raise ConfigurationError(
-            f"There are no vectors without pgvector, which can't be created: {str(error).splitlines()[0]}",
-            suggestion="Install pgvector on the database server, and run `CREATE EXTENSION vector` in this database.",
+            f"There are no vectors without pgvector, which can't be used: {str(error).splitlines()[0]}",
+            suggestion="Install pgvector 0.7 or later on the database server, and run `CREATE EXTENSION vector` in "
+            "this database, in a schema that search_path names.",
         ) from error
-    # Empty, or vectors already that an earlier attempt has gathered.
-    await connection.execute(
-        "ALTER TABLE reindexed_segments ALTER COLUMN embedding TYPE halfvec USING embedding::text::halfvec"
-    )
 
 
+_UNAVAILABLE = (
+    errors.FeatureNotSupported,
+    errors.UndefinedFile,
+    errors.InsufficientPrivilege,
+    errors.UndefinedObject,
+)
 _RECORD = """
 INSERT INTO embedding_models (model, dimension) VALUES (%(model)s, %(dimension)s)
 ON CONFLICT (only_one) DO UPDATE SET model = excluded.model, dimension = excluded.dimension, recorded_at = now()

@@ -52,7 +52,7 @@ async def index_segments(
     title: str,
     spans: Sequence[SegmentSpan],
     canonical_text: str,
-    embeddings: NDArray[np.float32],
+    embeddings: NDArray[np.float32] | None,
 ) -> None:
     """Index the segments of one document, which has none in the library yet. See ``index_documents``."""
     await index_documents(conn, workspace, [IndexedDocument(document_id, title, spans, canonical_text, embeddings)])
