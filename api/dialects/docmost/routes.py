@@ -69,7 +69,7 @@ def _page(found: Document | Segment) -> AiPage:
 router = APIRouter(prefix="/api/ai", tags=["docmost"])
 register_error_shape("/api/ai/", AiError.of)
 DIALECT = "docmost"
-LONGEST_HISTORY = 10_000  # a client that knows no cursor reads a session whole
+LONGEST_HISTORY = 2000  # a client that knows no cursor reads a session whole
 STREAM = stream_responses("Frames of `sources`, `memory`, `thinking`, `chunk` and `error`; the last is `[DONE]`.")
 
 
@@ -105,7 +105,9 @@ async def get_ai_session(
     session_id: UUID,
     me: Me,
     library: OpenLibrary,
-    limit: Annotated[Limit | None, Query(description="Read as many messages at a time; without it, all.")] = None,
+    limit: Annotated[
+        Limit | None, Query(description="Read as many messages at a time; without it, up to 2,000.")
+    ] = None,
     cursor: Cursor = None,
 ) -> AiSessionDetail:
     """Read a session with its messages, their marks and sources."""
