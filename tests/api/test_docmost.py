@@ -507,6 +507,21 @@ class TestWithAModel:
         assert page["messages"] == whole["messages"][-2:]
         assert page["nextCursor"]
 
+    async def test_the_model_of_the_chat_makes_its_title(
+        self, settings: Settings, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        models = [
+            ModelSettings(name=name, base_url=scripted_openai.base_url, model=f"{name}-model")
+            for name in ("usual", "other")
+        ]
+        configured = settings.model_copy(update={"models": models, "default_model": "usual", "auto_title": False})
+        async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+            session = (await ai_session(client))["id"]
+            await chat(client, "How do zorbles sleep?", session, model="other")
+            titled = await client.post(f"/api/ai/sessions/{session}/auto-title")
+            assert titled.json()["title"] == titled.json()["session"]["title"] != "New Chat"
+        assert {request.body["model"] for request in scripted_openai.requests} == {"other-model"}
+
     async def test_a_stopped_answer_without_text_leaves_no_message(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
     ) -> None:
