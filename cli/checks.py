@@ -76,7 +76,7 @@ async def check_database(settings: Settings) -> Check:
             waiting = await pending(connection)
             server = await _one(connection, "SHOW server_version")
             pgvector = None
-            if waiting or await has_vectors(connection):
+            if not waiting and await has_vectors(connection):
                 pgvector = await _one(connection, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")
     except CitewellError as error:
         return failed("database", error)

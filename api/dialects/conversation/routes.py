@@ -127,7 +127,8 @@ async def _answer(
         )
     except AlreadyAsked as asked:
         return _stream(await runner.join(me, asked.run_id), conversation_id, question)
-    # An EventSource is stopped by closing it, which the server sees of the next question: the closed one is in its way.
+    # Closing an EventSource is how its client stops an answer. A connection that broke looks the same, so the run goes
+    # on until the next question shows which of the two it was.
     await runner.let_pass(run)
     return _stream(run, conversation_id, question)
 
