@@ -294,6 +294,9 @@ class AuthSettings(_Section):
         return self
 
 
+SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
+
+
 class Settings(BaseSettings):
     """All settings of a deployment. Durations are in seconds, sizes in the unit that the name ends with."""
 
@@ -337,7 +340,8 @@ class Settings(BaseSettings):
 
     runs: RunSettings = RunSettings()
     jobs: JobSettings = JobSettings()
-    session_days: Annotated[int, Field(ge=1, le=3650)] = 7
+    session_days: SessionDays | None = None
+    session_days_by_dialect: dict[str, SessionDays] = {}
     auto_title: bool = True
 
     auth: AuthSettings = AuthSettings()
@@ -368,7 +372,7 @@ class Settings(BaseSettings):
             raise ValueError("must be postgresql, off, a folder such as /srv/originals, or s3://bucket/prefix")
         return value.strip()
 
-    @field_validator("page_tokens", "answer_from", mode="before")
+    @field_validator("page_tokens", "answer_from", "session_days", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value
