@@ -2,7 +2,7 @@
 
 from migrations import run_sql_folder
 
-revision = "0015"
+revision = "0010"
 down_revision = "0009"
 branch_labels = None
 depends_on = None
