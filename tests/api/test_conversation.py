@@ -12,7 +12,7 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import Citewell, open_citewell
 from tests.api.conftest import HANDBOOK, with_model
-from tests.api.reading import events_of, live_events, parse_frames
+from tests.api.reading import events_of, live_events, parse_frames, sweep_logs
 from tests.api.serving import client_of
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Step, Think, answer, status
 from tools.settings import Settings
@@ -190,8 +190,7 @@ async def test_a_reader_that_comes_back_after_a_day_is_told_the_end_once(
 ) -> None:
     asked = {"query": LEAVE, "conversationId": "a-day-later"}
     first, *_, last = parse_frames((await client.get(PATH, params=asked)).text)
-    async with citewell.library.database.connection() as connection:
-        await connection.execute("DELETE FROM run_events")  # as the log is swept
+    await sweep_logs(citewell)
     [end] = parse_frames((await client.get(PATH, params=asked, headers={"last-event-id": first["id"]})).text)
     assert end["data"] == last["data"]
     over = await client.get(PATH, params=asked, headers={"last-event-id": end["id"]})

@@ -10,7 +10,7 @@ import pytest
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, TRAVEL
-from tests.api.reading import live_events, parse_frames
+from tests.api.reading import live_events, parse_frames, sweep_logs
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, answer, status
 from tools.library.ingestion import NewDocument
 
@@ -269,8 +269,7 @@ async def test_a_reader_that_comes_back_when_the_log_is_gone_is_told_the_stored_
     client: httpx.AsyncClient, notebook: NotebookClient, citewell: Citewell
 ) -> None:
     row = await notebook.ask(LEAVE)
-    async with citewell.library.database.connection() as connection:
-        await connection.execute("DELETE FROM run_events WHERE run_id = %s", [row["run_id"]])
+    await sweep_logs(citewell)
     response = await client.get(MESSAGES, headers={**EVENTS, "last-event-id": f"{row['run_id']}:2"})
     [frame] = parse_frames(response.text)
     [told] = json.loads(frame["data"])["messages"]
