@@ -38,7 +38,7 @@ async def live_events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]
 async def sweep_logs(citewell: Citewell) -> None:
     """Delete the logs of all runs, as expiry does, once no run is live: a live one is read from memory."""
     async with asyncio.timeout(60):
-        while citewell.runner.is_answering:
+        while citewell.runner.is_answering:  # noqa: ASYNC110 - no event tells of it
             await asyncio.sleep(0)
     async with citewell.library.database.connection() as connection:
         await connection.execute("DELETE FROM run_events")
