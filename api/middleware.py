@@ -6,6 +6,7 @@ exists.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -90,7 +91,7 @@ async def _in_workspace(grant: Grant, headers: Headers, library: Library) -> Ide
 def _chosen(grant: Grant, sent: list[str]) -> Identity:
     name = unquote(sent[0].strip())
     try:
-        identity = checked_identity(name, grant.identity.user)
+        identity = replace(checked_identity(name, grant.identity.user), groups=grant.identity.groups)
     except ValueError:
         pass
     else:
@@ -107,7 +108,7 @@ def identify_by(settings: Settings) -> Identify:
     """
     match settings.auth.mode:
         case "none":
-            return _always(Grant(Identity(settings.workspace, settings.user), None))
+            return _always(Grant(Identity(settings.workspace, settings.user, tuple(settings.groups)), None))
         case "keys":
             return _by_key
         case "jwt":

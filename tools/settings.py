@@ -268,6 +268,9 @@ class JobSettings(BaseModel, extra="forbid"):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
 
 
+GroupName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class AuthSettings(BaseModel, extra="forbid"):
     """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
 
@@ -282,6 +285,7 @@ class AuthSettings(BaseModel, extra="forbid"):
     workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
 
     @model_validator(mode="after")
     def _one_way(self) -> "AuthSettings":
@@ -343,6 +347,7 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535)] = 8400
     workspace: str = "default"
     user: str = "local"
+    groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)

@@ -24,7 +24,7 @@ from graph.evidence import Identity
 from tools.library.ingestion import Ingested, IngestedArchive, Refused
 from tools.library.job_store import FileState, Job, JobDetail, JobFile, JobPage
 from tools.library.library import Library
-from tools.library.new_documents import NewDocument, documents_in, is_archive
+from tools.library.new_documents import NewDocument, documents_in, is_archive, readers_with
 from tools.library.sandbox_process import WiredDocument
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
@@ -173,6 +173,8 @@ UPLOAD_FILES: dict[str, Any] = {
 async def submit_files(request: Request, me: Me, library: OpenLibrary) -> Response:
     """Take several files in as one job; each becomes a new document."""
     documents = await _read_files(request)
+    for document in documents:
+        readers_with(me, document.readers, document.owner)
     wired = await asyncio.to_thread(lambda: [WiredDocument.of(each) for each in documents])
     return _accepted(await library.jobs.get(me, await _submitted(library, me, wired)))
 

@@ -108,7 +108,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
         pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
-        following = Ingestor(database, workspaces, embedder, settings, followed)
+        following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
         syncs = BackgroundSyncs(syncer, followed)
         try:

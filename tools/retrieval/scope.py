@@ -5,7 +5,7 @@ from datetime import UTC
 from typing import Any
 from uuid import UUID
 
-from graph.evidence import Segment
+from graph.evidence import Identity, Segment
 from graph.ports import SearchQuery
 from tools.library.structure import unpack_blocks
 from tools.storage.database import Connection
@@ -17,7 +17,23 @@ SEGMENT_COLUMNS = (
     " d.updated_at, d.content_hash, d.media_type"
 )
 NOT_EXPIRED = "(d.expires_at IS NULL OR d.expires_at > now())"
-VISIBLE = f"d.deleted_at IS NULL AND (d.owner IS NULL OR d.owner = %(user)s) AND {NOT_EXPIRED}"
+
+
+def readable(row: str) -> str:
+    """Return the condition that an identity may read a row of documents or sources; ``reading_as`` binds it."""
+    return (
+        f"({row}.owner IS NULL AND {row}.readers IS NULL OR {row}.owner = %(user)s"
+        f" OR {row}.readers && %(principals)s::text[])"
+    )
+
+
+def reading_as(identity: Identity) -> dict[str, Any]:
+    """Return the parameters of ``readable``."""
+    return {"user": identity.user, "principals": identity.readers}
+
+
+READABLE = readable("d")
+VISIBLE = f"d.deleted_at IS NULL AND {READABLE} AND {NOT_EXPIRED}"
 # What has a time limit was brought by a run: a page of the web, a passage that a reader marked. It can be read and
 # cited by its id, and is no part of the library that everybody's questions search.
 LASTING = "d.expires_at IS NULL"
@@ -75,7 +91,7 @@ async def find_scope(conn: Connection, workspace: int, query: SearchQuery) -> Sc
         return Scope()
     parameters = {
         "workspace": workspace,
-        "user": query.identity.user,
+        **reading_as(query.identity),
         "spaces": list(query.spaces),
         "few": FEW_DOCUMENTS,
     }

@@ -122,7 +122,9 @@ async def _answer(
         run = await _run_in_progress(question, session.session_id, me, library, runner)
     if run is None:
         knobs = knobs_with(knobs, question.answer_from)
-        context = Context(workspace=me.workspace, user=me.user, thinking=question.thinking, **knobs)
+        context = Context(
+            workspace=me.workspace, user=me.user, groups=list(me.groups), thinking=question.thinking, **knobs
+        )
         run_request = RunRequest(question.query, context, while_running="enqueue")
         run = await runner.start(session.session_id, run_request)
     return _stream(run, conversation_id, question)

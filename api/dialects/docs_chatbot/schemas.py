@@ -38,6 +38,7 @@ class DocsQuery(DocsBody):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             top_k=self.top_k,
             min_score=self.threshold,
             **knobs_with(knobs, self.answer_from),

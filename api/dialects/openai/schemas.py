@@ -163,6 +163,7 @@ class CompletionRequest(BaseModel):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             model=model,
             thinking=thinking,
             **options.searching(),

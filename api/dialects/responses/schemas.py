@@ -244,6 +244,7 @@ class ResponseRequest(BaseModel):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             model=model,
             thinking=thinking,
             **options.searching(),
