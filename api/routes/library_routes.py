@@ -126,7 +126,7 @@ class DocumentChange(Body):
     )
 
 
-@documents_router.patch("/api/documents/{document_id}", responses=problems(400, 404, 422, 503))
+@documents_router.patch("/api/documents/{document_id}", responses=problems(404, 413, 422, 503))
 async def change_document(document_id: UUID, change: DocumentChange, me: Me, library: OpenLibrary) -> DocumentDetails:
     """Change who may read a document; its text stays as it is."""
     await library.documents.set_readers(me, str(document_id), change.readers)

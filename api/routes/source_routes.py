@@ -104,7 +104,7 @@ async def get_source(source_id: UUID, me: Me, library: OpenLibrary) -> Source:
     return _with_state(library, await library.sources.get(me, str(source_id)))
 
 
-@router.patch("/api/sources/{source_id}", responses=problems(400, 404, 422, 503))
+@router.patch("/api/sources/{source_id}", responses=problems(404, 413, 422, 503))
 async def change_source(source_id: UUID, change: SourceChange, me: Me, library: OpenLibrary) -> Source:
     """Change who may read a source and its documents."""
     await library.sources.set_readers(me, str(source_id), change.readers)
