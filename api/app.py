@@ -22,6 +22,7 @@ from api.problems import install_error_handlers
 from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
+from api.routes.link_routes import router as link_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -59,7 +60,12 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
             expiring = asyncio.create_task(
-                expire_hourly(opened.library.database, days=settings.session_days, job_days=settings.jobs.keep_days)
+                expire_hourly(
+                    opened.library.database,
+                    days=settings.session_days,
+                    job_days=settings.jobs.keep_days,
+                    link_days=settings.links.days,
+                )
             )
             try:
                 yield
@@ -99,6 +105,7 @@ def mount_routes(app: FastAPI) -> None:
         graph_router_,
         health_router_,
         page_router_,
+        link_router_,
         *others,
     ):
         app.include_router(router)

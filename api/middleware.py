@@ -22,6 +22,7 @@ from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
 from graph.errors import CitewellError, ConfigurationError, NotAuthenticated, NotFound
 from graph.evidence import Identity
 from tools.auth.api_keys import ApiKeys
+from tools.auth.document_links import LINKS_PATH
 from tools.auth.identities import Grant, checked_identity, is_loopback
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
@@ -63,6 +64,7 @@ class IdentityMiddleware:
                 library: Library = scope["app"].state.citewell.library
                 grant = await self._identify(headers, library)
                 identity = await _in_workspace(grant, headers, library)
+                await library.links.see(identity)
             except CitewellError as error:
                 response = problem_of(error)
                 if response.status_code == HTTPStatus.UNAUTHORIZED:
@@ -116,7 +118,7 @@ def identify_by(settings: Settings) -> Identify:
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(PAGE_FILES_PATH)
+    return path in OPEN_PATHS or path.startswith((PAGE_FILES_PATH, LINKS_PATH))
 
 
 def _always(grant: Grant) -> Identify:

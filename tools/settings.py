@@ -268,6 +268,16 @@ class JobSettings(BaseModel, extra="forbid"):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
 
 
+class LinkSettings(BaseModel, extra="forbid"):
+    """Links to documents, where requests are authenticated: how long they last, and the groups that credentials named.
+
+    With 0 days links are not signed, and open only with credentials.
+    """
+
+    days: Annotated[int, Field(ge=0, le=3650)] = 30
+    groups_hours: Annotated[int, Field(ge=0, le=87_600)] = 168
+
+
 GroupName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -347,6 +357,7 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535)] = 8400
     workspace: str = "default"
     user: str = "local"
+    links: LinkSettings = LinkSettings()
     groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
