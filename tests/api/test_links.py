@@ -99,6 +99,14 @@ async def test_a_link_opens_without_a_header_and_marks_the_quote(
     assert set(URL.findall(responded.text)) == {url}
     again = await anyone.get(f"/v1/responses/{responded.json()['id']}", headers=headers)
     assert set(URL.findall(again.text)) == {url}
+    chat = {"query": QUESTION, "threshold": 0}
+    told = (await anyone.post("/api/docs-chat/messages", json=chat, headers=headers)).json()
+    [path] = {each["file_path"] for each in told["sources"] if each["document_id"] == document_id}
+    assert (await anyone.get(path)).status_code == 200
+    read = await anyone.get(f"/api/docs-chat/sessions/{told['session_id']}", headers=headers)
+    assert path in read.text
+    sent = await anyone.post("/api/docs-chat/messages", json=chat, headers=headers | {"accept": "text/event-stream"})
+    assert path in sent.text
     assert (await anyone.get(f"/documents/{document_id}")).status_code == 401
 
 
