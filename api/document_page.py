@@ -12,7 +12,8 @@ from tools.auth.document_links import LinkedPlace, checksum
 STYLE = (
     "body{max-width:45rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif}"
     "section{white-space:pre-wrap;overflow-wrap:anywhere;padding:.25rem .5rem;border-radius:.25rem}"
-    "section:target{background:#fff3c4;color:#222}mark{background:#ffd54a;color:#111}h2{font-size:.85rem;color:#767676;margin:1.5rem 0 0}"
+    "section:target{background:#fff3c4;color:#222}mark{background:#ffd54a;color:#111}"
+    "h2{font-size:.85rem;color:#767676;margin:1.5rem 0 0}"
 )
 HEADERS = {
     "Content-Security-Policy": (

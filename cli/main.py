@@ -16,7 +16,7 @@ from cli.ingest import ingest
 from cli.jobs import jobs, worker
 from cli.judge import judge
 from cli.keys import keys
-from cli.links import links
+from cli.link_commands import links
 from cli.mcp import mcp
 from cli.search import search
 from cli.serve import serve
