@@ -239,6 +239,15 @@ async def test_a_source_gives_its_readers_to_its_documents_and_takes_them_away(
     await sources.set_readers(ann, ours.source_id, [EVERYONE])
     assert (await library.documents.get(bob, document.document_id)).readers is None
     assert (await sources.get(bob, ours.source_id)).readers is None
+    twin = NewDocument(text=f"{ALIKE} The lock is old.", title="Twin", readers=["user:ann"])
+    report = await library.ingestor.ingest(ann, twin)
+    (root / "lock.md").write_text(f"{ALIKE} The lock is old.", encoding="utf-8")
+    await sources.set_readers(ann, ours.source_id, ["user:ann", "user:bob"])
+    assert (await library.syncer.sync(ann, await sources.get(ann, ours.source_id))).counts["new"] == 1
+    assert report.document_id in str((await sources.get(ann, ours.source_id)).report)
+    assert report.document_id not in str((await sources.get(bob, ours.source_id)).report)
+    assert report.document_id not in str(await sources.list(bob))
+    await sources.set_readers(ann, ours.source_id, [EVERYONE])
     (root / "vault.md").write_text("The vault is below the stairs.", encoding="utf-8")
     assert (await library.syncer.sync(ann, await sources.get(ann, ours.source_id))).counts["changed"] == 1
     assert (await library.documents.get(bob, document.document_id)).readers is None

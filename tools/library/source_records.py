@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
 from tools.library.new_documents import checked_readers, readers_with, stored_readers
+from tools.library.withholding import find_unreadable
 from tools.retrieval.scope import readable, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -131,7 +132,8 @@ class Sources:
             self._database.connection() as connection,
             connection.cursor(row_factory=class_row(Source)) as rows,
         ):
-            return await (await rows.execute(_LIST, row)).fetchall()
+            found = await (await rows.execute(_LIST, row)).fetchall()
+            return await _without_hidden(connection, row["workspace"], identity, found)
 
     async def get(self, identity: Identity, source_id: str) -> Source:
         """Read a source. Raises NotFound."""
@@ -141,9 +143,10 @@ class Sources:
             connection.cursor(row_factory=class_row(Source)) as rows,
         ):
             found = await (await rows.execute(_GET, row)).fetchone()
-        if found is None:
-            raise _unknown(source_id)
-        return found
+            if found is None:
+                raise _unknown(source_id)
+            [shown] = await _without_hidden(connection, row["workspace"], identity, [found])
+        return shown
 
     async def at(
         self, identity: Identity, kind: Kind, location: str, options: SourceOptions, owner: str | None
@@ -181,7 +184,7 @@ class Sources:
         known = await self.at(identity, kind, location, options, owner)
         found = next((each for each in known if each.readers == checked), None)
         if found is not None and found.options == options.stored():
-            return found, False
+            return await self._shown(identity, found), False
         row = {
             **await self._scope(identity),
             "source_id": str(uuid4()),
@@ -195,7 +198,8 @@ class Sources:
             added = await (await connection.execute(_ADD, row)).fetchone()
         assert added is not None
         now = await self.at(identity, kind, location, options, owner)
-        return next(each for each in now if each.source_id == added[0]), added[1]
+        source = next(each for each in now if each.source_id == added[0])
+        return await self._shown(identity, source), added[1]
 
     async def set_readers(
         self, identity: Identity, source_id: str, readers: Sequence[str], *, operator: bool = False
@@ -240,9 +244,30 @@ class Sources:
             )
         return deleted.rowcount if deleted is not None else 0
 
+    async def _shown(self, identity: Identity, source: Source) -> Source:
+        number = await self._workspaces.number(identity.workspace)
+        async with self._database.connection() as connection:
+            return (await _without_hidden(connection, number, identity, [source]))[0]
+
     async def _scope(self, identity: Identity) -> dict[str, Any]:
         number = await self._workspaces.number(identity.workspace)
         return {"workspace": number, **reading_as(identity), "lock": LOCK}
+
+
+async def _without_hidden(
+    connection: Connection, workspace: int, identity: Identity, sources: Sequence[Source]
+) -> "list[Source]":
+    """Leave similar documents out of reports that the identity may not read any more, or never could."""
+    files = [file for source in sources for file in (source.report or {}).get("files", ())]
+    similar = {other["document_id"] for file in files for other in file.get("similar_to", ())}
+    if not similar:
+        return list(sources)
+    refused, gone = await find_unreadable(connection, workspace, identity, similar)
+    hidden = refused | gone
+    for file in files:
+        if "similar_to" in file:
+            file["similar_to"] = [other for other in file["similar_to"] if other["document_id"] not in hidden]
+    return list(sources)
 
 
 async def record_sync(

@@ -595,7 +595,7 @@ def _chunks(files: Sequence[Listed], max_bytes: int) -> Iterator[list[Listed]]:
 
 
 def _reader_of(source: Source, workspace: str) -> Identity:
-    """Return an identity that reads the documents of a source, and nothing else that is not for everybody."""
+    """Return an identity that reads the documents of a source."""
     readers = source.readers or []
     users = [reader.removeprefix(USER) for reader in readers if reader.startswith(USER)]
     groups = [reader.removeprefix(GROUP) for reader in readers if reader.startswith(GROUP)]
