@@ -46,8 +46,8 @@ _GRANT = """
 SELECT w.name, g."user", g.rights, g.seen_at > now() - make_interval(hours => %(hours)s),
        (SELECT n.rights FROM link_grants AS n WHERE n.workspace = g.workspace AND n."user" = g."user"
         ORDER BY n.seen_at DESC, n.grant_id DESC LIMIT 1),
-       EXISTS (SELECT FROM api_keys AS k WHERE k.workspace = g.workspace AND k."user" = g."user"
-               AND k.revoked_at IS NULL)
+       (SELECT bool_or(k.revoked_at IS NULL) FROM api_keys AS k
+        WHERE k.workspace = g.workspace AND k."user" = g."user")
 FROM link_grants AS g JOIN workspaces AS w ON w.number = g.workspace WHERE g.grant_id = %(grant_id)s
 """
 _REVOKE = """
@@ -158,7 +158,7 @@ class DocumentLinks:
         workspace, user, rights, holds, latest, has_key = found
         identity = _identity(workspace, user, rights)
         if self._settings.auth.mode == "keys":
-            if not has_key:
+            if has_key is False:  # None for a user who never had one
                 return None
         else:
             identity = replace(identity, groups=tuple(g for g in identity.groups if g in latest.get("groups", ())))
