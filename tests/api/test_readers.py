@@ -150,6 +150,25 @@ async def test_readers_are_named_and_changed_over_http(anyone: httpx.AsyncClient
     )
 
 
+async def test_who_sends_a_file_is_not_told_that_others_have_it(anyone: httpx.AsyncClient) -> None:
+    ann, bob = token("ann", "legal"), token("bob")
+    file = {"file": ("gate.md", b"The gate is shut.")}
+    first = (await anyone.post("/api/documents", files=file, headers=ann)).json()["document_id"]
+    changed = await anyone.patch(f"/api/documents/{first}", json={"readers": LEGAL}, headers=ann)
+    assert changed.status_code == 200
+    for status in (201, 200):
+        sent = await anyone.post("/api/documents", files=file, headers=bob)
+        assert (sent.status_code, sent.json()["similar_to"]) == (status, [])
+        second = sent.json()["document_id"]
+        assert second != first
+    job = (await anyone.post("/api/jobs", files=file, headers=bob)).json()
+    async with anyone.stream("GET", f"/api/jobs/{job['job_id']}/events", headers=bob) as events:
+        await events.aread()
+    [stored] = (await anyone.get(f"/api/jobs/{job['job_id']}", headers=bob)).json()["files"]
+    assert (stored["state"], stored["document_id"]) == ("unchanged", second)
+    assert (await anyone.get(f"/api/documents/{first}", headers=ann)).json()["readers"] == LEGAL
+
+
 @pytest.mark.parametrize("groups", ["legal", ["legal", "sales"], None])
 async def test_a_token_names_groups_or_none(anyone: httpx.AsyncClient, groups: object) -> None:
     named = claims(sub="ann", workspace="default", groups=groups)

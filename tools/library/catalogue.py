@@ -305,6 +305,13 @@ class Documents:
             if (await connection.execute(_DELETE, row)).rowcount == 0:
                 raise _unknown(document_id)
 
+    async def taken_ids(self, identity: Identity, document_ids: Sequence[str]) -> set[str]:
+        """Return those of some ids that are of documents which the identity may not change, deleted ones included."""
+        workspace = await self._workspaces.number(identity.workspace)
+        async with self._database.connection() as connection:
+            stored = await read_stored_documents(connection, workspace, document_ids)
+        return {document_id for document_id, each in stored.items() if not each.fields.may_be_changed_by(identity)}
+
     async def set_readers(self, identity: Identity, document_id: str, readers: Sequence[str]) -> None:
         """Change who may read a document, from the next request on; see ``checked_readers``.
 
