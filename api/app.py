@@ -22,6 +22,7 @@ from api.problems import install_error_handlers
 from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
+from api.routes.link_routes import router as link_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -60,7 +61,10 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
             sweeping = expire_hourly(
-                opened.library.database, retention=Retention.of(settings), job_days=settings.jobs.keep_days
+                opened.library.database,
+                retention=Retention.of(settings),
+                job_days=settings.jobs.keep_days,
+                link_days=settings.links.days,
             )
             expiring = asyncio.create_task(sweeping)
             try:
@@ -101,6 +105,7 @@ def mount_routes(app: FastAPI) -> None:
         graph_router_,
         health_router_,
         page_router_,
+        link_router_,
         *others,
     ):
         app.include_router(router)

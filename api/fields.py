@@ -129,6 +129,7 @@ class RunOptions(SearchOptions):
         return Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             model=self.model,
             thinking=self.thinking,
             max_model_calls=self.budget.model_calls,

@@ -6,6 +6,7 @@ exists.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -21,6 +22,7 @@ from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
 from graph.errors import CitewellError, ConfigurationError, NotAuthenticated, NotFound
 from graph.evidence import Identity
 from tools.auth.api_keys import ApiKeys
+from tools.auth.document_links import LINKS_PATH
 from tools.auth.identities import Grant, checked_identity, is_loopback
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
@@ -62,6 +64,7 @@ class IdentityMiddleware:
                 library: Library = scope["app"].state.citewell.library
                 grant = await self._identify(headers, library)
                 identity = await _in_workspace(grant, headers, library)
+                await library.links.see(identity)
             except CitewellError as error:
                 response = problem_of(error)
                 if response.status_code == HTTPStatus.UNAUTHORIZED:
@@ -90,7 +93,7 @@ async def _in_workspace(grant: Grant, headers: Headers, library: Library) -> Ide
 def _chosen(grant: Grant, sent: list[str]) -> Identity:
     name = unquote(sent[0].strip())
     try:
-        identity = checked_identity(name, grant.identity.user)
+        identity = replace(checked_identity(name, grant.identity.user), groups=grant.identity.groups)
     except ValueError:
         pass
     else:
@@ -107,7 +110,7 @@ def identify_by(settings: Settings) -> Identify:
     """
     match settings.auth.mode:
         case "none":
-            return _always(Grant(Identity(settings.workspace, settings.user), None))
+            return _always(Grant(Identity(settings.workspace, settings.user, tuple(settings.groups)), None))
         case "keys":
             return _by_key
         case "jwt":
@@ -115,7 +118,7 @@ def identify_by(settings: Settings) -> Identify:
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(PAGE_FILES_PATH)
+    return path in OPEN_PATHS or path.startswith((PAGE_FILES_PATH, LINKS_PATH))
 
 
 def _always(grant: Grant) -> Identify:

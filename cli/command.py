@@ -172,7 +172,7 @@ async def tell_empty_library(storage: Storage, settings: "Settings") -> None:
 
 def identity_of(settings: "Settings") -> Identity:
     """Return the identity that the settings act as."""
-    return Identity(settings.workspace, settings.user)
+    return Identity(settings.workspace, settings.user, tuple(settings.groups))
 
 
 Work = Coroutine[Any, Any, Exit | None]

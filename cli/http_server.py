@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import gc
+import logging
 import math
 import signal
 import socket
@@ -17,6 +18,7 @@ from api.app import create_app
 from api.dependencies import check_bind
 from cli.console import print_json
 from graph.errors import ConfigurationError
+from tools.auth.document_links import LINKS_PATH
 from tools.settings import Settings
 
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
@@ -82,10 +84,25 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
             await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
 
 
+class WithoutLinks(logging.Filter):
+    """Takes the tokens of links out of the access log: whoever has one opens the document."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change the path of a record of uvicorn's access log."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                f"{LINKS_PATH}…" if isinstance(each, str) and each.startswith(LINKS_PATH) else each
+                for each in record.args
+            )
+        return True
+
+
 def _log_config() -> dict[str, Any]:
     """Return uvicorn's logging with the access log on stderr; stdout is for results."""
     config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
     config["handlers"]["access"]["stream"] = "ext://sys.stderr"
+    config["filters"] = {"links": {"()": WithoutLinks}}
+    config["handlers"]["access"]["filters"] = ["links"]
     return config
 
 

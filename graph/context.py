@@ -14,6 +14,7 @@ class Context:
 
     workspace: str = "default"
     user: str = "local"
+    groups: list[str] = field(default_factory=list)
     search: SearchMode = "auto"
     web: WebMode = "off"
     only_selected_pages: bool = False
@@ -35,4 +36,4 @@ class Context:
 
     @property
     def identity(self) -> Identity:
-        return Identity(self.workspace, self.user)
+        return Identity(self.workspace, self.user, tuple(self.groups))

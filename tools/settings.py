@@ -272,6 +272,19 @@ class JobSettings(_Section):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
 
 
+class LinkSettings(_Section):
+    """Links to documents, where requests are authenticated: how long they last, and the groups that credentials named.
+
+    With 0 days links are not signed, and open only with credentials.
+    """
+
+    days: Annotated[int, Field(ge=0, le=3650)] = 30
+    groups_hours: Annotated[int, Field(ge=0, le=87_600)] = 168
+
+
+GroupName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class AuthSettings(_Section):
     """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
 
@@ -286,6 +299,7 @@ class AuthSettings(_Section):
     workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
 
     @model_validator(mode="after")
     def _one_way(self) -> "AuthSettings":
@@ -351,6 +365,8 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535)] = 8400
     workspace: str = "default"
     user: str = "local"
+    links: LinkSettings = LinkSettings()
+    groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     page_modules: bool = False  # serve the page as it is written, for whoever changes it
 

@@ -24,7 +24,7 @@ from graph.state import SourceRow
 from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.library import Library
-from tools.library.new_documents import NewDocument
+from tools.library.new_documents import NewDocument, readers_with
 from tools.library.places import Place
 
 documents_router = APIRouter(tags=["documents"])
@@ -84,6 +84,7 @@ async def put_document(
 async def _ingest(
     request: Request, response: Response, me: Identity, library: Library, document: NewDocument, prefer: Preference
 ) -> Ingested | IngestedArchive | Response:
+    readers_with(me, document.readers, document.owner)
     if document.text is None and document.data is None:
         return await library.pages.ingest_page(me, document)
     return await store_or_accept(request, response, me, library, document, prefer)
@@ -113,6 +114,22 @@ async def list_documents(
 @documents_router.get("/api/documents/{document_id}", responses=problems(404, 422, 503))
 async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> DocumentDetails:
     """Read a document's details, without its text."""
+    return await library.documents.get(me, str(document_id))
+
+
+class DocumentChange(Body):
+    """What to change of a document without sending it again."""
+
+    readers: list[str] = Field(
+        description="Who may read it from the next request on: `user:NAME`, `group:NAME`, or `everyone`. The owner "
+        "always does."
+    )
+
+
+@documents_router.patch("/api/documents/{document_id}", responses=problems(404, 413, 422, 503))
+async def change_document(document_id: UUID, change: DocumentChange, me: Me, library: OpenLibrary) -> DocumentDetails:
+    """Change who may read a document; its text stays as it is."""
+    await library.documents.set_readers(me, str(document_id), change.readers)
     return await library.documents.get(me, str(document_id))
 
 

@@ -106,6 +106,7 @@ DOCUMENTS = [
     apart("GET", "/api/documents", params={"title": "Diary"}),
     gone("GET", "/api/documents/{document_id}"),
     gone("PUT", "/api/documents/{document_id}", json={"text": "Overwritten."}),
+    gone("PATCH", "/api/documents/{document_id}", json={"readers": ["everyone"]}),
     gone("DELETE", "/api/documents/{document_id}"),
     gone("GET", "/api/documents/{document_id}/raw-text"),
     gone("GET", "/api/documents/{document_id}/original"),
@@ -119,6 +120,7 @@ SOURCES = [
     apart("POST", "/api/sources", json={"kind": "folder", "location": "{folder}"}, silent=True),
     apart("GET", "/api/sources"),
     gone("GET", "/api/sources/{source_id}"),
+    gone("PATCH", "/api/sources/{source_id}", json={"readers": ["everyone"]}),
     gone("POST", "/api/sources/{source_id}/sync", json={"dry_run": True}),
     gone("DELETE", "/api/sources/{source_id}", params={"documents": "delete"}),
 ]

@@ -151,7 +151,7 @@ class TokenVerifier:
 
         The token must be signed by the configured algorithm, have an expiry, be valid now (with 30 seconds of leeway),
         name the configured issuer and audience, and name the user and, unless there is a default, the workspace in its
-        claims.
+        claims; it may name groups of the user.
 
         Raises NotAuthenticated, with a detailed message only if the signature is valid, and DependencyFailed if the
         issuer's keys can't be fetched.
@@ -179,14 +179,19 @@ class TokenVerifier:
         return self._grant(claims)
 
     def _grant(self, claims: dict[str, object]) -> Grant:
-        names = {"workspace": self._auth.workspace_claim, "user": self._auth.user_claim}
+        names = {
+            "workspace": self._auth.workspace_claim,
+            "user": self._auth.user_claim,
+            "groups": self._auth.groups_claim,
+        }
         # A claim that is there counts, whatever it holds: only a token that names no workspace gets the default.
         workspace = claims.get(names["workspace"], self._auth.default_workspace)
         try:
-            return checked_grant(workspace, claims.get(names["user"]))
+            return checked_grant(workspace, claims.get(names["user"]), claims.get(names["groups"]))
         except ValueError as error:
             what, _, why = str(error).partition(": ")
-            message = f"The token's claim {names[what]} does not name a {what}: {why}."
+            named = "groups" if what == "groups" else f"a {what}"
+            message = f"The token's claim {names[what]} does not name {named}: {why}."
             raise NotAuthenticated(message, suggestion="Configure the issuer to put it into the token.") from None
 
 

@@ -37,6 +37,7 @@ from tools.library.new_documents import (
     documents_of,
     find_files,
     make_ready,
+    stored_readers,
 )
 from tools.library.sandbox import ReadFile, Sandbox
 from tools.library.sandbox_process import Reading, WiredDocument
@@ -113,18 +114,36 @@ class ComparedDocument:
 
 
 async def compare_documents(
-    connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+    connection: Connection,
+    workspace: int,
+    identity: Identity,
+    documents: Sequence[ReadyDocument],
+    *,
+    all_readers: bool = False,
 ) -> list[ComparedDocument]:
-    """Compare documents with their stored versions; those owned by another user are ``foreign``."""
+    """Compare documents with their stored versions; those that the identity may not change are ``foreign``.
+
+    ``all_readers``: documents without an owner may be changed whoever their readers are.
+    """
     stored = await read_stored_documents(connection, workspace, [document.document_id for document in documents])
-    return [_compared(document, stored.get(document.document_id), identity.user) for document in documents]
+    return [
+        _compared(document, stored.get(document.document_id), identity, all_readers=all_readers)
+        for document in documents
+    ]
 
 
-def _compared(document: ReadyDocument, stored: StoredDocument | None, user: str) -> ComparedDocument:
+def _compared(
+    document: ReadyDocument, stored: StoredDocument | None, identity: Identity, *, all_readers: bool
+) -> ComparedDocument:
+    said = document.fields.readers
+    if said is None and stored is not None:
+        said = stored.fields.readers  # so that nobody opens a document by not mentioning them
+    readers = stored_readers(said, document.fields.owner)
+    document = replace(document, fields=replace(document.fields, readers=readers))
     if stored is None:
         return ComparedDocument(document, "created", 0)
     change: Change = "updated"
-    if stored.fields.owner not in (None, user):
+    if not (stored.fields.may_be_changed_by(identity) or (all_readers and stored.fields.owner is None)):
         change = "foreign"
     elif stored.is_same(document):
         change = "unchanged"
@@ -192,7 +211,11 @@ class _Source:
 
 
 class Ingestor:
-    """An ingestor of documents, one by one or in batches. With a sandbox, its processes read them."""
+    """An ingestor of documents, one by one or in batches. With a sandbox, its processes read them.
+
+    With ``all_readers`` it also replaces documents that only others may read, unless they have another owner: for
+    those who operate the deployment, and for sources, which say who reads their documents.
+    """
 
     def __init__(
         self,
@@ -201,7 +224,10 @@ class Ingestor:
         embedder: Embedder,
         settings: Settings,
         sandbox: Sandbox | None = None,
+        *,
+        all_readers: bool = False,
     ) -> None:
+        self._all_readers = all_readers
         self._database = database
         self._workspaces = workspaces
         self._embedder = embedder
@@ -286,6 +312,7 @@ class Ingestor:
         paths: Sequence[Path],
         *,
         owner: str | None = None,
+        readers: Sequence[str] | None = None,
         space: Space | None = None,
         progress: Progress | None = None,
         reading: Callable[[str], None] = lambda name: None,
@@ -302,7 +329,8 @@ class Ingestor:
         sources: list[_Source] = []
         for file in files:
             first = seen.setdefault(file.key, file)
-            load = partial(self._load_file, identity.workspace, owner, space, reading, file)
+            fields = NewDocument(owner=owner, readers=readers, space=space, source_type="file")
+            load = partial(self._load_file, identity.workspace, fields, reading, file)
             document_id = file.document_id(identity.workspace)
             sources.append(
                 _Source(file.name, load if first is file else partial(_refuse_duplicate, first), document_id)
@@ -316,17 +344,10 @@ class Ingestor:
         return self._originals.with_original(ready, document.data)
 
     def _load_file(
-        self, workspace: str, owner: str | None, space: Space | None, reading: Callable[[str], None], file: FoundFile
+        self, workspace: str, fields: NewDocument, reading: Callable[[str], None], file: FoundFile
     ) -> NewDocument:
         reading(file.name)
-        return NewDocument(
-            data=file.read(self._max_bytes),
-            name=file.key,
-            document_id=file.document_id(workspace),
-            owner=owner,
-            space=space,
-            source_type="file",
-        )
+        return replace(fields, data=file.read(self._max_bytes), name=file.key, document_id=file.document_id(workspace))
 
     async def _run(
         self, identity: Identity, sources: Sequence[_Source], progress: Progress | None
@@ -466,7 +487,7 @@ class Ingestor:
         drafts: dict[str, Draft] = {}
         while documents:
             async with self._database.connection() as connection:
-                before = await compare_documents(connection, workspace, identity, documents)
+                before = await self._compare(connection, workspace, identity, documents)
             new = [each.document for each in before if each.is_new_text(drafts)]
             if again is None:
                 drafts |= await self._drafts(new)
@@ -479,7 +500,7 @@ class Ingestor:
                     now = before
                     if any(each.writes for each in before):
                         await lock_library(connection, workspace)
-                        now = await compare_documents(connection, workspace, identity, documents)
+                        now = await self._compare(connection, workspace, identity, documents)
                     written = [each.document for each in now if each.writes]
                     cut = not any(each.is_new_text(drafts) for each in now)
                     if cut and await self._originals.write(connection, workspace, written):
@@ -487,12 +508,17 @@ class Ingestor:
                             await self._check_embedder(connection)
                             await write_changes(connection, workspace, now, drafts)
                         found = [each.outcome(drafts) for each in now]
-                        outcomes = await _with_similar(connection, workspace, identity.user, found)
+                        outcomes = await _with_similar(connection, workspace, identity, found)
                         for outcome in outcomes if finish is not None else ():
                             if finish is not None and isinstance(outcome, Ingested):
                                 await finish(connection, outcome)
                         return outcomes
         return []
+
+    async def _compare(
+        self, connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+    ) -> list[ComparedDocument]:
+        return await compare_documents(connection, workspace, identity, documents, all_readers=self._all_readers)
 
     async def _packed(self, workspace: int, files: Sequence[ReadFile], tell: Progress) -> dict[str, Draft]:
         """Return the drafts of files that the sandbox has read, embedded where it has not done that."""
@@ -558,11 +584,11 @@ def _raised(outcome: Ingested | NotFound) -> Ingested:
 
 
 async def _with_similar(
-    connection: Connection, workspace: int, user: str, outcomes: Sequence[Ingested | NotFound]
+    connection: Connection, workspace: int, identity: Identity, outcomes: Sequence[Ingested | NotFound]
 ) -> list[Ingested | NotFound]:
     """Tell of each document whose text is new which others are similar to it."""
     new = [each.document_id for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged"]
-    similar = await find_similar(connection, workspace, user, new) if new else {}
+    similar = await find_similar(connection, workspace, identity, new) if new else {}
     return [
         replace(each, similar_to=similar[each.document_id])
         if isinstance(each, Ingested) and each.document_id in similar

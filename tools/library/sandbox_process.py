@@ -75,6 +75,11 @@ class WiredDocument:
         reason = [error.code, error.message, error.advice]
         return cls(json.dumps({"error": reason}), b"", is_text=False, document_id=str(uuid4()), name=storable(name))
 
+    def with_id(self, document_id: str) -> "WiredDocument":
+        """Return the document under another id."""
+        fields = {**json.loads(self.fields), "document_id": document_id}
+        return replace(self, fields=json.dumps(fields), document_id=document_id)
+
     @property
     def expires_at(self) -> datetime | None:
         """When the document expires."""

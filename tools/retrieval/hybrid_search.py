@@ -17,7 +17,7 @@ from text.terms import weigh_question
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import existing_partition
-from tools.retrieval.scope import Scope, find_scope
+from tools.retrieval.scope import ReadableShares, Scope, find_scope, reading_as
 from tools.retrieval.search_sql import Reach, as_hit, dense_coverage, join_hits, search_statement
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
@@ -54,6 +54,7 @@ class HybridSearcher:
         self._database = database
         self._workspaces = workspaces
         self._embedder = embedder
+        self._shares = ReadableShares()
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
@@ -73,7 +74,7 @@ class HybridSearcher:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
         async with self._database.connection() as conn, existing_partition(query.identity.workspace):
-            scope = await find_scope(conn, workspace, query)
+            scope = await find_scope(conn, workspace, query, self._shares)
             if scope.document_ids == []:
                 return SearchResult((), degraded)
             asked = _BoundQuery(workspace, query, scope)
@@ -124,7 +125,7 @@ def _parameters(asked: _BoundQuery) -> dict[str, Any]:
         "expected": terms.expected.tolist(),
         "unspaced": terms.unspaced.tolist(),
         "budget": scope.candidates,
-        "user": query.identity.user,
+        **reading_as(query.identity),
         "spaces": list(query.spaces) or None,
         "document_ids": scope.document_ids,
         "top_k": query.top_k,

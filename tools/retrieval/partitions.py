@@ -109,7 +109,7 @@ FROM {vectors} AS v
 JOIN {partition} AS s
     ON s.workspace = {workspace} AND s.document_id = v.document_id AND s.segment_index = v.segment_index
 JOIN documents AS d ON d.workspace = {workspace} AND d.document_id = v.document_id
-WHERE d.owner IS NULL AND d.deleted_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > now())
+WHERE d.owner IS NULL AND d.readers IS NULL AND d.deleted_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > now())
 """
 
 

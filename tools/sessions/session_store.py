@@ -12,6 +12,7 @@ from graph.errors import InvalidRequest, NotFound, SessionBusy, UnknownModel
 from graph.evidence import Identity
 from graph.ports import Families, Titler
 from tools.library.freshness import check_freshness
+from tools.library.withholding import documents_of, find_unreadable, hidden_in, withhold
 from tools.retrieval.segment_store import SegmentStore
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
@@ -144,8 +145,8 @@ class Sessions:
         """Read a session with the newest ``limit`` messages of a branch, or with those before a cursor.
 
         The branch is the one through the message ``branch``, or the most recently continued one. The quotes of answers
-        are looked up in today's text, and each citation has the resulting ``freshness``. Questions that are still being
-        answered are with the newest messages.
+        are looked up in today's text, and each citation has the resulting ``freshness``; what the identity may no
+        longer read is withheld. Questions that are still being answered are with the newest messages.
 
         Raises NotFound, and InvalidRequest for a cursor that does not come from this method.
         """
@@ -158,8 +159,14 @@ class Sessions:
             shown, earlier = await read_branch(
                 connection, session_id, limit=limit, cursor=cursor, branch=branch, asked=asked
             )
+            cited = {document_id for message in shown for document_id in documents_of(message.body)}
+            refused, gone = await find_unreadable(connection, row["workspace"], identity, cited)
         bodies = await check_freshness([message.body for message in shown], self._reader, identity)
-        messages = [replace(message, body=body) for message, body in zip(shown, bodies, strict=True)]
+        messages = [
+            replace(message, content=allowed.get("answer", message.content), body=allowed)
+            for message, body in zip(shown, bodies, strict=True)
+            for allowed in [withhold(body, hidden_in(body, refused, gone))]
+        ]
         stored = {message.run_id for message in messages}
         waiting = [question for question in asked.questions if question.run_id not in stored]
         return History(session, messages[::-1], earlier, waiting)

@@ -118,7 +118,7 @@ async def _answer(
     conversation_id = question.conversation_id or str(uuid4())
     session = await library.sessions.create(me, external_id=conversation_id, dialect=DIALECT)
     knobs = knobs_with(knobs, question.answer_from)
-    context = Context(workspace=me.workspace, user=me.user, thinking=question.thinking, **knobs)
+    context = Context(workspace=me.workspace, user=me.user, groups=list(me.groups), thinking=question.thinking, **knobs)
     # A page may open its EventSource twice, and one that lost its connection early asks again: that joins the run.
     once = request.method == "GET" and question.conversation_id is not None
     try:

@@ -84,6 +84,7 @@ class AiQuestion(DocmostRequest):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             search="auto" if self.is_semantic_search_enabled else "off",
             web="first" if self.is_web_search_enabled else "off",
             top_k=SOURCES_FOUND,
@@ -118,7 +119,7 @@ class PageSearch(DocmostRequest):
     page_ids: PageIds = Field(default=[], description="Return these pages, in this order, and ignore the other fields.")
 
 
-_WORST: Sequence[Freshness] = ("deleted", "changed", "moved", "fresh")
+_WORST: Sequence[Freshness] = ("withheld", "deleted", "changed", "moved", "fresh")
 
 
 class AiSession(CamelCaseModel):

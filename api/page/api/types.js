@@ -7,7 +7,7 @@
 
 /** @typedef {"supported" | "contradicted" | "unsupported" | "unverified"} Verdict */
 /** @typedef {"page" | "search" | "web"} SourceKind */
-/** @typedef {"fresh" | "moved" | "changed" | "deleted"} Freshness */
+/** @typedef {"fresh" | "moved" | "changed" | "deleted" | "withheld"} Freshness */
 /** @typedef {"answered" | "abstained" | "failed" | "cancelled"} Outcome */
 /** @typedef {{id: string | null, slug: string | null}} Space */
 /** @typedef {{code: string, message: string, suggestion?: string}} Fallback */

@@ -74,7 +74,7 @@ export function disagreements(app, answer) {
 
 /** Say how many quotes do not stand where they stood. @param {Answer} answer */
 export function changesSince(answer) {
-  const counts = { moved: 0, changed: 0, deleted: 0 };
+  const counts = { moved: 0, changed: 0, deleted: 0, withheld: 0 };
   const seen = new Set();
   for (const section of answer.sections) {
     for (const { document_id, start, end, freshness } of (section.claims ?? []).flatMap((claim) => claim.citations)) {
@@ -84,7 +84,7 @@ export function changesSince(answer) {
       counts[freshness] += 1;
     }
   }
-  const parts = /** @type {const} */ (["moved", "changed", "deleted"])
+  const parts = /** @type {const} */ (["moved", "changed", "deleted", "withheld"])
     .filter((kind) => counts[kind])
     .map((kind) => words.answer.changes[kind](counts[kind]));
   if (!parts.length) return null;

@@ -130,6 +130,7 @@ export const en = {
       moved: (/** @type {number} */ count) => n(count, "quote has moved", "quotes have moved"),
       changed: (/** @type {number} */ count) => n(count, "quote is no longer there", "quotes are no longer there"),
       deleted: (/** @type {number} */ count) => n(count, "quote's document is gone", "quotes' documents are gone"),
+      withheld: (/** @type {number} */ count) => n(count, "quote is of a document that you may no longer read", "quotes are of documents that you may no longer read"),
     },
   },
   proof,

@@ -126,6 +126,7 @@ export const vi = {
       moved: (count) => `${count} trích dẫn đã đổi vị trí`,
       changed: (count) => `${count} trích dẫn không còn trong tài liệu`,
       deleted: (count) => `${count} trích dẫn từ tài liệu không còn nữa`,
+      withheld: (count) => `${count} trích dẫn từ tài liệu mà bạn không còn quyền đọc`,
     },
   },
   proof,

@@ -126,6 +126,7 @@ export const zh = {
       moved: (count) => `${count} 条引文换了位置`,
       changed: (count) => `${count} 条引文已不在文档中`,
       deleted: (count) => `${count} 条引文所在的文档已不存在`,
+      withheld: (count) => `${count} 条引文所在的文档您已无权读取`,
     },
   },
   proof,
