@@ -71,6 +71,8 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
         log_config=_log_config(),
         access_log=settings.log_level in ("debug", "info"),
         server_header=False,
+        # A trusted proxy is known by the socket's own peer, which uvicorn would replace by what X-Forwarded-For says.
+        proxy_headers=settings.auth.mode != "proxy",
         timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
     )
     with listener:

@@ -16,11 +16,13 @@ class Grant:
 
     ``workspaces`` is None where every workspace of the deployment is allowed; the identity's is the first then.
     ``may_create``: a workspace that is named is created at its first use, since whoever names it is trusted to.
+    ``groups`` are those that the issuer or the proxy says the user belongs to.
     """
 
     identity: Identity
     workspaces: tuple[str, ...] | None
     may_create: bool = False
+    groups: tuple[str, ...] = ()
 
     def allows(self, workspace: str) -> bool:
         """Whether the credentials may choose a workspace, if there is one of that name."""
@@ -39,7 +41,9 @@ def is_loopback(host: str) -> bool:
 
 
 LONGEST_USER = 200
+LONGEST_GROUP = 200
 MOST_WORKSPACES = 100  # that one token may name
+MOST_GROUPS = 1000
 # Control characters break log lines and columns; PostgreSQL can't store NUL or lone surrogates.
 _UNFIT = re.compile(f"[\x00-\x1f\x7f-\x9f{SURROGATES}]")
 
@@ -55,8 +59,8 @@ def checked_identity(workspace: object, user: object) -> Identity:
     )
 
 
-def checked_grant(workspaces: object, user: object) -> Grant:
-    """Return the grant of a trusted issuer, for a user and one workspace or a list of 1 to 100.
+def checked_grant(workspaces: object, user: object, groups: Sequence[object] = ()) -> Grant:
+    """Return the grant of a trusted issuer or proxy, for a user, one workspace or a list of 1 to 100, and groups.
 
     Raises ValueError, whose message names the invalid one.
     """
@@ -64,7 +68,11 @@ def checked_grant(workspaces: object, user: object) -> Grant:
     if not 1 <= len(named) <= MOST_WORKSPACES:
         raise ValueError(f"workspace: a list has 1 to {MOST_WORKSPACES} workspaces")
     identities = [checked_identity(workspace, user) for workspace in named]
-    return Grant(identities[0], tuple(dict.fromkeys(each.workspace for each in identities)), may_create=True)
+    if len(groups) > MOST_GROUPS:
+        raise ValueError(f"groups: a list has at most {MOST_GROUPS} groups")
+    belongs = dict.fromkeys(_checked("groups", group, LONGEST_GROUP) for group in groups)
+    named_once = tuple(dict.fromkeys(each.workspace for each in identities))
+    return Grant(identities[0], named_once, may_create=True, groups=tuple(belongs))
 
 
 def _checked(what: str, name: object, longest: int) -> str:
