@@ -7,7 +7,7 @@
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -314,6 +314,16 @@ class AuthProxySettings(BaseModel, extra="forbid"):
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     secret_header: Annotated[str, Field(pattern=HEADER)] = "X-Proxy-Secret"
     secret: SecretStr = SecretStr("")
+
+    @field_validator("trusted", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        # pydantic's own error names neither the address nor what is wrong with it.
+        return (
+            [ip_network(each) if isinstance(each, str) else each for each in value]
+            if isinstance(value, list)
+            else value
+        )
 
     @field_validator("secret")
     @classmethod

@@ -36,7 +36,9 @@ class AuthProxy:
         present = [name for name in self._headers if sent(name)]
         if not self._is_trusted(peer, sent):
             if present:
-                log.warning("refused %s from %s, which is not a trusted proxy", ", ".join(present), peer)
+                log.warning(
+                    "refused %s from %s, which is not a trusted proxy", ", ".join(present), peer or "an unknown peer"
+                )
                 raise UntrustedProxy(f"{present[0]} counts only from a trusted proxy.")
             raise NotAuthenticated("The request did not come through the proxy.", suggestion="Call through the proxy.")
         for name in present:
