@@ -16,7 +16,7 @@ VERSION = "{version}"
 PRELOADS = "<!-- preloads -->"
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
+    ".js": "text/javascript",  # modules are UTF-8 whatever is said, and every byte here is sent a hundred times
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml; charset=utf-8",
 }

@@ -4,7 +4,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from html import escape
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request
@@ -22,6 +22,12 @@ from tools.auth.oidc import Attempt, RelyingParty
 
 router = APIRouter(tags=["login"])
 CALLBACK_PATH = "/login/callback"
+BY_MODE: dict[str, Literal["none", "key", "token", "proxy"]] = {
+    "none": "none",
+    "keys": "key",
+    "jwt": "token",
+    "proxy": "proxy",
+}
 NOT_KEPT = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 LONGEST_CODE = 100  # of an error, shown to the person
 _TOKEN = re.compile(r"[\w-]{43}", re.ASCII)
@@ -34,13 +40,13 @@ class LoginOffer(Body):
 
 
 class Account(Body):
-    """Whom a request is served as. ``can_log_out``: a login made it so, which can be ended here."""
+    """Whom a request is served as, and by what it is known: one ``by`` a login can be logged out."""
 
     user: str
     name: Annotated[str, Field(description="What the issuer calls the person; else the user.")]
     workspace: str
     groups: list[str]
-    can_log_out: bool
+    by: Literal["none", "key", "token", "login", "proxy"]
 
 
 class LoggedOut(Body):
@@ -72,16 +78,11 @@ async def get_login_offer(request: Request) -> LoginOffer:
 
 
 @router.get("/api/me", responses=problems(503))
-async def get_account(request: Request, me: Me, grant: Granted) -> Account:
+async def get_account(request: Request, me: Me, grant: Granted, settings: AppSettings) -> Account:
     """Tell whom this request is served as."""
     name: str | None = getattr(request.state, "login_name", None)
-    return Account(
-        user=me.user,
-        name=name or me.user,
-        workspace=me.workspace,
-        groups=list(grant.groups),
-        can_log_out=name is not None,
-    )
+    by = BY_MODE[settings.auth.mode] if name is None else "login"
+    return Account(user=me.user, name=name or me.user, workspace=me.workspace, groups=list(grant.groups), by=by)
 
 
 @router.get("/login", include_in_schema=False)

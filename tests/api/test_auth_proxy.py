@@ -56,7 +56,7 @@ async def test_the_proxy_says_who_asks(settings: Settings, citewell: Citewell) -
             "name": "Nguyễn An",
             "workspace": "a",
             "groups": ["staff", "guests"],
-            "can_log_out": False,
+            "by": "proxy",
         }
         chosen = await client.get("/api/me", headers={**headers, "X-Citewell-Workspace": b"b"})
         assert chosen.json()["workspace"] == "b"

@@ -132,7 +132,7 @@ async def test_a_person_logs_in_asks_and_logs_out(browser: httpx.AsyncClient, is
         "name": "Ann Lee",
         "workspace": "default",
         "groups": ["staff"],
-        "can_log_out": True,
+        "by": "login",
     }
     session = (await browser.post("/api/sessions", json={}, headers=PAGE)).json()["session_id"]
     asked = {"question": "How long is the notice period?", "stream": True}
@@ -497,10 +497,10 @@ async def test_keys_and_cookies_come_to_the_same(browser: httpx.AsyncClient, cit
     by_key = {"authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=browser.base_url, trust_env=False) as program:
         assert (await program.get(f"/api/sessions/{session}", headers=by_key)).status_code == 200
-        assert (await program.get("/api/me", headers=by_key)).json()["can_log_out"] is False
+        assert (await program.get("/api/me", headers=by_key)).json()["by"] == "key"
     # What no browser sends by itself goes before the cookie, right or wrong.
     assert (await browser.get("/api/sessions", headers={"authorization": "Bearer cw_wrong"})).status_code == 401
-    assert (await browser.get("/api/me", headers=by_key)).json()["can_log_out"] is False
+    assert (await browser.get("/api/me", headers=by_key)).json()["by"] == "key"
 
 
 async def test_a_link_to_a_document_leads_to_the_login_and_back(browser: httpx.AsyncClient) -> None:
@@ -560,4 +560,4 @@ async def test_without_an_issuer_nobody_logs_in(shared_client: httpx.AsyncClient
     for method, path in (("GET", "/login"), ("GET", "/login/callback"), ("POST", "/logout")):
         assert_problem(await shared_client.request(method, path), 404, "not_found")
     account = (await shared_client.get("/api/me")).json()
-    assert (account["user"], account["can_log_out"]) == ("local", False)
+    assert (account["user"], account["by"]) == ("local", "none")
