@@ -153,7 +153,7 @@ async def test_head_tells_what_get_would(pages: httpx.AsyncClient) -> None:
 @pytest.mark.parametrize(
     ("name", "media_type"),
     [
-        ("main.js", "text/javascript; charset=utf-8"),
+        ("main.js", "text/javascript"),
         ("style/all.css", "text/css; charset=utf-8"),
         ("icon.svg", "image/svg+xml; charset=utf-8"),
     ],
