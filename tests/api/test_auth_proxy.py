@@ -140,6 +140,15 @@ def test_the_sockets_peer_decides(peer: str | None, trusted: str, good: bool) ->
             proxy.identify(peer, lambda name: sent.get(name, []))
 
 
+def test_a_placeholder_that_the_proxy_did_not_fill_names_nobody() -> None:
+    proxy = AuthProxy(proxied())
+    unfilled = "{http.reverse_proxy.header.X-Auth-Request-User}"
+    sent = {"X-Forwarded-User": ["ann"], "X-Forwarded-Groups": [unfilled]}
+    assert proxy.identify("127.0.0.1", lambda name: sent.get(name, [])).groups == ()
+    with pytest.raises(NotAuthenticated, match="X-Forwarded-User"):
+        proxy.identify("127.0.0.1", lambda name: [unfilled] if name == "X-Forwarded-User" else [])
+
+
 @given(st.binary(max_size=300), st.binary(max_size=300))
 def test_whatever_the_headers_hold_it_is_a_user_or_a_refusal(user: bytes, groups: bytes) -> None:
     sent = {"X-Forwarded-User": [user.decode("latin-1")], "X-Forwarded-Groups": [groups.decode("latin-1")]}

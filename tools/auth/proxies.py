@@ -5,6 +5,7 @@ refused: a stranger who reaches the service past the proxy must not be whom they
 """
 
 import logging
+import re
 import secrets
 from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
@@ -14,6 +15,9 @@ from tools.auth.identities import Grant, checked_grant
 from tools.settings import AuthProxySettings
 
 log = logging.getLogger("citewell.identity")
+
+# What Caddy sends in place of a header that its source lacks.
+_UNFILLED = re.compile(r"\{[^{}]*\}")
 
 SentHeader = Callable[[str], list[str]]  # all values of a header, decoded as Latin-1
 
@@ -78,7 +82,7 @@ class AuthProxy:
 
     def _text(self, name: str, sent: SentHeader) -> str | None:
         values = sent(name)
-        if not values:
+        if not values or _UNFILLED.fullmatch(values[0].strip()):
             return None
         try:
             return values[0].encode("latin-1").decode().strip()

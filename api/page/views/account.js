@@ -3,7 +3,6 @@
 import { h } from "../dom.js";
 import { logOut } from "../state/account.js";
 import { words } from "../words/index.js";
-import { iconButton } from "./icons.js";
 
 /**
  * Put the line into its place.
@@ -12,7 +11,11 @@ import { iconButton } from "./icons.js";
  */
 export function account(app, place) {
   const name = h("p", { dir: "auto" });
-  const leave = iconButton("out", words.account.logOut, () => void app.attempt(() => logOut(app)), "quiet");
+  const leave = h(
+    "button",
+    { class: "quiet small", type: "button", onclick: () => void app.attempt(() => logOut(app)) },
+    words.account.logOut,
+  );
   place.append(h("div", { class: "account", role: "group", "aria-label": words.account.label }, name, leave));
   app.person.watch((person) => {
     leave.hidden = person?.by !== "login";
