@@ -26,7 +26,7 @@ from graph.errors import CitewellError, ConfigurationError, NotAuthenticated, No
 from graph.evidence import Identity
 from tools.auth.api_keys import ApiKeys
 from tools.auth.identities import Grant, checked_identity
-from tools.auth.logins import Logins
+from tools.auth.login_store import Logins
 from tools.auth.proxies import AuthProxy
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library

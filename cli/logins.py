@@ -10,7 +10,7 @@ from cli.options import AsJson
 from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from tools.auth.logins import Login
+    from tools.auth.login_store import Login
 
 logins = typer.Typer(help="List and revoke the logins of people.", no_args_is_help=True)
 OfUser = Annotated[str | None, typer.Option("--user", "-u", help="Only those of this user.", show_default=False)]
@@ -31,7 +31,7 @@ def revoke(login_id: LoginId = None, user: OfUser = None, as_json: AsJson = Fals
 
 async def _list(user: str | None, as_json: bool) -> None:
     from cli.tables import show_table
-    from tools.auth.logins import Logins
+    from tools.auth.login_store import Logins
 
     settings = settings_for()
     async with opened_database(settings) as storage:
@@ -50,7 +50,7 @@ def _row(login: "Login") -> list[str]:
 
 
 async def _revoke(login_id: str | None, user: str | None, as_json: bool) -> None:
-    from tools.auth.logins import Logins
+    from tools.auth.login_store import Logins
 
     if (login_id is None) == (user is None):
         raise InvalidRequest("Name a login or a user, and not both.", suggestion="See `citewell logins list`.")

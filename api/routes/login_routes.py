@@ -17,7 +17,7 @@ from api.document_page import HEADERS, STYLE
 from api.fields import Body
 from api.problems import error_kind, problem_of, problems
 from graph.errors import CitewellError, LoginFailed, NotFound
-from tools.auth.logins import Logins
+from tools.auth.login_store import Logins
 from tools.auth.oidc import Attempt, RelyingParty
 
 router = APIRouter(tags=["login"])

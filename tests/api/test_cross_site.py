@@ -16,7 +16,7 @@ from graph.evidence import Identity
 from tests.api.serving import client_of
 from tests.issuer import LoginIssuer, by_login
 from tools.auth.identities import Grant
-from tools.auth.logins import Logins
+from tools.auth.login_store import Logins
 from tools.auth.oidc import Person
 from tools.settings import AuthProxySettings, AuthSettings, Settings
 

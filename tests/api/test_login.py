@@ -25,7 +25,7 @@ from tests.conftest import NO_FILE, QUICKLY
 from tests.issuer import CLIENT, LoginIssuer, by_login, private_key, published
 from tools.auth.api_keys import ApiKeys
 from tools.auth.issuer_documents import ASK_AGAIN_SECONDS, KEPT_SECONDS
-from tools.auth.logins import Logins
+from tools.auth.login_store import Logins
 from tools.auth.oidc import RelyingParty
 from tools.settings import OidcSettings, Settings
 

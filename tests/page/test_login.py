@@ -12,7 +12,7 @@ from tests.issuer import LoginIssuer, by_login
 from tests.page.axe import accessible
 from tests.page.browsing import Visits
 from tests.page.sites import Site, site_of
-from tools.auth.logins import Logins
+from tools.auth.login_store import Logins
 from tools.settings import Settings
 
 REFUSED = ("status of 401",)

@@ -12,7 +12,7 @@ import pytest
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.auth.identities import Grant
-from tools.auth.logins import LoggedIn, Logins
+from tools.auth.login_store import LoggedIn, Logins
 from tools.auth.oidc import Person
 from tools.settings import OidcSettings, Settings
 from tools.storage.database import Database
