@@ -15,6 +15,8 @@ from pydantic import SecretStr
 
 from api.app import create_app
 from api.browsers import ATTEMPT_COOKIE, LOGIN_COOKIE
+from cli.checks import check_login
+from cli.command import Exit
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import ConfigurationError, IssuerUnavailable
 from graph.evidence import Identity
@@ -331,6 +333,16 @@ async def test_claims_may_come_from_the_user_info(browser: httpx.AsyncClient, is
     issuer.person = {**issuer.person, "sub": "bob"}
     issuer.claims = {"sub": "ann"}
     assert "somebody else" in assert_problem(await log_in(browser), 401, "login_failed")["detail"]
+
+
+async def test_doctor_says_whether_the_issuer_answers(settings: Settings, issuer: LoginIssuer) -> None:
+    configured = by_login(settings, issuer)
+    assert (await check_login(configured)).ok
+    unreachable = await check_login(configured.model_copy(update={"host": "0.0.0.0"}))
+    assert (unreachable.ok, unreachable.exit_code) == (False, Exit.CONFIGURATION)
+    issuer.down = True
+    down = await check_login(configured)
+    assert (down.ok, down.exit_code) == (False, Exit.UNAVAILABLE)
 
 
 async def test_who_may_come_in_is_for_the_claims_to_say(

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from cryptography.fernet import Fernet, InvalidToken
 from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
 
 from graph.errors import NotFound
 from graph.evidence import Identity
@@ -30,12 +31,11 @@ _LOGIN_ID = "encode(substring(login_hash FOR 8), 'hex')"
 _LASTS = "expires_at > now() AND last_seen_at > now() - make_interval(secs => %(idle)s)"
 _DELETE_OVER = f"DELETE FROM logins WHERE NOT ({_LASTS})"
 _INSERT = """
-INSERT INTO logins (login_hash, "user", name, workspaces, groups, id_token, expires_at)
-VALUES (%(login_hash)s, %(user)s, %(name)s, %(workspaces)s, %(groups)s, %(id_token)s,
-        now() + make_interval(secs => %(longest)s))
+INSERT INTO logins (login_hash, "user", name, granted, id_token, expires_at)
+VALUES (%(login_hash)s, %(user)s, %(name)s, %(granted)s, %(id_token)s, now() + make_interval(secs => %(longest)s))
 """
 _FIND = f"""
-SELECT "user", name, workspaces, groups, last_seen_at < now() - make_interval(secs => %(interval)s) AS is_due
+SELECT "user", name, granted, last_seen_at < now() - make_interval(secs => %(interval)s) AS is_due
 FROM logins WHERE login_hash = %(login_hash)s AND {_LASTS}
 """
 # Repeats the condition, so that only the first of many concurrent requests writes.
@@ -45,7 +45,8 @@ WHERE login_hash = %(login_hash)s AND last_seen_at < now() - make_interval(secs 
 """
 _LASTS_STILL = f"SELECT 1 FROM logins WHERE login_hash = %(login_hash)s AND {_LASTS}"
 _LIST = f"""
-SELECT {_LOGIN_ID} AS login_id, "user", name, workspaces, groups, created_at, last_seen_at, expires_at
+SELECT {_LOGIN_ID} AS login_id, "user", name, granted->'workspaces' AS workspaces, granted->'groups' AS groups,
+       created_at, last_seen_at, expires_at
 FROM logins WHERE {_LASTS} AND (%(user)s::text IS NULL OR "user" = %(user)s)
 ORDER BY created_at, login_hash
 """
@@ -83,13 +84,11 @@ class Logins:
     async def create(self, person: Person, *, instead_of: str | None = None) -> str:
         """Create a login and return its id for the cookie; the browser's earlier one ends."""
         login = secrets.token_urlsafe(ID_BYTES)
-        grant = person.grant
         row = {
             "login_hash": _hash(login),
-            "user": grant.identity.user,
+            "user": person.grant.identity.user,
             "name": person.name,
-            "workspaces": list(grant.workspaces or ()),
-            "groups": list(grant.groups),
+            "granted": Jsonb(_stored(person.grant)),
             "id_token": _seal(login).encrypt(person.id_token.encode()),
         }
         async with self._database.connection() as connection, connection.transaction():
@@ -108,11 +107,10 @@ class Logins:
             found = await (await connection.execute(_FIND, row)).fetchone()
             if found is None:
                 return None
-            user, name, workspaces, groups, is_due = found
+            user, name, granted, is_due = found
             if is_due:
                 await connection.execute(_RECORD_USE, row)
-        grant = Grant(Identity(workspaces[0], user), tuple(workspaces), may_create=True, groups=tuple(groups))
-        return LoggedIn(grant, name)
+        return LoggedIn(_restored(user, granted), name)
 
     async def lasts(self, login: str) -> bool:
         """Whether a login has not ended. This does not count as its use."""
@@ -149,6 +147,16 @@ class Logins:
         """End every login of a user and return how many there were."""
         async with self._database.connection() as connection:
             return (await connection.execute('DELETE FROM logins WHERE "user" = %s', [user])).rowcount
+
+
+def _stored(grant: Grant) -> dict[str, list[str]]:
+    """Return what a login keeps of the grant that its claims made; ``_restored`` gives all of it back."""
+    return {"workspaces": list(grant.workspaces or ()), "groups": list(grant.groups)}
+
+
+def _restored(user: str, granted: dict[str, list[str]]) -> Grant:
+    workspaces, groups = (tuple(granted[name]) for name in ("workspaces", "groups"))
+    return Grant(Identity(workspaces[0], user), workspaces, may_create=True, groups=groups)
 
 
 def _hash(login: str) -> bytes:

@@ -62,8 +62,7 @@ class AuthProxy:
                 "groups": settings.groups_header,
                 "workspace": settings.workspace_header,
             }
-            name = names[what]
-            message = f"The proxy's header {name} does not name a {what}: {why}."
+            message = f"The proxy's header {names[what]} does not name a {what}: {why}."
             raise NotAuthenticated(message, suggestion="Configure the proxy to send it.") from None
 
     def _is_trusted(self, peer: str | None, sent: SentHeader) -> bool:
