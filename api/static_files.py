@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-PAGE_FOLDER = Path(__file__).parent / "page"
+PAGE_FOLDER = Path(__file__).parent / "page"  # its modules, as they are written
+BUNDLE_FOLDER = Path(__file__).parent / "page_bundle"  # the same in few files, which `make page` builds
 INDEX = "index.html"
 MAIN = "main.js"
 VERSION = "{version}"
 PRELOADS = "<!-- preloads -->"
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript",  # modules are UTF-8 whatever is said, and every byte here is sent a hundred times
+    ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml; charset=utf-8",
 }
@@ -54,7 +55,7 @@ class PageFiles:
 
 
 @cache
-def read_page(folder: Path = PAGE_FOLDER) -> PageFiles:
+def read_page(folder: Path = BUNDLE_FOLDER) -> PageFiles:
     """Read the page's files, once per process."""
     found = {
         path.relative_to(folder).as_posix(): path.read_bytes()

@@ -72,10 +72,14 @@ def sendable_key(value: SecretStr) -> SecretStr:
     return SecretStr(key)
 
 
-class ModelSettings(BaseModel, extra="forbid"):
+class _Section(BaseModel, extra="forbid", defer_build=True):
+    """A part of the settings, which takes no unknown name; its validator is built within that of ``Settings``."""
+
+
+class ModelSettings(_Section):
     """A chat model behind an OpenAI-compatible endpoint; requests select it by ``name``."""
 
-    name: Annotated[str, Field(pattern=r"^[\w.:/-]{1,100}$")]
+    name: Annotated[str, Field(max_length=100, pattern=r"^[\w.:/-]+$")]
     label: str = ""
     base_url: str
     api_key: SecretStr = SecretStr("")
@@ -90,7 +94,7 @@ class ModelSettings(BaseModel, extra="forbid"):
         return normal_base_url(value)
 
 
-class EmbeddingSettings(BaseModel, extra="forbid"):
+class EmbeddingSettings(_Section):
     """The embedding model: ``static`` is bundled; any other name is a model of an endpoint.
 
     Without ``dimension`` it is that of the model, asked of its endpoint where it is not known.
@@ -114,7 +118,7 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
         return self
 
 
-class WebSettings(BaseModel, extra="forbid"):
+class WebSettings(_Section):
     """The web search endpoint, which is off without a key, and how its results are stored.
 
     Result pages are fetched only with ``fetch_pages``; otherwise only the search snippets are stored.
@@ -140,7 +144,7 @@ class WebSettings(BaseModel, extra="forbid"):
         return sendable_key(value)
 
 
-class SiteSettings(BaseModel, extra="forbid"):
+class SiteSettings(_Section):
     """How pages are fetched into the library: ``seconds_between`` requests to one host, and the limits of a site.
 
     ``max_depth`` is how many links a page may be away from the first one.
@@ -156,7 +160,7 @@ Entailment = Literal["entailment", "neutral", "contradiction"]
 JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
 
 
-class JudgeSettings(BaseModel, extra="forbid"):
+class JudgeSettings(_Section):
     """The model that judges the claims which code leaves open; without ``base_url``, the model that writes.
 
     ``kind`` is the request that the endpoint takes: ``chat`` for any chat model, ``minicheck`` for a model that answers
@@ -167,7 +171,7 @@ class JudgeSettings(BaseModel, extra="forbid"):
     that needs it; with ``manual`` only ``citewell judge exam`` starts it.
     """
 
-    kind: Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")] = "chat"
+    kind: Annotated[str, Field(max_length=100, pattern=r"^[\w.:-]+$")] = "chat"
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     model: str = ""
@@ -199,7 +203,7 @@ class JudgeSettings(BaseModel, extra="forbid"):
         return self
 
 
-class RerankerSettings(BaseModel, extra="forbid"):
+class RerankerSettings(_Section):
     """A reranker endpoint that scores candidates for relevance; without ``base_url`` the search score decides.
 
     ``kind`` is the shape of its requests: ``tei`` for Text Embeddings Inference, ``cohere`` and ``jina`` for theirs.
@@ -235,7 +239,7 @@ class RerankerSettings(BaseModel, extra="forbid"):
         return f"{stem}/rerank" if VERSIONED.search(stem) else f"{stem}{version}/rerank"
 
 
-class RunSettings(BaseModel, extra="forbid"):
+class RunSettings(_Section):
     """Limits on the runs of a process, and how another process takes over the runs of a dead one.
 
     A process renews its lease every third of ``lease_seconds``; other processes pick up its runs once the lease has
@@ -249,7 +253,7 @@ class RunSettings(BaseModel, extra="forbid"):
     durability: Literal["sync", "async"] = "sync"
 
 
-class JobSettings(BaseModel, extra="forbid"):
+class JobSettings(_Section):
     """How files are read and stored: by how many processes, within which limits, and how many may wait.
 
     A server reads ``workers`` files at once, each in a process of its own; with 0 it leaves them to `citewell worker`.
@@ -270,7 +274,7 @@ class JobSettings(BaseModel, extra="forbid"):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
 
 
-class OidcSettings(BaseModel, extra="forbid"):
+class OidcSettings(_Section):
     """How people log in to the page: by an issuer of OpenID Connect, off without ``issuer``.
 
     Claims are read from the ID token, or else from the issuer's user info. A person without a ``workspace_claim``
@@ -300,7 +304,7 @@ class OidcSettings(BaseModel, extra="forbid"):
         return self
 
 
-class AuthProxySettings(BaseModel, extra="forbid"):
+class AuthProxySettings(_Section):
     """The proxies that say who a request is from, and the headers in which they do.
 
     ``trusted`` holds their addresses or networks, as the socket shows them. With a ``secret`` they send it in
@@ -340,7 +344,7 @@ class AuthProxySettings(BaseModel, extra="forbid"):
             raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
 
 
-class AuthSettings(BaseModel, extra="forbid"):
+class AuthSettings(_Section):
     """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
 
     A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
@@ -360,6 +364,9 @@ class AuthSettings(BaseModel, extra="forbid"):
         if self.mode == "jwt" and bool(self.jwt_secret.get_secret_value()) == bool(self.jwks_url):
             raise ValueError("auth: mode jwt needs either auth.jwt_secret (HS256) or auth.jwks_url (RS256)")
         return self
+
+
+SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
 
 
 class Settings(BaseSettings):
@@ -405,7 +412,8 @@ class Settings(BaseSettings):
 
     runs: RunSettings = RunSettings()
     jobs: JobSettings = JobSettings()
-    session_days: Annotated[int, Field(ge=1, le=3650)] = 7
+    session_days: SessionDays | None = None
+    session_days_by_dialect: dict[str, SessionDays] = {}
     auto_title: bool = True
 
     auth: AuthSettings = AuthSettings()
@@ -419,6 +427,7 @@ class Settings(BaseSettings):
     workspace: str = "default"
     user: str = "local"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    page_modules: bool = False  # serve the page as it is written, for whoever changes it
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -448,7 +457,7 @@ class Settings(BaseSettings):
             raise ValueError("it has a scheme, a host, and a port and a path where there are some; nothing else")
         return str(url).rstrip("/")
 
-    @field_validator("page_tokens", "answer_from", mode="before")
+    @field_validator("page_tokens", "answer_from", "session_days", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value

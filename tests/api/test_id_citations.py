@@ -348,6 +348,22 @@ async def test_raw_text_keeps_the_pages_of_document_ai(client: httpx.AsyncClient
     assert "[SEG=" not in json.dumps(raw)
 
 
+@pytest.mark.parametrize("layer", ["paragraphs", "lines"])
+async def test_each_paragraph_of_document_ai_is_a_segment(client: httpx.AsyncClient, layer: str) -> None:
+    pages = [*PAGES, ["3", " ".join(f"Điều {n} quy định mẫu {n}." for n in range(400))]]
+    laid_out = document_ai(pages)
+    laid_out["pages"] = [{"page_number": each["page_number"], layer: each["paragraphs"]} for each in laid_out["pages"]]
+    file = ("scan.json", json.dumps(laid_out).encode(), "application/json")
+    document_id = (await client.post("/api/documents", files={"file": file})).json()["document_id"]
+    segments = (await client.get(f"/api/documents/{document_id}/raw-text")).json()["segments"]
+    paragraphs = [(at, paragraph) for at, page in enumerate(pages) for paragraph in page]
+    short = [(segment["page_idx"], segment["text"].strip()) for segment in segments[:7]]
+    assert short == paragraphs[:7]
+    assert len(segments) > len(paragraphs), "one beyond the size is cut"
+    assert {segment["page_idx"] for segment in segments[7:]} == {3}
+    assert "".join(segment["text"] for segment in segments[7:]).strip() == paragraphs[7][1]
+
+
 async def test_a_bubble_leads_to_the_segment_that_says_it(notebook: NotebookClient, scanned: str) -> None:
     for question, page_idx, said in (
         ("Ai là chủ tịch hội đồng thẩm định?", 1, "Trần Phương"),
@@ -365,13 +381,17 @@ async def test_a_short_answer_cites_what_was_read_be_there_a_document_that_reads
     model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
 ) -> None:
     """The seed's complaint: guessed afterwards, a name alone is found in a heading, or in another document."""
-    alike = [PAGES[0], [PAGES[1][0], "Thư ký hội đồng là bà Mai Anh."], PAGES[2]]  # copies would be one source
+    alike = [
+        PAGES[0],
+        [f"{PAGES[1][0][:-1]} ở Huế.", "Thư ký hội đồng là bà Mai Anh."],
+        PAGES[2],
+    ]  # copies are one source
     one, other = await upload(model_client, PAGES), await upload(model_client, alike)
     assert one != other
     notebook = NotebookClient(model_client)
     for document_id in (one, other):
         scripted_openai.script(
-            answer({"text": "Trần Phương.", "source_ids": [f"{document_id}:1"]}), to="generate_answer"
+            answer({"text": "Trần Phương.", "source_ids": [f"{document_id}:2"]}), to="generate_answer"
         )
         row = await notebook.ask("Chủ tịch hội đồng thẩm định là ai?")
         [citation] = row["metadata"]["citations"]
