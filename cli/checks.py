@@ -150,6 +150,19 @@ async def check_model(model: ModelSettings) -> Check:
     return Check(name, True, f"{model.model} at {model.base_url}", facts=facts)
 
 
+async def check_login(settings: Settings) -> Check:
+    """Check that the issuer by which people log in answers, and names endpoints that can be trusted."""
+    from api.browsers import PublicAddress
+    from tools.auth.oidc import RelyingParty
+
+    try:
+        PublicAddress(settings)
+        await RelyingParty(settings.oidc).begin("https://citewell.invalid/login/callback")
+    except CitewellError as error:
+        return failed("login", error)
+    return Check("login", True, f"{settings.oidc.issuer} answers", facts={"issuer": settings.oidc.issuer})
+
+
 async def check_judges(settings: Settings) -> list[Check]:
     """Return a check per judge: in which languages it passed its exam, and what a missing exam costs.
 

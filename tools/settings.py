@@ -7,6 +7,7 @@
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -48,6 +49,7 @@ UNUSED = {
 
 
 VERSIONED = re.compile(r"/v\d+\Z")
+HEADER = r"^[A-Za-z0-9-]{1,100}$"  # an underscore is taken for a hyphen by some proxies
 
 
 def normal_base_url(url: str) -> str:
@@ -285,13 +287,83 @@ class LinkSettings(_Section):
 GroupName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
+class OidcSettings(_Section):
+    """How people log in to the page: by an issuer of OpenID Connect, off without ``issuer``.
+
+    Claims are read from the ID token, or else from the issuer's user info. A person without a ``workspace_claim``
+    belongs to ``default_workspace``; without one they are refused. ``required_claims`` are claims that a person needs,
+    each with the values of which one suffices. A login ends ``idle_seconds`` after its last request, and in any case
+    after ``longest_seconds``.
+    """
+
+    issuer: str | None = None
+    client_id: str = ""
+    client_secret: SecretStr = SecretStr("")
+    scopes: str = "openid profile email"
+    user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    required_claims: dict[str, list[str]] = {}
+    idle_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 28_800.0
+    longest_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 86_400.0
+
+    @model_validator(mode="after")
+    def _complete(self) -> "OidcSettings":
+        if self.issuer and not self.client_id:
+            raise ValueError("oidc.client_id is required with oidc.issuer, which hands it out")
+        if "openid" not in self.scopes.split():
+            raise ValueError("oidc.scopes: one of them has to be openid, or the issuer sends no ID token")
+        return self
+
+
+class AuthProxySettings(_Section):
+    """The proxies that say who a request is from, and the headers in which they do.
+
+    ``trusted`` holds their addresses or networks, as the socket shows them. With a ``secret`` they send it in
+    ``secret_header`` too. Without ``workspace_header`` everybody is in ``default_workspace``.
+    """
+
+    trusted: list[IPv4Network | IPv6Network] = []
+    user_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-User"
+    groups_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-Groups"
+    workspace_header: Annotated[str, Field(pattern=HEADER)] | None = None
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    secret_header: Annotated[str, Field(pattern=HEADER)] = "X-Proxy-Secret"
+    secret: SecretStr = SecretStr("")
+
+    @field_validator("trusted", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        # pydantic's own error names neither the address nor what is wrong with it.
+        return (
+            [ip_network(each) if isinstance(each, str) else each for each in value]
+            if isinstance(value, list)
+            else value
+        )
+
+    @field_validator("secret")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        return sendable_key(value)
+
+    def refuse_unusable(self) -> None:
+        """Raise ValueError if these settings would trust everybody, or place nobody in a workspace."""
+        if not self.trusted:
+            raise ValueError("auth_proxy.trusted is required in the mode proxy: the addresses of your proxies")
+        if any(network.prefixlen == 0 for network in self.trusted):
+            raise ValueError("auth_proxy.trusted: a network of all addresses trusts everybody; list your proxies")
+        if not self.workspace_header and not self.default_workspace:
+            raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
+
+
 class AuthSettings(_Section):
-    """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
+    """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
 
     A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
     """
 
-    mode: Literal["none", "keys", "jwt"] = "none"
+    mode: Literal["none", "keys", "jwt", "proxy"] = "none"
     jwt_secret: SecretStr = SecretStr("")
     jwks_url: str | None = None
     issuer: str | None = None
@@ -359,8 +431,11 @@ class Settings(BaseSettings):
     auto_title: bool = True
 
     auth: AuthSettings = AuthSettings()
+    oidc: OidcSettings = OidcSettings()
+    auth_proxy: AuthProxySettings = AuthProxySettings()
     cors_origins: list[str] = []
 
+    public_url: str | None = None  # where browsers reach the service, such as https://citewell.example.com
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8400
     workspace: str = "default"
@@ -388,6 +463,16 @@ class Settings(BaseSettings):
             raise ValueError("must be postgresql, off, a folder such as /srv/originals, or s3://bucket/prefix")
         return value.strip()
 
+    @field_validator("public_url")
+    @classmethod
+    def _reachable(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        url = TypeAdapter(HttpUrl).validate_python(value)
+        if url.query or url.fragment or url.username or url.password:
+            raise ValueError("it has a scheme, a host, and a port and a path where there are some; nothing else")
+        return str(url).rstrip("/")
+
     @field_validator("page_tokens", "answer_from", "session_days", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
@@ -400,6 +485,14 @@ class Settings(BaseSettings):
             raise ValueError("models: the name 'extractive' is taken by the built-in family")
         if len(set(names)) < len(names):
             raise ValueError("models: two models share a name")
+        return self
+
+    @model_validator(mode="after")
+    def _identified(self) -> "Settings":
+        if self.oidc.issuer and self.auth.mode not in ("keys", "jwt"):
+            raise ValueError("oidc: people log in beside programs, so auth.mode has to be keys or jwt")
+        if self.auth.mode == "proxy":
+            self.auth_proxy.refuse_unusable()
         return self
 
     @property

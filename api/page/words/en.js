@@ -278,6 +278,13 @@ export const en = {
     wrong: "This key is not valid, or no longer valid.",
     forget: "Forget the key",
   },
+  account: {
+    label: "Who is logged in",
+    title: "Log in to this library",
+    why: "You log in with your organisation and come back to this page.",
+    logIn: "Log in",
+    logOut: "Log out",
+  },
   notices: {
     label: "Notices",
     lost: "Connection lost.",

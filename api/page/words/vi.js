@@ -268,6 +268,13 @@ export const vi = {
     wrong: "Khóa này không hợp lệ hoặc không còn hiệu lực.",
     forget: "Xóa khóa",
   },
+  account: {
+    label: "Người đang đăng nhập",
+    title: "Đăng nhập vào thư viện này",
+    why: "Bạn đăng nhập qua tổ chức của mình rồi quay lại trang này.",
+    logIn: "Đăng nhập",
+    logOut: "Đăng xuất",
+  },
   notices: {
     label: "Thông báo",
     lost: "Mất kết nối.",

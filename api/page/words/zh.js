@@ -261,6 +261,13 @@ export const zh = {
     wrong: "该密钥无效或已失效。",
     forget: "清除密钥",
   },
+  account: {
+    label: "当前登录者",
+    title: "登录此资料库",
+    why: "请通过您的组织登录，随后将返回此页面。",
+    logIn: "登录",
+    logOut: "退出登录",
+  },
   notices: {
     label: "通知",
     lost: "连接已断开。",
