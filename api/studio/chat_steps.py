@@ -8,20 +8,21 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 from uuid import UUID
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.tracers._streaming import _V2StreamingCallbackHandler  # as LangGraph itself tells its streams apart
 from langgraph.runtime import Runtime
 from pydantic import PrivateAttr, TypeAdapter, ValidationError
 
 from answers.citations import describe_source
 from api.fields import SearchOptions
 from api.dialects.section_buffer import Retracted, SectionBuffer
-from api.studio.messages import ChatText, answer_message, answer_of, new_answer, read_question, run_id_of
+from api.studio.messages import Block, ChatText, answer_message, answer_of, block, new_answer, read_question, run_id_of
 from graph.builder import StepNode, Update
 from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest
@@ -81,7 +82,8 @@ class ChatSteps:
         resources = resources_of_run(self._resources)
         family = resources.families(context.model, thinking=context.thinking)
         answer = answer_of(state)
-        if name in WRITING and not state.sections:  # a repair can't be streamed: it replaces what was written
+        shown = answer.content
+        if name in WRITING and not state.sections:  # a repair is not streamed as it is written
             sources = await _sources(state, resources, context)
             async with AnswerStream(state, context, family, sources, run_id_of(answer)) as stream:
 
@@ -90,6 +92,7 @@ class ChatSteps:
                     stream.feed(event)
 
                 update = dict(await node(state, runtime.override(stream_writer=emit)))
+            shown = stream.content or shown
         else:
             update = dict(await node(state, runtime))
         after = replace(state, **{field: update[field] for field in SHOWN if field in update})
@@ -97,6 +100,8 @@ class ChatSteps:
             message = await finished_message(after, resources.reader, context.identity, family.name)
             told = answer_message(answer, message, after)
             update["messages"] = [] if told == answer else [told]
+            if after.outcome and shown != told.content:
+                await stream_again(told)
         if after.outcome:
             update["passages"] = {}  # the server keeps the last values of a thread
         elif name in READING:
@@ -161,6 +166,7 @@ class AnswerStream:
         self._run_id = run_id
         self._model: PieceModel | None = None  # from the first piece on
         self._saying: asyncio.Task[Any] | None = None
+        self._said: list[str] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -168,16 +174,22 @@ class AnswerStream:
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._model is None or self._saying is None:
             return
+        self._model.put(block("", self._text.annotations))
         self._model.put(None)
         if kind is not None:
             self._saying.cancel()
         await asyncio.gather(self._saying, return_exceptions=kind is not None)
 
+    @property
+    def content(self) -> list[Block]:
+        """What was streamed, as the content of a message."""
+        return [block("".join(self._said), self._text.annotations)] if self._said else []
+
     def feed(self, event: AnyEvent) -> None:
         """Stream what an event releases."""
         try:
             for section in self._buffer.feed(event):
-                for piece in self._text.write(section):
+                for piece in filter(None, self._text.write(section)):
                     self._send(piece)
         except Retracted:
             log.warning("text that was streamed no longer stands; the message of the step has what does")
@@ -186,7 +198,19 @@ class AnswerStream:
         if self._model is None:
             self._model = PieceModel()
             self._saying = asyncio.create_task(self._model.ainvoke("", {"run_id": self._run_id}))
-        self._model.put(piece)
+        self._said.append(piece)
+        self._model.put({"type": "text", "text": piece, "index": 0})
+
+
+async def stream_again(answer: AIMessage) -> None:
+    """Stream a message anew, for clients that prefer what was streamed to the messages of the state.
+
+    Others would add it to what they have, and get nothing: the state that follows tells them.
+    """
+    model = PieceModel(again=True)
+    for each in [*answer.content, None]:
+        model.put(cast(Block | None, each))
+    await model.ainvoke("", {"run_id": run_id_of(answer)})
 
 
 def _buffer_of(state: State, context: Context, family: Family) -> SectionBuffer:
@@ -213,12 +237,16 @@ def _buffer_of(state: State, context: Context, family: Family) -> SectionBuffer:
 
 
 class PieceModel(BaseChatModel):
-    """A chat model that says what it is given piece by piece: all streams of messages in LangGraph listen to these."""
+    """A chat model that says what it is given, piece by piece: every stream of messages in LangGraph listens to these.
 
-    _pieces: "asyncio.Queue[str | None]" = PrivateAttr(default_factory=asyncio.Queue)
+    ``again``: it replaces what has been said under its run's id, which only the newer kind of stream can tell.
+    """
 
-    def put(self, piece: str | None) -> None:
-        """Say a piece; None is the end."""
+    again: bool = False
+    _pieces: "asyncio.Queue[Block | None]" = PrivateAttr(default_factory=asyncio.Queue)
+
+    def put(self, piece: Block | None) -> None:
+        """Say a piece of the only block; None is the end."""
         self._pieces.put_nowait(piece)
 
     @property
@@ -232,8 +260,12 @@ class PieceModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
+        handlers = run_manager.handlers if run_manager is not None else []
+        replaces = any(isinstance(each, _V2StreamingCallbackHandler) for each in handlers)
         while (piece := await self._pieces.get()) is not None:
-            yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+            if replaces or not self.again:
+                yield ChatGenerationChunk(message=AIMessageChunk(content=[piece]))
+        yield ChatGenerationChunk(message=AIMessageChunk(content=[]))  # a stream without any is an error
 
     async def _agenerate(
         self,

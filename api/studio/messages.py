@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from api.dialects.annotated_text import AnnotatedText, Cited, SourceAddresses, by_index
+from api.dialects.annotated_text import AnnotatedText, Annotation, Cited, SourceAddresses, by_index
 from api.dialects.chat_request import ChatMessage, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import bracket
 from api.dialects.openai_api import MARKS
@@ -20,6 +20,7 @@ from nodes.decide_retrieval import finished_turns
 OURS = "citewell"  # in additional_kwargs of an answer, and in extras of its citations
 RUN_PREFIX = "lc_run--"  # of the ids that LangChain gives to messages of a chat model, before the id of its run
 NO_QUESTION = "messages: end them with a human message that has text, or give a `question`."
+Block = dict[str, Any]
 _SOURCE_FIELDS = ("index", "segment_id", "document_id", "title", "heading", "kind", "url", "page_idx", "score")
 
 
@@ -159,5 +160,10 @@ def answer_message(answer: AIMessage, message: Message, state: State) -> AIMessa
         told |= {"outcome": state.outcome, "stop_reason": state.stop_reason}
     if state.assessment is not None:
         told["assessment"] = state.assessment
-    content: list[str | dict[str, Any]] = [{"type": "text", "text": written, "annotations": text.annotations}]
-    return AIMessage(content=content if written else "", id=answer.id, additional_kwargs={OURS: told})
+    content: Any = [block(written, text.annotations)] if written else ""
+    return AIMessage(content=content, id=answer.id, additional_kwargs={OURS: told})
+
+
+def block(text: str, annotations: Sequence[Annotation]) -> Block:
+    """Return a block of text in LangChain's standard form, as it is also put together from a stream."""
+    return {"type": "text", "text": text, "index": 0, "annotations": list(annotations)}

@@ -49,6 +49,11 @@ class _Opened:
 _opened = _Opened()
 
 
+async def opened_library() -> Library:
+    """Return this process's library, opened at the first call of this or of ``make_graph``."""
+    return await _opened.library()
+
+
 async def make_graph() -> Any:
     """Return the compiled graph over this process's library, opened at the first call.
 
