@@ -1,6 +1,6 @@
 """The conversation as LangGraph's chat clients know it: a question among messages, and an answer as a message."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,9 +17,10 @@ from graph.evidence import Message, Source
 from graph.state import State, Turn
 from nodes.decide_retrieval import finished_turns
 
-OURS = "citewell"  # in additional_kwargs of an answer, and in extras of its citations
+OURS = "citewell"  # what an answer has beside its text, and a citation beside LangChain's fields
 RUN_PREFIX = "lc_run--"  # of the ids that LangChain gives to messages of a chat model, before the id of its run
 NO_QUESTION = "messages: end them with a human message that has text, or give a `question`."
+_PLACE_FIELDS = ("source_index", "segment_id", "start", "end", "verdict")
 Block = dict[str, Any]
 _SOURCE_FIELDS = ("index", "segment_id", "document_id", "title", "heading", "kind", "url", "page_idx", "score")
 
@@ -55,8 +56,7 @@ def read_question(state: State) -> Asked:
         raise InvalidRequest(NO_QUESTION)
     before, after = (messages, []) if at is None else (messages[:at], messages[at + 1 :])
     asked = HumanMessage(content=text, id=str(uuid4()) if at is None else messages[at].id)
-    never_written = [each for each in before if isinstance(each, AIMessage) and OURS in each.additional_kwargs
-                     and not each.content]  # fmt: skip
+    never_written = [each for each in before if ours_of(each) is not None and not each.content]
     return Asked(text, asked, [*never_written, *after], _history(state, text, before, is_edited=bool(after)))
 
 
@@ -67,7 +67,7 @@ def _place_of_question(messages: Sequence[AnyMessage]) -> int | None:
         if isinstance(message, HumanMessage):
             place = at
         elif isinstance(message, AIMessage) and place is not None:
-            ours = message.additional_kwargs.get(OURS)
+            ours = ours_of(message)
             if ours is not None and ours.get("question") != text_of(messages[place]):
                 return place
             if ours is None or ours.get("outcome"):
@@ -98,13 +98,24 @@ def text_of(message: AnyMessage) -> str:
 
 def new_answer(question: str) -> AIMessage:
     """Return the message of an answer that is yet to be written, under the id that it keeps."""
-    return AIMessage(content="", id=f"{RUN_PREFIX}{uuid4()}", additional_kwargs={OURS: {"question": question}})
+    return AIMessage(content="", id=f"{RUN_PREFIX}{uuid4()}", additional_kwargs=with_ours({"question": question}))
 
 
 def answer_of(state: State) -> AIMessage:
     """Return the message of the run's answer; a new one where an edit has removed it."""
     last = state.messages[-1] if state.messages else None
-    return last if isinstance(last, AIMessage) and OURS in last.additional_kwargs else new_answer(state.asked)
+    return last if isinstance(last, AIMessage) and ours_of(last) is not None else new_answer(state.asked)
+
+
+def with_ours(ours: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the additional_kwargs of an answer; assistant-ui shows what is under ``metadata``."""
+    return {"metadata": {OURS: ours}}
+
+
+def ours_of(message: AnyMessage) -> Mapping[str, Any] | None:
+    """Return what an answer of ours has beside its text, None for another message."""
+    metadata = message.additional_kwargs.get("metadata")
+    return metadata.get(OURS) if isinstance(message, AIMessage) and isinstance(metadata, Mapping) else None
 
 
 def run_id_of(message: AIMessage) -> UUID | None:
@@ -131,7 +142,7 @@ class ChatText(AnnotatedText):
 def citation(cited: Cited) -> dict[str, Any]:
     """Return a citation in LangChain's standard form; offsets count code points of the text, end exclusive.
 
-    ``extras`` have the whole citation: its place in the source, the verdict, and what the quote hangs on.
+    ``extras`` have its place in the source and the verdict.
     """
     made = {
         "type": "citation",
@@ -139,7 +150,7 @@ def citation(cited: Cited) -> dict[str, Any]:
         "start_index": cited.start,
         "end_index": cited.end,
         "cited_text": cited.citation["quote"],
-        "extras": {OURS: {name: value for name, value in cited.citation.items() if name != "quote"}},
+        "extras": {OURS: {name: cited.citation.get(name) for name in _PLACE_FIELDS}},
     }
     return made if cited.paged else {**made, "url": cited.url}
 
@@ -153,7 +164,8 @@ def answer_message(answer: AIMessage, message: Message, state: State) -> AIMessa
     text = ChatText(sources)
     written = "".join(piece for section in final_sections(message) for piece in text.write(section))
     told: dict[str, Any] = {
-        **answer.additional_kwargs[OURS],
+        "question": state.asked,
+        "citations": message["citations"],
         "sources": [{name: source.get(name) for name in _SOURCE_FIELDS} for source in sources],
     }
     if state.outcome:
@@ -161,7 +173,7 @@ def answer_message(answer: AIMessage, message: Message, state: State) -> AIMessa
     if state.assessment is not None:
         told["assessment"] = state.assessment
     content: Any = [block(written, text.annotations)] if written else ""
-    return AIMessage(content=content, id=answer.id, additional_kwargs={OURS: told})
+    return AIMessage(content=content, id=answer.id, additional_kwargs=with_ours(told))
 
 
 def block(text: str, annotations: Sequence[Annotation]) -> Block:

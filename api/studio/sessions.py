@@ -4,7 +4,7 @@ A session's thread is read from the product's checkpoints. What the server write
 that no run in Studio changes what the session remembers.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -19,8 +19,9 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_id,
 )
+from langgraph.checkpoint.memory import InMemorySaver
 
-from api.studio.messages import OURS
+from api.studio.messages import with_ours
 from api.studio.server import opened_library
 from graph.state import Turn, answer_text
 from tools.sessions.checkpoints import run_saver
@@ -29,7 +30,8 @@ from tools.sessions.checkpoints import run_saver
 @asynccontextmanager
 async def open_checkpointer() -> AsyncIterator[BaseCheckpointSaver[str]]:
     """Open the checkpointer that langgraph.json names: the server's own store, over the sessions of the library."""
-    from langgraph_runtime.checkpoint import Checkpointer  # the server's own, a dependency of development alone
+    # The server's own store; the product itself does not have it.
+    from langgraph_runtime.checkpoint import Checkpointer  # type: ignore[import-untyped]
 
     library = await opened_library()
     yield SessionSaver(Checkpointer(), run_saver(library.database.pool))
@@ -38,7 +40,7 @@ async def open_checkpointer() -> AsyncIterator[BaseCheckpointSaver[str]]:
 class SessionSaver(BaseCheckpointSaver[str]):
     """A checkpointer that writes to its ``own`` store, and also reads the threads of ``sessions``."""
 
-    def __init__(self, own: BaseCheckpointSaver[Any], sessions: BaseCheckpointSaver[str]) -> None:
+    def __init__(self, own: InMemorySaver, sessions: BaseCheckpointSaver[str]) -> None:
         super().__init__(serde=own.serde)
         self._own = own
         self._sessions = sessions
@@ -89,6 +91,15 @@ class SessionSaver(BaseCheckpointSaver[str]):
         """Delete what this store has of a thread; a session is deleted by Citewell itself."""
         await self._own.adelete_thread(thread_id)
 
+    async def adelete_for_runs(self, run_ids: Iterable[str]) -> None:
+        """Delete the checkpoints of runs that were taken back."""
+        gone = set(run_ids)
+        for namespaces in self._own.storage.values():
+            for checkpoints in namespaces.values():
+                for checkpoint_id, (_, metadata, _) in list(checkpoints.items()):
+                    if self._own.serde.loads_typed(metadata).get("run_id") in gone:
+                        del checkpoints[checkpoint_id]
+
 
 def _id(stored: CheckpointTuple) -> str:
     return stored.checkpoint["id"]
@@ -134,5 +145,5 @@ def _messages_of(turns: Sequence[Turn], thread_id: str) -> list[AnyMessage]:
         turn_id = uuid5(NAMESPACE_URL, f"{said}\n{seen[said]}")
         ours = {"question": turn["question"], "outcome": "answered"}
         made.append(HumanMessage(content=turn["question"], id=str(turn_id)))
-        made.append(AIMessage(content=turn["answer"], id=f"{turn_id}-answer", additional_kwargs={OURS: ours}))
+        made.append(AIMessage(content=turn["answer"], id=f"{turn_id}-answer", additional_kwargs=with_ours(ours)))
     return made

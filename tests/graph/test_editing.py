@@ -1,5 +1,7 @@
 """A state can be edited after any node, as Studio does: the run goes on from the edit, and rows are replaced."""
 
+from itertools import pairwise
+
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -36,7 +38,7 @@ async def test_after_every_node_an_edit_leads_on_to_the_same_end(graph) -> None:
     history = [state async for state in graph.aget_state_history(thread())]
     ran = [name for state in reversed(history) for name in state.next]
     assert {"load_selected_pages", "search_segments", "search_web", "check_claims", "assess_quality"} < set(ran)
-    for later, state in zip(history[:-2], history[1:-1], strict=True):
+    for later, state in pairwise(history[:-1]):
         edited = await graph.aupdate_state(later.config, {"answer_from": "library"}, as_node=state.next[-1])
         again = await graph.ainvoke(None, edited, context=CONTEXT)
         assert (again["outcome"], again["sections"]) == (final["outcome"], final["sections"]), state.next
