@@ -1,7 +1,8 @@
 """The graph's steps as chat clients of LangGraph need them: messages beside the graph's own fields.
 
-Each step runs as it is. Before it the run's question is found among the messages, and its options are checked; after
-it the message of the answer is written again, under one id. While it writes, its text is streamed as a chat model's.
+Each step runs as it is. Before the first one the run's question is found among the messages; before each the options of
+the run are checked. What a step writes is streamed as a chat model's message, which the last step completes, under one
+id.
 """
 
 from collections.abc import Mapping
@@ -73,7 +74,6 @@ class ChatSteps:
         resources = resources_of_run(self._resources)
         family = resources.families(context.model, thinking=context.thinking)
         answer = answer_of(state)
-        shown = answer.content
         if name in WRITING and not state.sections:  # a repair is not streamed as it is written
             sources = await _sources(state, resources, context)
             async with AnswerStream(state, context, family, sources, answer) as stream:
@@ -84,17 +84,18 @@ class ChatSteps:
 
                 update = dict(await node(state, runtime.override(stream_writer=emit)))
             if stream.content:
-                shown = stream.content
+                # Until the run ends, the message has no more than what has left: what failed may still be repaired.
+                answer = answer.model_copy(update={"content": stream.content})
+                update["messages"] = [answer]
         else:
             update = dict(await node(state, runtime))
         after = replace(state, **{field: update[field] for field in SHOWN if field in update})
-        if {"sections", "claims", "outcome"} & update.keys():
+        if after.outcome:
             message = await finished_message(after, resources.reader, context.identity, family.name)
             told = answer_message(answer, message, after)
-            update["messages"] = [] if told == answer else [told]
-            if after.outcome and shown != told.content:
+            if told.content != answer.content:
                 await stream_again(told)
-        if after.outcome:
+            update["messages"] = [told]
             update["passages"] = {}  # the server keeps the last values of a thread
         elif name in READING:
             update["passages"] = await _passages(after, resources, context)

@@ -45,6 +45,10 @@ class SessionSaver(BaseCheckpointSaver[str]):
         self._own = own
         self._sessions = sessions
 
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        """Return the next version of a value, in the form of the sessions' own."""
+        return self._sessions.get_next_version(current, channel)
+
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the checkpoint that is named, or the newest of either store."""
         own = await self._own.aget_tuple(config)
