@@ -7,7 +7,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from api.studio.chat_steps import ChatSteps
-from api.studio.sessions import SessionSaver
+from api.studio.session_threads import SessionSaver
 from graph.builder import build
 from tests.postgres.conversing import ME, Conversation
 from tools.library.ingestion import NewDocument

@@ -22,7 +22,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.memory import InMemorySaver
 
 from api.studio.messages import with_ours
-from api.studio.server import opened_library
+from api.studio.graph_server import opened_library
 from graph.state import Turn, answer_text
 from tools.sessions.checkpoints import run_saver
 
