@@ -265,3 +265,13 @@ async def test_the_event_streaming_protocol_tells_updates_and_our_events(client:
     assert updated == ANSWERED
     assert [event["step"] for event in told if event["type"] == "step_finished"] == ANSWERED
     assert any("25 minutes" in event["text"] for event in told if event["type"] == "section_finished")
+
+
+async def test_a_page_of_assistant_ui_shows_answers_and_citations(client: LangGraphClient, studio: str) -> None:
+    asked = [QUESTION, "And how often does it leave?"]
+    shown = await run_client("assistant_ui.mjs", studio, json.dumps(asked), client="assistant-ui")
+    assert [message["role"] for message in shown] == ["user", "assistant"] * 2
+    assert shown[1]["content"] == [{"type": "text", "text": ANSWER}]
+    [cited] = shown[1]["custom"]["citewell"]["citations"]
+    assert (cited["quote"], cited["verdict"]) == (ANSWER.removesuffix("[1]"), "supported")
+    assert "every hour" in shown[3]["content"][0]["text"]
