@@ -21,19 +21,20 @@ OURS = "citewell"  # what an answer has beside its text, and a citation beside L
 RUN_PREFIX = "lc_run--"  # of the ids that LangChain gives to messages of a chat model, before the id of its run
 NO_QUESTION = "messages: end them with a human message that has text, or give a `question`."
 _PLACE_FIELDS = ("source_index", "segment_id", "start", "end", "verdict")
-Block = dict[str, Any]
 _SOURCE_FIELDS = ("index", "segment_id", "document_id", "title", "heading", "kind", "url", "page_idx", "score")
+
+Block = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question of a run: its message, those that it ``replaced``, and the turns before it.
+    """The question of a run: its message, those that it replaces, and the turns before it.
 
     ``history`` is None where the thread's own memory holds these turns already.
     """
 
     question: str
-    message: HumanMessage
+    message: AnyMessage
     replaced: Sequence[AnyMessage]
     history: list[Turn] | None
 
@@ -55,7 +56,7 @@ def read_question(state: State) -> Asked:
     else:
         raise InvalidRequest(NO_QUESTION)
     before, after = (messages, []) if at is None else (messages[:at], messages[at + 1 :])
-    asked = HumanMessage(content=text, id=str(uuid4()) if at is None else messages[at].id)
+    asked = HumanMessage(content=text, id=str(uuid4())) if at is None else messages[at]
     never_written = [each for each in before if ours_of(each) is not None and not each.content]
     return Asked(text, asked, [*never_written, *after], _history(state, text, before, is_edited=bool(after)))
 
@@ -91,9 +92,9 @@ def _history(state: State, question: str, before: Sequence[AnyMessage], *, is_ed
 def text_of(message: AnyMessage) -> str:
     """Return the text of a message, whose content is a string or a list of blocks."""
     if isinstance(message.content, str):
-        return message.content
+        return message.content.replace("\r\n", "\n")
     blocks = (block if isinstance(block, str) else block.get("text", "") for block in message.content)
-    return "\n".join(block for block in blocks if isinstance(block, str) and block)
+    return "\n".join(block for block in blocks if isinstance(block, str) and block).replace("\r\n", "\n")
 
 
 def new_answer(question: str) -> AIMessage:

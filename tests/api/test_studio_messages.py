@@ -132,6 +132,14 @@ async def test_a_message_edited_in_its_place_replaces_what_followed_it() -> None
     assert family.seen_turns[-1] == []
 
 
+async def test_a_message_of_blocks_is_asked_by_its_text_and_stays_as_it_is() -> None:
+    graph = chat()
+    content = [{"type": "text", "text": "annual\r\nleave"}, {"type": "image_url", "image_url": {"url": "data:,"}}]
+    [asked, answer] = (await graph.ainvoke({"messages": [HumanMessage(content=content)]}, THREAD))["messages"]
+    assert (asked.content, answer.text) == (content, SAID)
+    assert len(await say(graph, "salaries paid")) == 4
+
+
 async def test_an_answer_that_was_removed_is_written_again() -> None:
     graph = chat()
     [first, answer] = await say(graph, "annual leave")
