@@ -13,6 +13,8 @@ from graph.builder import build
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Revision
 from tests.fakes import MemoryLibrary, ScriptedChecker, ScriptedFamily, resources
 from tests.graph.asking import FOOD, LEAVE, PAY
+from tests.graph.modelled import session
+from tests.scripted_openai import ScriptedOpenAI
 
 SAID = "Staff get 25 days of annual leave. Unused days expire in March.[1]"
 THREAD: dict[str, Any] = {"configurable": {"thread_id": "one"}}
@@ -74,6 +76,26 @@ async def test_text_is_streamed_under_the_id_that_the_answer_keeps() -> None:
     assert sent is not None
     assert pieces > 1
     assert (sent.id, sent.content) == (answer.id, answer.content)
+
+
+@pytest.mark.parametrize("effort", ["balanced", "thorough"])
+async def test_a_models_own_replies_are_not_streamed_as_messages(scripted_openai: ScriptedOpenAI, effort: str) -> None:
+    behind = session(scripted_openai).of
+    assert behind is not None
+    graph = build(behind, around=ChatSteps(behind)).compile(checkpointer=InMemorySaver())
+    pieces = [
+        message.text
+        async for message, _ in graph.astream(
+            {"messages": [("user", "Which days of annual leave expire?")]},
+            THREAD,
+            context={"effort": effort},
+            stream_mode="messages",
+        )
+    ]
+    [_, said] = (await graph.aget_state(THREAD)).values["messages"]
+    assert scripted_openai.requests
+    assert said.text
+    assert said.text == "".join(pieces)
 
 
 async def test_what_failed_is_never_shown_and_a_repair_replaces_what_was_streamed() -> None:
