@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api.dialects.registry import DIALECTS, NATIVE, mount_plugins
+from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
 from api.mcp.endpoint import mount_mcp, serve_mcp
 from api.middleware import (
     SECURITY_SCHEMES,
@@ -29,11 +29,11 @@ from api.routes.service_routes import workspaces_router as workspaces_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
-from api.static_files import read_page
+from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
 from tools.runs.tasks import cancel_and_wait
-from tools.sessions.expiry import expire_hourly
+from tools.sessions.expiry import Retention, expire_hourly
 from tools.settings import Settings
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
@@ -46,6 +46,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     """
     origins = listed_origins(settings)
     identify = identify_by(settings)
+    require_dialects(settings.session_days_by_dialect, "session_days_by_dialect")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -58,9 +59,10 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             app.state.citewell = opened
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
-            expiring = asyncio.create_task(
-                expire_hourly(opened.library.database, days=settings.session_days, job_days=settings.jobs.keep_days)
+            sweeping = expire_hourly(
+                opened.library.database, retention=Retention.of(settings), job_days=settings.jobs.keep_days
             )
+            expiring = asyncio.create_task(sweeping)
             try:
                 yield
             finally:
@@ -69,7 +71,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
     app.state.settings = settings
     app.state.citewell = citewell
-    app.state.page = read_page()
+    app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)

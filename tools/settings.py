@@ -70,10 +70,14 @@ def sendable_key(value: SecretStr) -> SecretStr:
     return SecretStr(key)
 
 
-class ModelSettings(BaseModel, extra="forbid"):
+class _Section(BaseModel, extra="forbid", defer_build=True):
+    """A part of the settings, which takes no unknown name; its validator is built within that of ``Settings``."""
+
+
+class ModelSettings(_Section):
     """A chat model behind an OpenAI-compatible endpoint; requests select it by ``name``."""
 
-    name: Annotated[str, Field(pattern=r"^[\w.:/-]{1,100}$")]
+    name: Annotated[str, Field(max_length=100, pattern=r"^[\w.:/-]+$")]
     label: str = ""
     base_url: str
     api_key: SecretStr = SecretStr("")
@@ -88,7 +92,7 @@ class ModelSettings(BaseModel, extra="forbid"):
         return normal_base_url(value)
 
 
-class EmbeddingSettings(BaseModel, extra="forbid"):
+class EmbeddingSettings(_Section):
     """The embedding model: ``static`` is bundled; any other name is a model of an endpoint.
 
     Without ``dimension`` it is that of the model, asked of its endpoint where it is not known.
@@ -112,7 +116,7 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
         return self
 
 
-class WebSettings(BaseModel, extra="forbid"):
+class WebSettings(_Section):
     """The web search endpoint, which is off without a key, and how its results are stored.
 
     Result pages are fetched only with ``fetch_pages``; otherwise only the search snippets are stored.
@@ -138,7 +142,7 @@ class WebSettings(BaseModel, extra="forbid"):
         return sendable_key(value)
 
 
-class SiteSettings(BaseModel, extra="forbid"):
+class SiteSettings(_Section):
     """How pages are fetched into the library: ``seconds_between`` requests to one host, and the limits of a site.
 
     ``max_depth`` is how many links a page may be away from the first one.
@@ -154,7 +158,7 @@ Entailment = Literal["entailment", "neutral", "contradiction"]
 JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
 
 
-class JudgeSettings(BaseModel, extra="forbid"):
+class JudgeSettings(_Section):
     """The model that judges the claims which code leaves open; without ``base_url``, the model that writes.
 
     ``kind`` is the request that the endpoint takes: ``chat`` for any chat model, ``minicheck`` for a model that answers
@@ -165,7 +169,7 @@ class JudgeSettings(BaseModel, extra="forbid"):
     that needs it; with ``manual`` only ``citewell judge exam`` starts it.
     """
 
-    kind: Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")] = "chat"
+    kind: Annotated[str, Field(max_length=100, pattern=r"^[\w.:-]+$")] = "chat"
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     model: str = ""
@@ -197,7 +201,7 @@ class JudgeSettings(BaseModel, extra="forbid"):
         return self
 
 
-class RerankerSettings(BaseModel, extra="forbid"):
+class RerankerSettings(_Section):
     """A reranker endpoint that scores candidates for relevance; without ``base_url`` the search score decides.
 
     ``kind`` is the shape of its requests: ``tei`` for Text Embeddings Inference, ``cohere`` and ``jina`` for theirs.
@@ -233,7 +237,7 @@ class RerankerSettings(BaseModel, extra="forbid"):
         return f"{stem}/rerank" if VERSIONED.search(stem) else f"{stem}{version}/rerank"
 
 
-class RunSettings(BaseModel, extra="forbid"):
+class RunSettings(_Section):
     """Limits on the runs of a process, and how another process takes over the runs of a dead one.
 
     A process renews its lease every third of ``lease_seconds``; other processes pick up its runs once the lease has
@@ -247,7 +251,7 @@ class RunSettings(BaseModel, extra="forbid"):
     durability: Literal["sync", "async"] = "sync"
 
 
-class JobSettings(BaseModel, extra="forbid"):
+class JobSettings(_Section):
     """How files are read and stored: by how many processes, within which limits, and how many may wait.
 
     A server reads ``workers`` files at once, each in a process of its own; with 0 it leaves them to `citewell worker`.
@@ -268,7 +272,7 @@ class JobSettings(BaseModel, extra="forbid"):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
 
 
-class AuthSettings(BaseModel, extra="forbid"):
+class AuthSettings(_Section):
     """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
 
     A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
@@ -288,6 +292,9 @@ class AuthSettings(BaseModel, extra="forbid"):
         if self.mode == "jwt" and bool(self.jwt_secret.get_secret_value()) == bool(self.jwks_url):
             raise ValueError("auth: mode jwt needs either auth.jwt_secret (HS256) or auth.jwks_url (RS256)")
         return self
+
+
+SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
 
 
 class Settings(BaseSettings):
@@ -333,7 +340,8 @@ class Settings(BaseSettings):
 
     runs: RunSettings = RunSettings()
     jobs: JobSettings = JobSettings()
-    session_days: Annotated[int, Field(ge=1, le=3650)] = 7
+    session_days: SessionDays | None = None
+    session_days_by_dialect: dict[str, SessionDays] = {}
     auto_title: bool = True
 
     auth: AuthSettings = AuthSettings()
@@ -344,6 +352,7 @@ class Settings(BaseSettings):
     workspace: str = "default"
     user: str = "local"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    page_modules: bool = False  # serve the page as it is written, for whoever changes it
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -363,7 +372,7 @@ class Settings(BaseSettings):
             raise ValueError("must be postgresql, off, a folder such as /srv/originals, or s3://bucket/prefix")
         return value.strip()
 
-    @field_validator("page_tokens", "answer_from", mode="before")
+    @field_validator("page_tokens", "answer_from", "session_days", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value

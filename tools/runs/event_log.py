@@ -82,6 +82,8 @@ class StoredRun:
     session_id: str
     message_id: str
     watchers: int = 0
+    was_left: bool = False
+    gives_way: bool = False
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Yield the events after sequence number ``after``, as they are logged, up to the terminal event."""

@@ -6,7 +6,7 @@ dialect-docs-chatbot.md.
 
 from collections.abc import Mapping, Sequence
 from functools import singledispatchmethod
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -31,6 +31,7 @@ from graph.events import (
     ThinkingDelta,
 )
 from graph.evidence import Message, Source
+from tools.library.passages import SOURCE_TYPE as SELECTION
 
 LONGEST_CONTENT = 10_000
 
@@ -39,6 +40,8 @@ class DocsSource(TypedDict):
     """A source in the format of the chatbot's page. ``excerpt`` has at most 500 characters.
 
     Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    ``selection`` is there, and true, where it is no documentation but the passage that came with the question and that
+    stands on no page; its ``file_path`` is empty.
     """
 
     document_id: str
@@ -47,6 +50,7 @@ class DocsSource(TypedDict):
     relevance_score: float
     excerpt: str
     quotes: NotRequired[list[QuoteInContext]]
+    selection: NotRequired[Literal[True]]
 
 
 def docs_source(source: Source, quotes: Mapping[int, list[QuoteInContext]]) -> DocsSource:
@@ -58,6 +62,8 @@ def docs_source(source: Source, quotes: Mapping[int, list[QuoteInContext]]) -> D
         relevance_score=source["score"],
         excerpt=source["excerpt"],
     )
+    if source["source_type"] == SELECTION:
+        shown["file_path"], shown["selection"] = "", True
     if source["index"] in quotes:
         shown["quotes"] = quotes[source["index"]]
         shown["excerpt"] = excerpt_of_quotes(shown["quotes"])

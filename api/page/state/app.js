@@ -44,6 +44,8 @@ export class App {
     this.notice = new Cell(/** @type {Notice | null} */ (null));
     /** Whether the library is open. */
     this.libraryOpen = new Cell(false);
+    /** How often this tab has changed the library. */
+    this.libraryChanges = new Cell(0);
     /** Whether the list of sessions is open, where the window is narrow. */
     this.sessionsOpen = new Cell(false);
     /** @type {Cell<import("../api/types.js").Model[]>} */
@@ -77,6 +79,12 @@ export class App {
       this.fail(error, () => void this.attempt(action));
       return false;
     }
+  }
+
+  /** Tell the views of this tab and the others that the library is another. */
+  libraryChanged() {
+    this.libraryChanges.update((count) => count + 1);
+    this.tabs.tell({ kind: "library" });
   }
 
   /** Tell in a notice what failed, if not for want of a key. @param {unknown} error @param {() => void} [again] */
