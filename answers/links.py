@@ -494,6 +494,11 @@ class LinkFilter:
         """The space and the word that wait, "" if they may be part of more than an address."""
         return self._text[self._sent :] if self._waits == "word" else ""
 
+    @property
+    def waiting(self) -> int:
+        """How many characters wait."""
+        return len(self._text) - self._sent
+
     def close(self, held: SourceLinks) -> tuple[str, str, list[RemovedLink]]:
         """Return the remaining text, the whole text that goes out, and the removed links."""
         text, removed = without_foreign_links(self._text, held)
