@@ -88,8 +88,10 @@ ERROR_TABLE = (
     ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
     ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
-    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or no connection became free in time."),
+    ErrorKind(errors.DatabaseBusy, 503, "PostgreSQL is well, but all connections of the process stayed in use."),
+    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or took too long."),
     ErrorKind(errors.DependencyFailed, 503, "An outside service did not answer, such as the token issuer."),
+    ErrorKind(errors.DiskLow, 503, "The database's disk is almost full: nothing new is stored or asked until it has room."),
     ErrorKind(errors.EmbeddingMismatch, 503, "The library was embedded by a model other than the configured one."),
     ErrorKind(
         errors.EmbeddingUnavailable,

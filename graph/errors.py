@@ -139,6 +139,20 @@ class DatabaseUnavailable(DependencyFailed):
     suggestion = "Check that PostgreSQL runs and CITEWELL_DATABASE_URL points at it, then try again."
 
 
+class DatabaseBusy(DatabaseUnavailable):
+    """A database that is well, with all connections of this process in use."""
+
+    code = "database_busy"
+    suggestion = "Try again after the seconds that Retry-After names; CITEWELL_POOL_SIZE sets how many there are."
+
+
+class DiskLow(DependencyFailed):
+    """A disk that has no room for anything new; what is stored can be read, and what runs goes on."""
+
+    code = "disk_low"
+    suggestion = "Free space on the disk of the data folder; CITEWELL_DISK_RESERVE_MEGABYTES sets what must stay free."
+
+
 class ModelUnavailable(DependencyFailed):
     """No reply from a model: unreachable, timed out or rate limited."""
 
@@ -199,6 +213,8 @@ _RESTORED: tuple[type[CitewellError], ...] = (
     ConfigurationError,
     DependencyFailed,
     DatabaseUnavailable,
+    DatabaseBusy,
+    DiskLow,
     EmbeddingUnavailable,
 )
 

@@ -304,6 +304,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     data_dir: Path = Field(default_factory=default_data_dir)
     postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
+    disk_reserve_megabytes: Annotated[int, Field(ge=0)] = 500  # that must stay free for the embedded PostgreSQL
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
 

@@ -462,6 +462,7 @@ class Ingestor:
 
         ``files`` are what the sandbox has read; ``again`` reads one whose stored segments were replaced meanwhile.
         """
+        self._database.require_room()
         drafts: dict[str, Draft] = {}
         while documents:
             async with self._database.connection() as connection:

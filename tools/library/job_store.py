@@ -221,8 +221,9 @@ class Jobs:
         """Take documents in, all or none; return the id of their job.
 
         Raises InvalidRequest if there are none, QueueFull where the user has too many waiting, NotFound for an unknown
-        workspace.
+        workspace, DiskLow.
         """
+        self._database.require_room()
         if not documents:
             raise InvalidRequest("A job needs at least one file.")
         row = await self._scope(identity)

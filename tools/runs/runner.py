@@ -52,6 +52,7 @@ class Runner:
     ):
         settings = settings or RunSettings()
         owner = str(uuid4())
+        self._database = database
         self._resources = resources
         self._titling = titling
         self._drain_seconds = settings.drain_seconds
@@ -72,8 +73,10 @@ class Runner:
         """Record a run, then launch it; it waits for its turn where it can't begin at once.
 
         Raises UnknownModel, NotFound where the session, or a message that the request names, is not the identity's,
-        InvalidRequest for a message of the wrong kind, SessionBusy, Overloaded, ServerStopping, DatabaseUnavailable.
+        InvalidRequest for a message of the wrong kind, SessionBusy, Overloaded, ServerStopping, DatabaseUnavailable,
+        DiskLow.
         """
+        self._database.require_room()
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
