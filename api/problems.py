@@ -13,6 +13,7 @@ from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from graph import errors
 from graph.errors import CitewellError, NotFound
@@ -77,7 +78,7 @@ ERROR_TABLE = (
         errors.InvalidRequest,
         422,
         "The request is not valid for the route; names the field and what is wrong with it.",
-        other_statuses=(400, 403, 405, 409, 415),
+        other_statuses=(400, 403, 405, 408, 409, 415, 431),
     ),
     ErrorKind(
         errors.UnreadableDocument,
@@ -258,6 +259,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(CitewellError, _citewell_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(ClientDisconnect, _client_left)
     app.add_exception_handler(Exception, _unexpected_error)
 
 
@@ -306,6 +308,11 @@ async def _http_error(request: Request, error: Exception) -> Response:
 def _routes_below(app: FastAPI, prefix: str) -> list[str]:
     known = [context for context in iter_route_contexts(app.router.routes) if (context.path or "").startswith(prefix)]
     return [f"{method} {context.path}" for context in known for method in sorted(context.methods or ())]
+
+
+async def _client_left(request: Request, error: Exception) -> Response:
+    log.info("%s %s: the client left before its request was complete", request.method, request.url.path)
+    return Response(status_code=HTTPStatus.BAD_REQUEST)  # which nobody reads
 
 
 async def _unexpected_error(request: Request, error: Exception) -> Response:

@@ -16,6 +16,7 @@ import uvicorn
 from api.app import create_app
 from api.dependencies import check_bind
 from cli.console import print_json
+from cli.http_protocol import bounded_by
 from graph.errors import ConfigurationError
 from tools.settings import Settings
 
@@ -66,6 +67,8 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
     app = create_app(settings)
     config = uvicorn.Config(
         app,
+        http=bounded_by(settings.http),
+        ws="none",
         lifespan="off",  # run below, so that its errors are reported like any other
         log_level=settings.log_level,
         log_config=_log_config(),

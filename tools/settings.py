@@ -268,6 +268,20 @@ class JobSettings(BaseModel, extra="forbid"):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
 
 
+class HttpSettings(BaseModel, extra="forbid"):
+    """Bounds on requests to the server that ``citewell serve`` starts: the size of their head, and how slow they may be.
+
+    The head of a request must arrive within ``head_seconds``. Its body may take ``body_seconds`` and, on top, the time
+    that its bytes take at ``body_bytes_per_second``.
+    """
+
+    head_bytes: Annotated[int, Field(ge=1024, le=1_000_000)] = 65_536
+    headers: Annotated[int, Field(ge=10, le=10_000)] = 100
+    head_seconds: Annotated[float, Field(gt=0, le=3600)] = 20.0
+    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    body_bytes_per_second: Annotated[int, Field(ge=1)] = 500
+
+
 class AuthSettings(BaseModel, extra="forbid"):
     """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
 
@@ -338,6 +352,7 @@ class Settings(BaseSettings):
     auto_title: bool = True
 
     auth: AuthSettings = AuthSettings()
+    http: HttpSettings = HttpSettings()
     cors_origins: list[str] = []
 
     host: str = "127.0.0.1"

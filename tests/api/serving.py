@@ -20,12 +20,12 @@ class LoopServer(uvicorn.Server):
 
 
 @asynccontextmanager
-async def served(app: Any) -> AsyncIterator[str]:
-    """Serve an ASGI app; gives its address."""
+async def served(app: Any, *, http: Any = "auto") -> AsyncIterator[str]:
+    """Serve an ASGI app, by a protocol of its own if one is given; gives its address."""
     listening = socket.create_server(("127.0.0.1", 0))
     # Clients drop idle connections after 5 s; a server that did so too could close one just taken up again.
     config = uvicorn.Config(
-        app, log_level="warning", lifespan="on", timeout_graceful_shutdown=5, timeout_keep_alive=120
+        app, http=http, log_level="warning", lifespan="on", timeout_graceful_shutdown=5, timeout_keep_alive=120
     )
     server = LoopServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
