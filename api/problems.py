@@ -92,7 +92,9 @@ ERROR_TABLE = (
     ErrorKind(errors.DatabaseBusy, 503, "PostgreSQL is well, but all connections of the process stayed in use."),
     ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or took too long."),
     ErrorKind(errors.DependencyFailed, 503, "An outside service did not answer, such as the token issuer."),
-    ErrorKind(errors.DiskLow, 503, "The database's disk is almost full: nothing new is stored or asked until it has room."),
+    ErrorKind(
+        errors.DiskLow, 503, "The database's disk is almost full: nothing new is stored or asked until it has room."
+    ),
     ErrorKind(errors.EmbeddingMismatch, 503, "The library was embedded by a model other than the configured one."),
     ErrorKind(
         errors.EmbeddingUnavailable,

@@ -267,7 +267,9 @@ async def test_a_server_that_was_killed_is_started_again_and_its_users_are_back(
         assert await reachable(database)
         assert await reachable(another)
         first = kill_postmaster(folder / "postgres")
-        await until(lambda: asyncio.sleep(0, (folder / "postgres/postmaster.pid").read_text().split()[:1] != [str(first)]))
+        await until(
+            lambda: asyncio.sleep(0, (folder / "postgres/postmaster.pid").read_text().split()[:1] != [str(first)])
+        )
         await until(lambda: reachable(database))
         await until(lambda: reachable(another))
     with pytest.raises(DatabaseUnavailable):

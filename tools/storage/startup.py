@@ -29,6 +29,7 @@ MIGRATION_POLL_SECONDS = 0.1
 # JIT compilation takes longer than any of our queries, and parallel workers cost more to start than they save.
 SESSION = "SELECT set_config('jit', 'off', false), set_config('max_parallel_workers_per_gather', '0', false)"
 
+
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """Open the configured database with the schema of this release.
