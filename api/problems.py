@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import compile_path
 
 from graph import errors
 from graph.errors import CitewellError, NotFound
@@ -303,8 +304,18 @@ async def _http_error(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.NOT_FOUND and prefix is not None and SHAPES[prefix].names_routes:
         detail = f"There is no route {request.method} {request.url.path[:LONGEST_NAME]}."
         advice = f"There are: {', '.join(_routes_below(request.app, prefix))}."
-    response = problem(code, detail, advice, status=error.status_code, headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods_of(request))
+    response = problem(code, detail, advice, status=error.status_code, headers=headers)
     return in_dialect_shape(request.url.path, response)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Return all methods of a request's path, which several routes may share; the router names those of one."""
+    known = (context for context in iter_route_contexts(request.app.router.routes) if context.path)
+    fitting = (context for context in known if compile_path(context.path)[0].match(request.url.path))
+    return sorted({method for context in fitting for method in context.methods or ()})
 
 
 def _routes_below(app: FastAPI, prefix: str) -> list[str]:

@@ -130,7 +130,7 @@ async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawTe
     return await library.documents.raw_text(me, str(document_id))
 
 
-_FILE: dict[str, Any] = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_FILE: dict[str, Any] = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
 _ORIGINAL: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file, of its own media type.", **_FILE},
     206: {"description": "The bytes that `Range` names.", **_FILE},

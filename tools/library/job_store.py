@@ -114,7 +114,7 @@ DELETE FROM ingestion_jobs WHERE job_id = ANY (array(
 """
 
 
-class Problem(TypedDict):
+class FileProblem(TypedDict):
     """Why a file was refused, or what it waits for."""
 
     code: str
@@ -176,7 +176,7 @@ class JobFile:
     document_id: str
     bytes: int
     state: FileState
-    problem: Problem | None
+    problem: FileProblem | None
     ingested: Ingested | None
     segments: int | None
     seconds: float | None
