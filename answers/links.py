@@ -233,10 +233,13 @@ _INTERNATIONAL = re.compile(
     )""",
     re.VERBOSE,
 )
-_IDEOGRAPHIC_DOMAINS = (  # any other is a word of a sentence, as in "A.单价/kg"
-    "中国 中國 香港 台灣 台湾 澳門 澳门 新加坡 公司 网络 網絡 在线 中文网 网址 网站 商城 商店 商标 公益 政务 移动 手机 集团 "
-    "世界 餐厅 健康 企业 娱乐 广东 佛山 慈善 时尚 游戏 招聘 购物 信息 机构 组织机构 みんな コム ストア クラウド 닷컴 닷넷 한국"
-).split()
+# Any other is a word of a sentence, as in "A.单价/kg".
+_IDEOGRAPHIC_DOMAINS = (
+    "中国", "中國", "香港", "台灣", "台湾", "澳門", "澳门", "新加坡", "公司", "网络", "網絡", "在线", "中文网",
+    "网址", "网站", "商城", "商店", "商标", "公益", "政务", "移动", "手机", "集团", "世界", "餐厅", "健康",
+    "企业", "娱乐", "广东", "佛山", "慈善", "时尚", "游戏", "招聘", "购物", "信息", "机构", "组织机构", "みんな",
+    "コム", "ストア", "クラウド", "닷컴", "닷넷", "한국",
+)  # fmt: skip
 _DOMAIN = re.compile(rf"[\w\-]\.(?:{'|'.join(_IDEOGRAPHIC_DOMAINS)}|[^\x00-\x7f\s.{INDEXED_BY_BIGRAMS}]{{2,24}})\Z")
 _CONTEXT = 40  # characters before a text, which may be the host of an address that begins it
 _TRAILING = "?!.,:;*_~'\"`()[]{}|\\>"

@@ -59,7 +59,12 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
             expiring = asyncio.create_task(
-                expire_hourly(opened.library.database, days=settings.session_days, job_days=settings.jobs.keep_days)
+                expire_hourly(
+                    opened.library.database,
+                    days=settings.session_days,
+                    job_days=settings.jobs.keep_days,
+                    version_days=settings.versions.days,
+                )
             )
             try:
                 yield

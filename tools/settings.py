@@ -268,8 +268,15 @@ class JobSettings(BaseModel, extra="forbid"):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
 
 
+class VersionSettings(BaseModel, extra="forbid"):
+    """How many replaced texts of a document are kept, and for how many days; with ``keep`` 0, none."""
+
+    keep: Annotated[int, Field(ge=0, le=1000)] = 10
+    days: Annotated[int, Field(ge=1, le=3650)] = 30
+
+
 class HttpSettings(BaseModel, extra="forbid"):
-    """Bounds on requests to the server that ``citewell serve`` starts: the size of their head, and how slow they may be.
+    """Bounds on requests to the server of ``citewell serve``: how large their head may be, and how slow they may come.
 
     The head of a request must arrive within ``head_seconds``. Its body may take ``body_seconds`` and, on top, the time
     that its bytes take at ``body_bytes_per_second``.
@@ -353,6 +360,7 @@ class Settings(BaseSettings):
 
     auth: AuthSettings = AuthSettings()
     http: HttpSettings = HttpSettings()
+    versions: VersionSettings = VersionSettings()
     cors_origins: list[str] = []
 
     host: str = "127.0.0.1"

@@ -76,8 +76,8 @@ class MarkedSection:
     A mark stands behind its claim: in a table in the last cell, behind quoted code in a line of its own, never in code,
     a link or a tag. Claims that share a quote have one mark, behind the last of them. Whatever would be read
     together with a mark is kept apart by a JOINER: a parenthesis, colon or bracket behind it, a bracket before it, "!"
-    before a link; an address before it by a space. So is what only reads as a mark, such as a quoted ``[3]`` or ``【3】``,
-    unless it is code, which stays byte for byte.
+    before a link; an address before it by a space. So is what only reads as a mark, such as ``[3]`` or
+    ``【3】`` in a quote, unless it is code, which stays byte for byte.
     """
 
     def __init__(self, section: FinalSection, mark: Mark) -> None:

@@ -124,6 +124,6 @@ async def test_an_upload_that_breaks_off_is_logged_in_one_line(
     await writer.drain()
     writer.transport.abort()
     async with asyncio.timeout(30):
-        while "before its request was complete" not in caplog.text:
+        while "before its request was complete" not in caplog.text:  # noqa: ASYNC110 - the log tells nobody
             await asyncio.sleep(0.01)
     assert [record.levelname for record in caplog.records if record.exc_info] == []

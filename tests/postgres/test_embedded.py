@@ -256,7 +256,7 @@ async def reachable(database: Database) -> bool:
 
 async def until(found: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(60):
-        while not await found():
+        while not await found():  # noqa: ASYNC110 - another process changes what it looks at
             await asyncio.sleep(0.05)
 
 

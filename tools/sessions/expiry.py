@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass
 
 from graph.errors import DatabaseUnavailable
 from tools.library.job_store import expire_jobs
+from tools.library.versions import expire_versions
 from tools.sessions.checkpoints import delete_threads
 from tools.storage.database import Connection, Database
 
@@ -73,11 +74,15 @@ async def expire(database: Database, *, days: int, job_days: int = 7, dry_run: b
     return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
 
 
-async def expire_hourly(database: Database, *, days: int, job_days: int) -> None:
-    """Run ``expire`` now and every hour until cancelled; after a database failure, retry at the next hour."""
+async def expire_hourly(database: Database, *, days: int, job_days: int, version_days: int = 30) -> None:
+    """Run ``expire``, and that of versions, now and every hour until cancelled.
+
+    After a database failure, it is tried again at the next hour.
+    """
     while True:
         try:
             expired = await expire(database, days=days, job_days=job_days)
+            await expire_versions(database, days=version_days)
         except DatabaseUnavailable as error:
             log.warning("nothing could be expired: %s", error.message)
         else:
