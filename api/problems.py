@@ -313,9 +313,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 def _methods_of(request: Request) -> list[str]:
     """Return all methods of a request's path, which several routes may share; the router names those of one."""
-    known = (context for context in iter_route_contexts(request.app.router.routes) if context.path)
-    fitting = (context for context in known if compile_path(context.path)[0].match(request.url.path))
-    return sorted({method for context in fitting for method in context.methods or ()})
+    path = request.url.path
+    known = iter_route_contexts(request.app.router.routes)
+    fitting = (each for each in known if each.path is not None and compile_path(each.path)[0].match(path))
+    return sorted({method for each in fitting for method in each.methods or ()})
 
 
 def _routes_below(app: FastAPI, prefix: str) -> list[str]:

@@ -282,7 +282,7 @@ class HttpSettings(BaseModel, extra="forbid"):
     that its bytes take at ``body_bytes_per_second``.
     """
 
-    head_bytes: Annotated[int, Field(ge=1024, le=1_000_000)] = 65_536
+    head_bytes: Annotated[int, Field(ge=1024, le=1_000_000)] = 131_072
     headers: Annotated[int, Field(ge=10, le=10_000)] = 100
     head_seconds: Annotated[float, Field(gt=0, le=3600)] = 20.0
     body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0

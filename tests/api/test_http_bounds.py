@@ -14,7 +14,7 @@ from cli.http_protocol import bounded_by
 from tests.api.serving import served
 from tools.settings import HttpSettings
 
-LIMITS = HttpSettings(head_seconds=0.3, body_seconds=0.3, body_bytes_per_second=10)
+LIMITS = HttpSettings(head_bytes=65_536, head_seconds=0.3, body_seconds=0.3, body_bytes_per_second=10)
 HOST = b"Host: localhost\r\n"
 
 
