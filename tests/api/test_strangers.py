@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -83,6 +83,7 @@ async def belongings(
     await citewell.library.workspaces.ensure(workspace)
     document_id = str(uuid4())
     diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, owner="local")
+    await citewell.library.ingestor.ingest(Identity(), replace(diary, data=f"{DIARY}\nOlder.".encode()))
     await citewell.library.ingestor.ingest(Identity(), diary)
     folder = settings.source_roots[0]
     source, _ = await citewell.library.sources.add(Identity(), "folder", folder, SourceOptions(), owner="local")
@@ -120,6 +121,7 @@ async def belongings(
             "source_id": source.source_id,
             "folder": folder,
             "segment_index": "0",
+            "text_version": "1",
             "workspace_id": "default",
             "job_id": job["job_id"],
             "action": "pause",
