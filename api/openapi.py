@@ -71,12 +71,12 @@ def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
 
 
 def _complete(operation: dict[str, Any]) -> None:
-    """Add what the framework leaves out: the 400 of a body that can't be decoded, and streams event by event.
+    """Add what the framework leaves out: the 400 of what can't be decoded, and streams event by event.
 
     OpenAPI 3.1 has no word for a stream; readers of it check each event against the schema of its media type.
     """
     responses = operation["responses"]
-    if "requestBody" in operation and "422" in responses and "400" not in responses:
+    if "422" in responses and "400" not in responses:
         responses["400"] = {**responses["422"], "description": "Bad Request"}
         operation["responses"] = {status: responses[status] for status in sorted(responses)}
     for response in responses.values():
