@@ -70,6 +70,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 retention=Retention.of(settings),
                 job_days=settings.jobs.keep_days,
                 link_days=settings.links.days,
+                version_days=settings.versions.days,
             )
             expiring = asyncio.create_task(sweeping)
             try:

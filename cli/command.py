@@ -66,6 +66,8 @@ BY_CODE = {
     "dependency_failed": Exit.UNAVAILABLE,
     "issuer_unavailable": Exit.UNAVAILABLE,
     "database_unavailable": Exit.UNAVAILABLE,
+    "database_busy": Exit.UNAVAILABLE,
+    "disk_low": Exit.UNAVAILABLE,
     "model_unavailable": Exit.UNAVAILABLE,
     "model_refused": Exit.UNAVAILABLE,
     "model_reply_invalid": Exit.UNAVAILABLE,

@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from api.app import create_app
 from api.dependencies import check_bind
 from cli.console import print_json
+from cli.http_protocol import bounded_by
 from graph.errors import ConfigurationError
 from tools.auth.document_links import LINKS_PATH
 from tools.settings import Settings
@@ -81,6 +82,8 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     """Return how the app is served under these settings."""
     return uvicorn.Config(
         app,
+        http=bounded_by(settings.http),
+        ws="none",
         lifespan="off",  # run by serve_app, so that its errors are reported like any other
         log_level=settings.log_level,
         log_config=_log_config(),

@@ -357,6 +357,27 @@ class AuthProxySettings(_Section):
             raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
 
 
+class VersionSettings(_Section):
+    """How many replaced texts of a document are kept, and for how many days; with ``keep`` 0, none."""
+
+    keep: Annotated[int, Field(ge=0, le=1000)] = 10
+    days: Annotated[int, Field(ge=1, le=3650)] = 30
+
+
+class HttpSettings(_Section):
+    """Bounds on requests to the server of ``citewell serve``: how large their head may be, and how slow they may come.
+
+    The head of a request must arrive within ``head_seconds``. Its body may take ``body_seconds`` and, on top, the time
+    that its bytes take at ``body_bytes_per_second``.
+    """
+
+    head_bytes: Annotated[int, Field(ge=1024, le=1_000_000)] = 131_072
+    headers: Annotated[int, Field(ge=10, le=10_000)] = 100
+    head_seconds: Annotated[float, Field(gt=0, le=3600)] = 20.0
+    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    body_bytes_per_second: Annotated[int, Field(ge=1)] = 500
+
+
 class AuthSettings(_Section):
     """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
 
@@ -397,6 +418,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     data_dir: Path = Field(default_factory=default_data_dir)
     postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
+    disk_reserve_megabytes: Annotated[int, Field(ge=0)] = 500  # that must stay free for the embedded PostgreSQL
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
 
@@ -433,6 +455,8 @@ class Settings(BaseSettings):
     auth: AuthSettings = AuthSettings()
     oidc: OidcSettings = OidcSettings()
     auth_proxy: AuthProxySettings = AuthProxySettings()
+    http: HttpSettings = HttpSettings()
+    versions: VersionSettings = VersionSettings()
     cors_origins: list[str] = []
 
     public_url: str | None = None  # where browsers reach the service, such as https://citewell.example.com

@@ -24,7 +24,9 @@ def description(settings: Settings) -> dict[str, Any]:
 
 def test_every_event_is_described_under_its_own_type(description: dict[str, Any]) -> None:
     run = description["paths"]["/api/sessions/{session_id}/runs"]["post"]["responses"]["200"]["content"]
-    assert run["text/event-stream"]["schema"] == {"$ref": "#/components/schemas/RunEvent"}
+    event = run["text/event-stream"]["schema"]["properties"]
+    assert event["data"]["contentSchema"] == {"$ref": "#/components/schemas/RunEvent"}
+    assert event["id"] == event["event"] == {"type": "string"}
     mapping = description["components"]["schemas"]["RunEvent"]["discriminator"]["mapping"]
     kinds = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(AnyEvent)}
     assert set(mapping) == set(kinds)

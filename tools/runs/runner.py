@@ -52,6 +52,7 @@ class Runner:
     ):
         settings = settings or RunSettings()
         owner = str(uuid4())
+        self._database = database
         self._resources = resources
         self._titling = titling
         self._drain_seconds = settings.drain_seconds
@@ -73,8 +74,9 @@ class Runner:
 
         Raises UnknownModel, NotFound where the session, or a message that the request names, is not the identity's,
         InvalidRequest for a message of the wrong kind, AlreadyAsked, SessionBusy, Overloaded, ServerStopping,
-        DatabaseUnavailable.
+        DatabaseUnavailable, DiskLow.
         """
+        self._database.require_room()
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)

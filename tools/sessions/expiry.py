@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from graph.errors import DatabaseUnavailable
 from tools.auth.document_links import expire_links
 from tools.library.job_store import expire_jobs
+from tools.library.versions import expire_versions
 from tools.sessions.checkpoints import delete_threads
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -113,12 +114,18 @@ async def expire(database: Database, *, retention: Retention, job_days: int = 7,
     return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
 
 
-async def expire_hourly(database: Database, *, retention: Retention, job_days: int, link_days: int) -> None:
-    """Run ``expire`` now and every hour until cancelled, for links too; a database failure waits for the next hour."""
+async def expire_hourly(
+    database: Database, *, retention: Retention, job_days: int, link_days: int, version_days: int
+) -> None:
+    """Run ``expire``, and that of links and versions, now and every hour until cancelled.
+
+    After a database failure, it is tried again at the next hour.
+    """
     while True:
         try:
             expired = await expire(database, retention=retention, job_days=job_days)
             await expire_links(database, days=link_days)
+            await expire_versions(database, days=version_days)
         except DatabaseUnavailable as error:
             log.warning("nothing could be expired: %s", error.message)
         else:

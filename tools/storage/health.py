@@ -26,15 +26,18 @@ async def check_readiness(library: Library) -> Readiness:
 
     A failing embedding endpoint is reported but leaves the process ready, since search continues by words.
     """
+    room = library.database.room
+    disk = {} if room is None else {"disk": room.shortage or OK}
     try:
         schema, recorded = await _check_database(library)
     except DatabaseUnavailable as error:
         unknown = "not known while the database cannot be reached"
-        return Readiness(False, {"database": error.message, "migrations": unknown, "embedding": unknown})
+        return Readiness(False, {"database": error.message, "migrations": unknown, "embedding": unknown, **disk})
     embedding = recorded if recorded != OK else NO_PGVECTOR
     if recorded == OK and library.database.has_vectors:
         embedding = await _check_endpoint(library)
-    return Readiness(schema == OK and recorded == OK, {"database": OK, "migrations": schema, "embedding": embedding})
+    ready = schema == OK and recorded == OK and disk.get("disk", OK) == OK
+    return Readiness(ready, {"database": OK, "migrations": schema, "embedding": embedding, **disk})
 
 
 async def _check_database(library: Library) -> tuple[str, str]:
