@@ -17,11 +17,13 @@ from api.middleware import (
     identify_by,
     listed_origins,
 )
+from api.observation import ObservationMiddleware
 from api.openapi import describe
 from api.problems import install_error_handlers
 from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
+from api.routes.metrics_routes import router as metrics_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -35,6 +37,7 @@ from graph.events import SCHEMA
 from tools.runs.tasks import cancel_and_wait
 from tools.sessions.expiry import expire_hourly
 from tools.settings import Settings
+from tools.telemetry.exporting import instrument_app, start_tracing
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
@@ -76,6 +79,11 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackMiddleware, origins=origins)
     allow_origins(app, origins)
+    app.add_middleware(ObservationMiddleware)
+    if start_tracing(settings.tracing):
+        instrument_app(app)
+    if settings.metrics.serve == "app":
+        app.include_router(metrics_router_)
     mount_routes(app)
     install_error_handlers(app)
     describe(app, SECURITY_SCHEMES[settings.auth.mode])

@@ -290,6 +290,28 @@ class AuthSettings(BaseModel, extra="forbid"):
         return self
 
 
+class TracingSettings(BaseModel, extra="forbid"):
+    """OpenTelemetry traces, exported as the ``OTEL_`` variables say; they need the extra ``otel``.
+
+    Without ``text`` no span holds a question, an answer, a passage or a prompt; without ``workspace`` none names one.
+    """
+
+    enabled: bool = False
+    text: bool = False
+    workspace: bool = False
+
+
+class MetricsSettings(BaseModel, extra="forbid"):
+    """Where `/metrics` is served: by the ``app`` to valid credentials, on a ``port`` of its own to anybody, or ``off``.
+
+    `citewell worker` has no app; it serves them only on a port.
+    """
+
+    serve: Literal["app", "port", "off"] = "app"
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 9464
+
+
 class Settings(BaseSettings):
     """All settings of a deployment. Durations are in seconds, sizes in the unit that the name ends with."""
 
@@ -344,6 +366,9 @@ class Settings(BaseSettings):
     workspace: str = "default"
     user: str = "local"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["text", "json"] = "text"
+    tracing: TracingSettings = TracingSettings()
+    metrics: MetricsSettings = MetricsSettings()
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
 

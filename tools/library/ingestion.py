@@ -50,6 +50,7 @@ from tools.runs.tasks import cancel_and_wait
 from tools.settings import STATIC, Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.metrics import SEGMENTS
 
 Status = Literal["created", "updated", "unchanged"]
 Draft = IndexedDocument | PackedDocument
@@ -225,7 +226,7 @@ class Ingestor:
             report = await self.ingest_wired(identity, await asyncio.to_thread(WiredDocument.of, document))
         else:
             ready = await asyncio.to_thread(self._ready, document)
-            [outcome] = await self._store(workspace, identity, [ready])
+            [outcome] = _counted(await self._store(workspace, identity, [ready]))
             report = _raised(outcome)
         if report.status != "unchanged":
             await self.maintain(identity)
@@ -246,9 +247,9 @@ class Ingestor:
         async def again(_: ReadyDocument) -> ReadFile:
             return await self._read(workspace, document, None, tell)
 
-        [outcome] = await self._store(
-            workspace, identity, [file.ready], {document.document_id: file}, again, finish=finish, tell=tell
-        )
+        files = {document.document_id: file}
+        stored = await self._store(workspace, identity, [file.ready], files, again, finish=finish, tell=tell)
+        [outcome] = _counted(stored)
         return _raised(outcome)
 
     async def maintain(self, identity: Identity) -> None:
@@ -344,7 +345,7 @@ class Ingestor:
             async for batch in batches:
                 documents = [each.ready for each in batch if each.ready]
                 reread = None if self._sandbox is None else again
-                stored = iter(await self._store(workspace, identity, documents, files, reread))
+                stored = iter(_counted(await self._store(workspace, identity, documents, files, reread)))
                 files.clear()
                 for item in batch:
                     report = _report(item.name, item.error or next(stored))
@@ -540,6 +541,13 @@ _HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace
 
 def _given(document: NewDocument) -> NewDocument:
     return document
+
+
+def _counted(outcomes: list[Ingested | NotFound]) -> list[Ingested | NotFound]:
+    """Count the segments of documents that were stored, and return the outcomes."""
+    stored = (each for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged")
+    SEGMENTS.inc(sum(each.segments for each in stored))
+    return outcomes
 
 
 def _raised(outcome: Ingested | NotFound) -> Ingested:

@@ -28,6 +28,7 @@ from tools.runs.retry import retry_while_unavailable
 from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.settings import JobSettings
 from tools.storage.database import Connection, Database
+from tools.telemetry.metrics import FILES, LEASE_FAILURES
 
 log = logging.getLogger("citewell.jobs")
 
@@ -251,6 +252,7 @@ class JobWorker:
             ingested = await self._ingestor.ingest_wired(
                 file.identity, await self._upload(file), finish=finish, tell=tell
             )
+            FILES.labels("unchanged" if ingested.status == "unchanged" else "stored").inc()
             if ingested.status != "unchanged":
                 whole = Identity(file.workspace)
                 self._changed[whole] = self._changed.get(whole, 0) + 1
@@ -286,6 +288,7 @@ class JobWorker:
 
         with suppress(DatabaseUnavailable):  # then its lease runs out
             await retry_while_unavailable(write)
+            FILES.labels("retried" if retryable or again else "refused").inc()
 
     async def _release(self, file: ClaimedFile) -> None:
         with suppress(CitewellError):
@@ -328,6 +331,7 @@ class JobWorker:
                         await self._extend(files)
                         last, self._reported = now, told
                     except CitewellError as error:
+                        LEASE_FAILURES.labels("files").inc()
                         log.warning("leases of %d files could not be extended: %s", len(files), error.message)
                     except Exception:
                         log.exception("leases of %d files could not be extended", len(files))

@@ -32,6 +32,8 @@ from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.metrics import RunMetrics
+from tools.telemetry.readings import Load
 
 log = logging.getLogger("citewell.runs")
 
@@ -119,6 +121,11 @@ class Runner:
         run = self._active.get(run_id)
         # A task that is done is forgotten by a callback, which may come later.
         return None if run is None or (run.task is not None and run.task.done()) else run
+
+    @property
+    def load(self) -> Load:
+        """How much of what this process may answer it does."""
+        return self._admission.load(leases=len(self._active))
 
     @property
     def is_answering(self) -> bool:
@@ -220,6 +227,7 @@ class Runner:
             begins_at=taken.last_seq + 1,
             before=tuple(map(parse_event, taken.emitted)),
             fork_checkpoint=taken.fork_checkpoint,
+            metrics=RunMetrics(whole=False),
         )
         try:
             family = self._resources.families(request.context.model, thinking=request.context.thinking)
