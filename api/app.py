@@ -17,7 +17,7 @@ from api.middleware import (
     identify_by,
     listed_origins,
 )
-from api.observation import ObservationMiddleware
+from api.observation import ObservationMiddleware, request_telemetry
 from api.openapi import describe
 from api.problems import install_error_handlers
 from api.routes.job_routes import router as jobs_router_
@@ -37,7 +37,7 @@ from graph.events import SCHEMA
 from tools.runs.tasks import cancel_and_wait
 from tools.sessions.expiry import expire_hourly
 from tools.settings import Settings
-from tools.telemetry.exporting import instrument_app, start_tracing
+from tools.telemetry.exporting import start_tracing
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
@@ -69,7 +69,13 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             finally:
                 await cancel_and_wait(expiring)
 
-    app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
+    app = FastAPI(
+        title="Citewell",
+        version=str(SCHEMA),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        telemetry=request_telemetry(traced=start_tracing(settings.tracing)),
+    )
     app.state.settings = settings
     app.state.citewell = citewell
     app.state.page = read_page()
@@ -80,8 +86,6 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
         app.add_middleware(LoopbackMiddleware, origins=origins)
     allow_origins(app, origins)
     app.add_middleware(ObservationMiddleware)
-    if start_tracing(settings.tracing):
-        instrument_app(app)
     if settings.metrics.serve == "app":
         app.include_router(metrics_router_)
     mount_routes(app)

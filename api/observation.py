@@ -10,6 +10,8 @@ from uuid import uuid4
 
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
+from fastapi.telemetry import TelemetryConfig
+from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,6 +25,18 @@ ACCEPTED_ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER = "other"  # a path without a route, or one that was refused before its route was known
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})  # logged only in debug
+
+
+def request_telemetry(*, traced: bool) -> TelemetryConfig:
+    """Return what FastAPI tells OpenTelemetry: nothing, or a span for each request but probes and scrapes."""
+    return {
+        "tracing": traced,
+        "operation_spans": False,
+        "metrics": False,
+        "logs": False,  # they would hold the words of exceptions
+        "auto_configure": False,
+        "exclude": lambda scope: scope.get("path") in PROBES,
+    }
 
 
 class ObservationMiddleware:
@@ -48,6 +62,8 @@ class ObservationMiddleware:
                 MutableHeaders(scope=message).setdefault(REQUEST_ID, request_id)
             await send(message)
 
+        if scope["query_string"]:  # FastAPI has put it into the span, and it may hold a question or a key
+            trace.get_current_span().set_attribute("url.query", "REDACTED")
         with log_ids(request_id=request_id):
             try:
                 await self._app(scope, receive, observed)

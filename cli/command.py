@@ -92,6 +92,10 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     configured = "log_level" in settings.model_fields_set
     level = settings.log_level if configured else "warning"  # a command that succeeds logs nothing
     configure_logging(level, settings.log_format)
+    if settings.tracing.enabled:
+        from tools.telemetry.exporting import start_tracing
+
+        start_tracing(settings.tracing)
     _tell_library_in_place(settings)
     return settings
 

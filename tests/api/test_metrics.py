@@ -274,10 +274,10 @@ async def test_a_setting_takes_them_elsewhere_or_away(settings: Settings, citewe
 
 
 async def test_a_taken_port_is_said_with_the_setting_that_names_another(citewell: Citewell) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ConfigurationError) as refused:
-        settings = MetricsSettings(serve="port", port=taken.getsockname()[1])
-        async with serve_metrics(settings, gatherers_of(citewell)):
-            pass
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        serving = serve_metrics(MetricsSettings(serve="port", port=taken.getsockname()[1]), gatherers_of(citewell))
+        with pytest.raises(ConfigurationError) as refused:
+            await serving.__aenter__()
     assert "CITEWELL_METRICS__PORT" in refused.value.advice
 
 

@@ -261,11 +261,14 @@ class Executor:
                 log_ids(run_id=run.run_id),
                 run_span(run.run_id, run.session_id, run.request.context, attempt=run.attempt) as span,
             ):
-                if (end := await self._run_to_end(run)) is not None:
-                    # Shielded: a cancel while the end is being recorded would leave the run without one.
-                    await shield_until_done(end)
+                try:
+                    if (end := await self._run_to_end(run)) is not None:
+                        # Shielded: a cancel while the end is being recorded would leave the run without one.
+                        await shield_until_done(end)
+                finally:
+                    describe_run(span, run.request.question, run.model, run.message_id, run.end)
+                if end is not None:
                     await self._prune(run)
-                describe_run(span, run.request.question, run.model, run.message_id, run.end)
         finally:
             self.release(run)
 

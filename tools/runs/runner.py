@@ -32,6 +32,7 @@ from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.logs import log_ids
 from tools.telemetry.metrics import RunMetrics
 from tools.telemetry.readings import Load
 
@@ -190,7 +191,8 @@ class Runner:
         return untitled
 
     async def _make_title(self, run: Run, titling: SessionTitler) -> None:
-        made = await titling.title_session(run.session_id, run.request.question, run.request.context)
+        with log_ids(run_id=run.run_id):
+            made = await titling.title_session(run.session_id, run.request.question, run.request.context)
         if made is not None and not run.ending:
             title, run.side_usage["title"] = made
             run.emit(TitleChanged(title=title))

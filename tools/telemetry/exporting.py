@@ -2,10 +2,9 @@
 
 import os
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opentelemetry import trace
-from opentelemetry.trace import NoOpTracer
 
 from graph.errors import ConfigurationError
 from tools.settings import TracingSettings
@@ -45,31 +44,6 @@ def start_tracing(settings: TracingSettings) -> bool:
             instrumentor.instrument(tracer_provider=provider, skip_dep_check=True)
     record_with(provider.get_tracer(SERVICE), text=settings.text, workspace=settings.workspace)
     return True
-
-
-def stop_tracing() -> None:
-    """Record nothing more, and send what waits to be exported."""
-    from opentelemetry.instrumentation.httpx import HTTPX2ClientInstrumentor
-    from opentelemetry.instrumentation.psycopg import PsycopgInstrumentor
-    from opentelemetry.sdk.trace import TracerProvider
-
-    record_with(NoOpTracer(), text=False, workspace=False)
-    for instrumentor in (HTTPX2ClientInstrumentor(), PsycopgInstrumentor()):
-        if instrumentor.is_instrumented_by_opentelemetry:
-            instrumentor.uninstrument()
-    if isinstance(provider := trace.get_tracer_provider(), TracerProvider):
-        provider.force_flush()
-
-
-def instrument_app(app: Any) -> None:
-    """Trace the requests of a FastAPI application, but for probes and scrapes; tracing must have started.
-
-    A stream has one span, not one for each of its parts.
-    """
-    from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
-
-    excluded = os.environ.get("OTEL_PYTHON_FASTAPI_EXCLUDED_URLS", "/healthz,/readyz,/metrics")
-    FastAPIInstrumentor.instrument_app(app, excluded_urls=excluded, exclude_spans=["receive", "send"])
 
 
 def _provider() -> "TracerProvider":
