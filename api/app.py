@@ -37,6 +37,7 @@ from graph.events import SCHEMA
 from tools.runs.tasks import cancel_and_wait
 from tools.sessions.expiry import expire_hourly
 from tools.settings import Settings
+from tools.storage.health import EndpointProbe
 from tools.telemetry.exporting import start_tracing
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
@@ -79,6 +80,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.settings = settings
     app.state.citewell = citewell
     app.state.page = read_page()
+    app.state.endpoint_probe = EndpointProbe()
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)

@@ -1,5 +1,6 @@
 """The OpenAPI description, the graph, and the two probes."""
 
+from dataclasses import replace
 from typing import Any, get_args
 
 import httpx
@@ -112,7 +113,28 @@ async def test_a_deployment_that_can_answer_is_ready(shared_client: httpx.AsyncC
     assert (await shared_client.get("/healthz")).json() == {"status": "ok"}
     ready = await shared_client.get("/readyz")
     assert ready.status_code == 200
-    assert ready.json()["checks"] == {"database": "ok", "migrations": "ok", "embedding": "ok"}
+    checks = ("database", "migrations", "embedding", "disk", "server")
+    assert ready.json()["checks"] == dict.fromkeys(checks, "ok")
+
+
+async def test_a_full_disk_is_said_before_a_write_fails(
+    settings: Settings, citewell: Citewell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.storage.health.LEAST_FREE_BYTES", 2**62)  # no disk has that
+    settings.data_dir.mkdir()
+    kept = replace(citewell.library, settings=settings.model_copy(update={"database_url": None}))
+    async with client_of(create_app(settings, citewell=replace(citewell, library=kept))) as client:
+        response = await client.get("/readyz")
+    assert response.status_code == 503
+    assert "MiB are free" in response.json()["detail"]
+
+
+async def test_a_process_that_stops_is_no_longer_ready_and_still_alive(settings: Settings, citewell: Citewell) -> None:
+    async with client_of(create_app(settings, citewell=citewell)) as client:
+        await citewell.runner.drain()
+        response = await client.get("/readyz")
+        assert (response.status_code, response.json()["detail"]) == (503, "server: it is stopping")
+        assert (await client.get("/healthz")).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,11 @@ class Runner:
         return self._admission.load(leases=len(self._active))
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether this process accepts no more runs, since it ends."""
+        return self._stopping
+
+    @property
     def is_answering(self) -> bool:
         """Whether any run is active here."""
         return bool(self._active)
