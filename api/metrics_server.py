@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 import uvicorn
 from fastapi import Request, Response
 from starlette.applications import Starlette
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from graph.entrypoint import Citewell
@@ -38,6 +39,7 @@ class _Server(uvicorn.Server):
 async def serve_metrics(settings: MetricsSettings, gatherers: Sequence[Gatherer]) -> AsyncIterator[int | None]:
     """Serve the metrics on their own port while the context is open, if the settings say so; yield that port.
 
+    `/healthz` is there too, for the probes of a worker, which has no other port.
     Raises ConfigurationError if the address is not available.
     """
     if settings.serve != "port":
@@ -47,8 +49,11 @@ async def serve_metrics(settings: MetricsSettings, gatherers: Sequence[Gatherer]
     async def scrape(request: Request) -> Response:
         return await answer_scrape(request, gatherers)
 
+    async def live(request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
     with listen(settings.host, settings.port, "CITEWELL_METRICS__PORT") as listener:
-        app = Starlette(routes=[Route("/metrics", scrape)])
+        app = Starlette(routes=[Route("/metrics", scrape), Route("/healthz", live)])
         server = _Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, server_header=False))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
