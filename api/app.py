@@ -39,6 +39,7 @@ from tools.sessions.expiry import expire_hourly
 from tools.settings import Settings
 from tools.storage.health import EndpointProbe
 from tools.telemetry.exporting import start_tracing
+from tools.telemetry.tracing import background_context
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
@@ -63,7 +64,8 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
             expiring = asyncio.create_task(
-                expire_hourly(opened.library.database, days=settings.session_days, job_days=settings.jobs.keep_days)
+                expire_hourly(opened.library.database, days=settings.session_days, job_days=settings.jobs.keep_days),
+                context=background_context(),
             )
             try:
                 yield

@@ -29,6 +29,7 @@ from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.settings import JobSettings
 from tools.storage.database import Connection, Database
 from tools.telemetry.metrics import FILES, LEASE_FAILURES
+from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.jobs")
 
@@ -175,8 +176,11 @@ class JobWorker:
         """Start working, unless it has begun or there are none to read at once."""
         if not self._tasks and self._size:
             self._tasks = [
-                asyncio.create_task(self._keep_leases(), name="citewell-job-leases"),
-                *(asyncio.create_task(self._work(), name=f"citewell-job-worker-{n}") for n in range(self._size)),
+                asyncio.create_task(work(), name=name, context=background_context())
+                for name, work in (
+                    ("citewell-job-leases", self._keep_leases),
+                    *((f"citewell-job-worker-{n}", self._work) for n in range(self._size)),
+                )
             ]
 
     async def close(self) -> None:
