@@ -67,6 +67,9 @@ class ObservationMiddleware:
         with log_ids(request_id=request_id):
             try:
                 await self._app(scope, receive, observed)
+            except Exception:
+                status = status or 500  # what Starlette answers, around all middleware
+                raise
             finally:
                 self._count(scope, status, time.perf_counter() - began)
 

@@ -222,6 +222,23 @@ async def test_routes_are_counted_by_their_templates(shared_client: httpx.AsyncC
     }
 
 
+async def test_a_request_that_breaks_is_counted_as_an_error_of_the_server(
+    settings: Settings, citewell: Citewell
+) -> None:
+    app = create_app(settings, citewell=citewell)
+
+    @app.get("/broken")
+    async def broken() -> None:
+        raise ZeroDivisionError
+
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        before = await scrape(client)
+        assert (await client.get("/broken")).status_code == 500
+        found = grown(before, await scrape(client), "citewell_http_requests_total", "route", "status")
+    assert found[("/broken", "500")] == 1
+
+
 async def test_no_label_names_anybody_or_anything_that_is_theirs(shared_client: httpx.AsyncClient) -> None:
     session_id = await new_session(shared_client)
     asked = await shared_client.post(
