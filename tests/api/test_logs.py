@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import psycopg
@@ -104,6 +105,13 @@ async def test_a_request_is_a_line_with_its_route_and_an_id_of_ours(
     assert line["message"].startswith(f"GET /api/search {odd.status_code} in ")
     assert line["request_id"] == odd.headers["X-Request-ID"]
     assert len(line["request_id"]) == 32
+
+
+def test_a_run_that_a_line_speaks_of_is_named_beside_it(lines: io.StringIO) -> None:
+    run_id = str(uuid4())
+    logging.getLogger("citewell.runs").warning("run %s continues in another process", run_id)
+    logging.getLogger("citewell.runs").warning("the events of run %s can't be stored", run_id)
+    assert [line["run_id"] for line in read(lines)] == [run_id] * 2
 
 
 def test_an_exception_is_told_by_its_class_and_its_frames(lines: io.StringIO) -> None:

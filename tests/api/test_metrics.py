@@ -38,6 +38,7 @@ DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
 RUNS = 500
 AT_ONCE = 12
+BETWEEN_FAULTS = 25  # runs that begin
 # What its writer writes to a question, a section a word: code gives the verdict that a section begins with, and
 # a judge decides what code left unverified, as the word in brackets says. "held" holds the writer up for good.
 QUESTIONS = (
@@ -139,7 +140,7 @@ async def break_connections(clients: Clients, proxy: Proxy, database: Database) 
     """End connections to the database while runs are being answered, also between a commit and its reply."""
     rounds = 0
     while True:
-        for _ in range(20):
+        for _ in range(BETWEEN_FAULTS):
             await clients.turn.acquire()
         rounds += 1
         if rounds % 3 == 0:
@@ -161,7 +162,9 @@ async def test_verdicts_and_ends_are_those_of_the_stored_messages_after_500_runs
     async with (
         open_library(settings) as direct,
         proxied(settings.database_url.get_secret_value()) as (proxy, url),
-        open_library(settings.model_copy(update={"database_url": SecretStr(url), "runs": own})) as library,
+        open_library(
+            settings.model_copy(update={"database_url": SecretStr(url), "runs": own, "pool_size": 10})
+        ) as library,
         open_runner(library, library.settings.model_copy(update={"auto_title": False}), resources=ports()) as citewell,
         client_of(create_app(library.settings, citewell=citewell)) as client,
     ):

@@ -6,6 +6,7 @@ with their queries.
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import Any, Literal
 from graph.errors import CitewellError
 
 OURS = ("citewell", "answers", "api", "cli", "graph", "nodes", "tools", "evals", "uvicorn")
+NAMED_RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 TEXT = "%(levelname)s %(name)s: %(message)s"
 _ids: ContextVar[dict[str, str]] = ContextVar("_ids", default={})  # noqa: B039 - never changed, only replaced
 
@@ -63,11 +65,14 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
+        message = record.getMessage()
+        named = NAMED_RUN.search(message)  # by a task that serves all runs, and has the id of none
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": message,
+            **({"run_id": named[1]} if named else {}),
             **_ids.get(),
             **_trace_ids(),
         }
