@@ -401,6 +401,28 @@ class AuthSettings(_Section):
         return self
 
 
+class TracingSettings(_Section):
+    """OpenTelemetry traces, exported as the ``OTEL_`` variables say; they need the extra ``otel``.
+
+    Without ``text`` no span holds a question, an answer, a passage or a prompt; without ``workspace`` none names one.
+    """
+
+    enabled: bool = False
+    text: bool = False
+    workspace: bool = False
+
+
+class MetricsSettings(_Section):
+    """Where `/metrics` is served: by the ``app`` to valid credentials, on a ``port`` of its own to anybody, or ``off``.
+
+    `citewell worker` has no app; it serves them only on a port.
+    """
+
+    serve: Literal["app", "port", "off"] = "app"
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 9464
+
+
 SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
 
 
@@ -468,6 +490,9 @@ class Settings(BaseSettings):
     groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     page_modules: bool = False  # serve the page as it is written, for whoever changes it
+    log_format: Literal["text", "json"] = "text"
+    tracing: TracingSettings = TracingSettings()
+    metrics: MetricsSettings = MetricsSettings()
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
 

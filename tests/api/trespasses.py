@@ -168,6 +168,7 @@ SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min
 OPENAI = [
     apart("GET", "/api/workspaces", silent=True),
     public("GET", "/api/graph"),
+    public("GET", "/metrics"),
     public("GET", "/v1/models"),
     public("GET", "/v1/models/{model}"),
     gone("POST", "/v1/chat/completions", json={"messages": [CHAT], "metadata": {"session_id": "{session_id}"}}),

@@ -22,7 +22,7 @@ from psycopg import errors
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, UnreadableDocument
 from graph.evidence import Identity, Space
-from tools.embeddings.embedder import Embedder, count_tokens
+from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
 from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
 from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import (
@@ -53,6 +53,7 @@ from tools.runs.tasks import cancel_and_wait
 from tools.settings import STATIC, Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.metrics import SEGMENTS
 
 Status = Literal["created", "updated", "unchanged"]
 Draft = IndexedDocument | PackedDocument
@@ -285,7 +286,7 @@ class Ingestor:
             report = await self.ingest_wired(identity, await asyncio.to_thread(WiredDocument.of, document))
         else:
             ready = await asyncio.to_thread(self._ready, document)
-            [outcome] = await self._store(workspace, identity, [ready])
+            [outcome] = _counted(await self._store(workspace, identity, [ready]))
             report = _raised(outcome)
         if report.status != "unchanged":
             await self.maintain(identity)
@@ -306,9 +307,9 @@ class Ingestor:
         async def again(_: ReadyDocument) -> ReadFile:
             return await self._read(workspace, document, None, tell)
 
-        [outcome] = await self._store(
-            workspace, identity, [file.ready], {document.document_id: file}, again, finish=finish, tell=tell
-        )
+        files = {document.document_id: file}
+        stored = await self._store(workspace, identity, [file.ready], files, again, finish=finish, tell=tell)
+        [outcome] = _counted(stored)
         return _raised(outcome)
 
     async def maintain(self, identity: Identity) -> None:
@@ -399,7 +400,7 @@ class Ingestor:
             async for batch in batches:
                 documents = [each.ready for each in batch if each.ready]
                 reread = None if self._sandbox is None else again
-                stored = iter(await self._store(workspace, identity, documents, files, reread))
+                stored = iter(_counted(await self._store(workspace, identity, documents, files, reread)))
                 files.clear()
                 for item in batch:
                     report = _report(item.name, item.error or next(stored))
@@ -619,6 +620,13 @@ _HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace
 
 def _given(document: NewDocument) -> NewDocument:
     return document
+
+
+def _counted(outcomes: list[Ingested | NotFound]) -> list[Ingested | NotFound]:
+    """Count the segments of documents that were stored, and return the outcomes."""
+    stored = (each for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged")
+    SEGMENTS.inc(sum(each.segments for each in stored))
+    return outcomes
 
 
 def _raised(outcome: Ingested | NotFound) -> Ingested:

@@ -25,6 +25,7 @@ class DiskRoom:
 
     folder: Path
     megabytes: int
+    holds: str = "database"
 
     @property
     def shortage(self) -> str | None:
@@ -35,7 +36,7 @@ class DiskRoom:
             return None
         if free >= self.megabytes:
             return None
-        return f"The disk of the database has {free} MB left, and {self.megabytes} MB must stay free."
+        return f"The disk of the {self.holds} has {free} MB left, and {self.megabytes} MB must stay free."
 
     def require(self) -> None:
         """Raise DiskLow where the space is less."""
