@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 import uvicorn
+from fastapi import FastAPI
 
 from api.app import create_app
 from api.dependencies import check_bind
@@ -66,15 +67,7 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
     check_bind(settings)
     listener = _listen(settings)
     app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        lifespan="off",  # run below, so that its errors are reported like any other
-        log_level=settings.log_level,
-        log_config=_log_config(),
-        access_log=settings.log_level in ("debug", "info"),
-        server_header=False,
-        timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
-    )
+    config = server_config(app, settings)
     with listener:
         async with app.router.lifespan_context(app):
             # uvicorn handles signals from here on; otherwise both handlers would run.
@@ -82,6 +75,21 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
             collect_less()
             _announce(listener, as_json=as_json)
             await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
+
+
+def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    """Return how the app is served under these settings."""
+    return uvicorn.Config(
+        app,
+        lifespan="off",  # run by serve_app, so that its errors are reported like any other
+        log_level=settings.log_level,
+        log_config=_log_config(),
+        access_log=settings.log_level in ("debug", "info"),
+        server_header=False,
+        # A trusted proxy is known by the socket's own peer, which uvicorn would replace by what X-Forwarded-For says.
+        proxy_headers=settings.auth.mode != "proxy",
+        timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
+    )
 
 
 class WithoutLinks(logging.Filter):

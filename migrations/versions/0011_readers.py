@@ -3,7 +3,7 @@
 from migrations import run_sql_folder
 
 revision = "0011"
-down_revision = "0009"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

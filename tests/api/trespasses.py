@@ -218,6 +218,10 @@ MCP = [
     message("resources/read", uri="citewell://documents/{document_id}/parts/1"),
     message("resources/read", uri="citewell://documents/{document_id}/segments/{segment_index}"),
 ]
+LOGIN = [
+    public("GET", "/api/login"),
+    apart("GET", "/api/me", silent=True),
+]
 OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{version}/{page_file}")]
 ATTEMPTS = [
     *NATIVE,
@@ -234,6 +238,7 @@ ATTEMPTS = [
     *AI_SDK,
     *AG_UI,
     *MCP,
+    *LOGIN,
     *OPEN,
 ]
 NAMES = sorted(set(re.findall(r"\{(\w+)\}", " ".join(f"{each.path} {each.sent}" for each in ATTEMPTS))))

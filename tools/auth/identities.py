@@ -40,8 +40,8 @@ def is_loopback(host: str) -> bool:
 
 LONGEST_USER = 200
 LONGEST_GROUP = 200
-MOST_GROUPS = 500  # that one token may name
 MOST_WORKSPACES = 100  # that one token may name
+MOST_GROUPS = 1000
 # Control characters break log lines and columns; PostgreSQL can't store NUL or lone surrogates.
 _UNFIT = re.compile(f"[\x00-\x1f\x7f-\x9f{SURROGATES}]")
 
@@ -58,7 +58,7 @@ def checked_identity(workspace: object, user: object) -> Identity:
 
 
 def checked_groups(groups: object) -> tuple[str, ...]:
-    """Return the groups of a user, each once and in order: a name, or a list of at most 500; None is no group.
+    """Return the groups of a user, each once and in order: a name, or a list of at most 1000; None is no group.
 
     Raises ValueError.
     """
@@ -69,7 +69,7 @@ def checked_groups(groups: object) -> tuple[str, ...]:
 
 
 def checked_grant(workspaces: object, user: object, groups: object = None) -> Grant:
-    """Return the grant of a trusted issuer, for a user with groups and one workspace or a list of 1 to 100.
+    """Return the grant of a trusted issuer or proxy, for a user with groups and one workspace or a list of 1 to 100.
 
     Raises ValueError, whose message names the invalid one.
     """

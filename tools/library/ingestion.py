@@ -457,6 +457,7 @@ class Ingestor:
             max_characters=limits.max_characters,
             seconds=limits.file_seconds,
             recognition=None if self._recognition is None else asdict(self._recognition),
+            vectors=self._database.has_vectors,
         )
         file = await self._sandbox.read(document, how, tell=tell)
         data = None if document.is_text else document.data
@@ -504,7 +505,7 @@ class Ingestor:
                     cut = not any(each.is_new_text(drafts) for each in now)
                     if cut and await self._originals.write(connection, workspace, written):
                         if written:
-                            await check_recorded(connection, self._embedder)
+                            await self._check_embedder(connection)
                             await write_changes(connection, workspace, now, drafts)
                         found = [each.outcome(drafts) for each in now]
                         outcomes = await _with_similar(connection, workspace, identity, found)
@@ -524,7 +525,7 @@ class Ingestor:
         if not files:
             return {}
         async with self._database.connection() as connection:
-            await check_recorded(connection, self._embedder)
+            await self._check_embedder(connection)
         texts = [text for file in files for text in file.texts]
         vectors = []
         for start in range(0, len(texts), EMBEDDED_AT_ONCE):
@@ -548,17 +549,25 @@ class Ingestor:
         if not parsed:
             return {}
         async with self._database.connection() as connection:
-            await check_recorded(connection, self._embedder)
+            await self._check_embedder(connection)
         spans = await asyncio.to_thread(lambda: [segment(text, self._size, count_tokens) for _, text in parsed])
         texts = [text.text[span.start : span.end] for (_, text), cut in zip(parsed, spans, strict=True) for span in cut]
-        vectors = await self._embedder.embed(texts)
+        vectors = await self._embedder.embed(texts) if self._database.has_vectors else None
         ends = list(accumulate(map(len, spans)))
         return {
             each.document_id: IndexedDocument(
-                each.document_id, each.fields.title, cut, text.text, vectors[end - len(cut) : end]
+                each.document_id,
+                each.fields.title,
+                cut,
+                text.text,
+                None if vectors is None else vectors[end - len(cut) : end],
             )
             for (each, text), cut, end in zip(parsed, spans, ends, strict=True)
         }
+
+    async def _check_embedder(self, connection: Connection) -> None:
+        if self._database.has_vectors:
+            await check_recorded(connection, self._embedder)
 
 
 _HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"

@@ -136,7 +136,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     searcher=searcher,
                     reader=reader,
                     families=families,
-                    passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
+                    passages=MarkedPassages(reader, searcher, ingestor, keep_days=settings.web.keep_days),
                     web=web,
                     pages=pages,
                     catalogue=LibraryCatalogue(database, workspaces),

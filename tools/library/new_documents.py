@@ -361,7 +361,7 @@ _BLOCK_FIELDS = attrgetter(*(each.name for each in fields(Block)))
 
 def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
     """Hash all inputs of segmenting: text, blocks, segment size, and the title, which is indexed in every segment."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(b"whole blocks" if parsed.whole_blocks else b"")
     for part in (HASH_EPOCH, str(size).encode(), title.encode(), parsed.text.encode()):
         digest.update(b"%d:" % len(part) + part)
     for block in parsed.blocks:

@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
 COPIES = 4  # of each text, for which there is room where a search finds copies
 NO_EMBEDDING = "The embedding endpoint did not answer; the words alone were searched for."
+NO_PGVECTOR = "This PostgreSQL has no pgvector; the words alone were searched for."
 NO_VECTORS = "Vector search failed; the words alone were searched for."
 
 
@@ -64,7 +65,9 @@ class HybridSearcher:
         workspace = await self._workspaces.number(query.identity.workspace)
         coverage = dense_coverage(self._embedder.coverage(query.text))
         embedding, degraded = None, None
-        if coverage > 0:
+        if coverage > 0 and not self._database.has_vectors:
+            degraded = NO_PGVECTOR
+        elif coverage > 0:
             try:
                 embedding = (await self._embedder.embed([query.text]))[0]
             except EmbeddingUnavailable as error:
@@ -107,6 +110,7 @@ class HybridSearcher:
             leg=asked.query.top_k + SPARE,
             dense=asked.embedding is not None,
             reach=reach,
+            vectors=self._database.has_vectors,
         )
         rows = await statement.execute(conn, _parameters(asked) | others)
         return [as_hit(row) for row in rows]

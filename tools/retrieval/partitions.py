@@ -7,7 +7,7 @@ from typing import LiteralString
 from psycopg import errors, sql
 
 from graph.errors import NotFound
-from tools.storage.database import Connection
+from tools.storage.database import Connection, has_vectors
 
 # Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
 TOAST_TARGET = 4080
@@ -66,9 +66,12 @@ async def ensure_view(conn: Connection, workspace: int, dimension: int | None = 
     """Make the view of a workspace's segments that are for everybody, their vectors of the given dimension.
 
     The vector index is on vectors of one dimension, and the table takes any: the view has to name it as the index does.
+    Without pgvector there is no view.
     """
     view = sql.Identifier(view_name(workspace))
     halfvec = sql.SQL("halfvec") if dimension is None else sql.SQL("halfvec({})").format(sql.Literal(dimension))
+    if not await has_vectors(conn):
+        return
     async with conn.transaction():
         found = await conn.execute(
             "SELECT format_type(atttypid, atttypmod) FROM pg_attribute"

@@ -93,6 +93,8 @@ class StoredRun:
     session_id: str
     message_id: str
     watchers: int = 0
+    was_left: bool = False
+    gives_way: bool = False
     reader: Identity | None = None
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:

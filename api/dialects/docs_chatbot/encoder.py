@@ -6,7 +6,7 @@ dialect-docs-chatbot.md.
 
 from collections.abc import Mapping, Sequence
 from functools import singledispatchmethod
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -32,6 +32,7 @@ from graph.events import (
 )
 from graph.evidence import Message, Source
 from tools.auth.document_links import LinkSigner
+from tools.library.passages import SOURCE_TYPE as SELECTION
 
 LONGEST_CONTENT = 10_000
 
@@ -40,6 +41,8 @@ class DocsSource(TypedDict):
     """A source in the format of the chatbot's page. ``excerpt`` has at most 500 characters.
 
     Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    ``selection`` is there, and true, where it is no documentation but the passage that came with the question and that
+    stands on no page; its ``file_path`` is empty.
     """
 
     document_id: str
@@ -48,6 +51,7 @@ class DocsSource(TypedDict):
     relevance_score: float
     excerpt: str
     quotes: NotRequired[list[QuoteInContext]]
+    selection: NotRequired[Literal[True]]
 
 
 def docs_source(
@@ -61,6 +65,8 @@ def docs_source(
         relevance_score=source["score"],
         excerpt=source["excerpt"],
     )
+    if source["source_type"] == SELECTION:
+        shown["file_path"], shown["selection"] = "", True
     if source["index"] in quotes:
         shown["quotes"] = quotes[source["index"]]
         shown["excerpt"] = excerpt_of_quotes(shown["quotes"])

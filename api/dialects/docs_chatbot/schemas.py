@@ -7,7 +7,7 @@ from pydantic import UUID4, BaseModel, ConfigDict, Field
 
 from api.dialects.docs_chatbot.encoder import DocsSource, content, docs_source
 from api.dialects.quotes import quotes_in_context
-from api.fields import AnswerFromField, Printable, SelectedText, Timestamp, knobs_with
+from api.fields import AnswerFromField, LineEnds, Printable, SelectedText, Timestamp, knobs_with
 from graph.context import Context
 from graph.evidence import Identity, Message
 from tools.auth.document_links import LinkSigner
@@ -27,7 +27,7 @@ class DocsBody(BaseModel):
 class DocsQuery(DocsBody):
     """A question about the documentation, or about the text selected on the page."""
 
-    query: Annotated[str, Field(min_length=1, max_length=1000), Printable]
+    query: Annotated[str, Field(min_length=1, max_length=1000), Printable, LineEnds]
     selected_text: SelectedText | None = None
     session_id: UUID4 | None = Field(default=None, description="Omitted in the first message, which creates a session.")
     top_k: Annotated[int, Field(ge=1, le=30)] = CHUNKS_FOUND

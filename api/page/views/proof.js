@@ -34,11 +34,14 @@ export function sourceProof(claim, citations, source, read) {
     ...new Set(places),
   ];
   const shown = /** @type {(HTMLElement | null)[]} */ ([
-    h("p", { class: "title" }, source?.title ?? ""),
-    place.some((part) => part) ? h("p", { class: "place" }, place.filter((part) => part).join(" · ")) : null,
+    h("p", { class: "title", dir: "auto" }, source?.title ?? ""),
+    place.some((part) => part) ? h("p", { class: "place", dir: "auto" }, place.filter((part) => part).join(" · ")) : null,
     h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim.reasons)),
     decidedBy(claim),
-    ...citations.flatMap((citation) => [around(citation), citation.quote ? h("blockquote", null, h("q", null, citation.quote)) : null]),
+    ...citations.flatMap((citation) => [
+      around(citation),
+      citation.quote ? h("blockquote", { dir: "auto" }, h("q", null, citation.quote)) : null,
+    ]),
     ...changes.map((change) => h(
       "p",
       { class: `since ${change}` },
@@ -57,7 +60,7 @@ export function sourceProof(claim, citations, source, read) {
 /** Show what a quote hangs on in its document: the term that it defines, the header of its row. @param {Citation} citation */
 function around({ context }) {
   return context?.length
-    ? h("ul", { class: "around" }, context.map(({ role, text }) => h("li", { class: role }, text)))
+    ? h("ul", { class: "around" }, context.map(({ role, text }) => h("li", { class: role, dir: "auto" }, text)))
     : null;
 }
 

@@ -24,7 +24,7 @@ import { readerText } from "./reader_text.js";
  */
 export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
-  const title = h("h2", { class: "title" });
+  const title = h("h2", { class: "title", dir: "auto" });
   const links = readerLinks(app);
   const quotes = readerPassages({ go, ask });
   const text = readerText();
