@@ -157,10 +157,10 @@ class DocumentLinks:
             return None
         workspace, user, rights, holds, latest, has_key = found
         identity = _identity(workspace, user, rights)
-        if self._settings.auth.mode == "keys":
-            if has_key is False:  # None for a user who never had one
+        if self._settings.auth.mode == "keys" and has_key is not None:
+            if not has_key:
                 return None
-        else:
+        else:  # somebody whom an issuer or a proxy names
             identity = replace(identity, groups=tuple(g for g in identity.groups if g in latest.get("groups", ())))
         if not holds:
             identity = replace(identity, groups=())
