@@ -57,6 +57,11 @@ class PublicAddress:
             )
         return f"http://{host}"
 
+    @property
+    def home(self) -> str:
+        """The path of the page on its host, with a slash at its end."""
+        return f"{urlsplit(self._url or '').path}/"
+
     def owns(self, origin: str, headers: Headers) -> bool:
         """Whether an Origin is our own; without a public address, whether it is the one that Host names."""
         parts = urlsplit(self._url if self._url is not None else f"{urlsplit(origin).scheme}://{headers.get('host')}")

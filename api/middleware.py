@@ -96,7 +96,7 @@ def _to_login(connection: HTTPConnection) -> Response:
     """Send a person who follows a link to a document to the login, and from there back."""
     address: PublicAddress = connection.app.state.public_address
     wanted = urlencode({"next": connection.scope["path"]})
-    return RedirectResponse(f"{address.of(connection.headers)}/login?{wanted}", HTTPStatus.SEE_OTHER)
+    return RedirectResponse(f"{address.home}login?{wanted}", HTTPStatus.SEE_OTHER)
 
 
 async def _in_workspace(grant: Grant, headers: Headers, library: Library) -> Identity:
@@ -149,7 +149,7 @@ def security_schemes(settings: Settings) -> dict[str, Any]:
         header = settings.auth_proxy.user_header
         return {"proxy": {"type": "apiKey", "in": "header", "name": header, "description": "Set by a trusted proxy."}}
     schemes = _SECURITY_SCHEMES[settings.auth.mode]
-    if settings.oidc.issuer is None:
+    if not settings.oidc.issuer:
         return schemes
     name = PublicAddress(settings).cookie_name(LOGIN_COOKIE)
     login = {"type": "apiKey", "in": "cookie", "name": name, "description": "Of a person who logged in at `/login`."}

@@ -5,7 +5,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from html import escape
 from http import HTTPStatus
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -93,7 +92,7 @@ async def log_in(request: Request, party: Party, address: Address) -> Response:
         url, attempt = await party.begin(base + CALLBACK_PATH)
     except CitewellError as error:
         return _failure(request, error)
-    wanted = safe_next(request.query_params.get("next"), _home(base))
+    wanted = safe_next(request.query_params.get("next"), address.home)
     response = RedirectResponse(url, HTTPStatus.SEE_OTHER, NOT_KEPT)
     kept = ".".join((attempt.nonce, attempt.code_verifier, urlsafe_b64encode(wanted.encode()).decode().rstrip("=")))
     address.set_cookie(response, ATTEMPT_COOKIE + attempt.state, kept, ATTEMPT_SECONDS)
@@ -110,7 +109,7 @@ async def finish_login(
     state = reply.get("state", "")
     kept = address.cookie(request.headers, ATTEMPT_COOKIE + state) if _TOKEN.fullmatch(state) else None
     try:
-        attempt, wanted = _attempt_of(state, kept, _home(base))
+        attempt, wanted = _attempt_of(state, kept, address.home)
         code = reply.get("code")
         if not code:
             raise LoginFailed(f"The issuer did not log you in: {reply.get('error', 'it sent no code')[:LONGEST_CODE]}.")
@@ -139,11 +138,7 @@ async def log_out(
     elsewhere = await party.logout_url(f"{base}/", id_token) if id_token else None
     address.set_cookie(response, LOGIN_COOKIE, "", 0)
     response.headers.update(NOT_KEPT)
-    return LoggedOut(continue_at=elsewhere or _home(base))
-
-
-def _home(base: str) -> str:
-    return f"{urlsplit(base).path}/"
+    return LoggedOut(continue_at=elsewhere or address.home)
 
 
 def _attempt_of(state: str, kept: str | None, home: str) -> tuple[Attempt, str]:
@@ -163,7 +158,7 @@ def _failure(request: Request, error: CitewellError) -> Response:
     """Return an error as a page for a person, or as a problem for a program."""
     response = problem_of(error)
     if "text/html" in request.headers.get("accept", ""):
-        again = f"{urlsplit(_address(request).of(request.headers)).path}/login"
+        again = f"{_address(request).home}login"
         response = HTMLResponse(
             f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Citewell</title>'
             f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
