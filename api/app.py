@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from api.auditing import AuditMiddleware, serve_audit
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins
 from api.mcp.endpoint import mount_mcp, serve_mcp
 from api.middleware import (
@@ -19,6 +20,7 @@ from api.middleware import (
 )
 from api.openapi import describe
 from api.problems import install_error_handlers
+from api.routes.audit_routes import router as audit_router_
 from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
@@ -29,6 +31,7 @@ from api.routes.service_routes import workspaces_router as workspaces_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
+from api.scopes import RouteTable
 from api.static_files import read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
@@ -50,7 +53,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if citewell is not None:
-            async with serve_mcp(app):
+            async with serve_audit(app, settings), serve_mcp(app):
                 yield
             return
         async with open_citewell(settings) as opened, serve_mcp(app):
@@ -59,24 +62,33 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
             expiring = asyncio.create_task(
-                expire_hourly(opened.library.database, days=settings.session_days, job_days=settings.jobs.keep_days)
+                expire_hourly(
+                    opened.library.database,
+                    days=settings.session_days,
+                    job_days=settings.jobs.keep_days,
+                    audit_days=settings.audit.keep_days,
+                )
             )
             try:
-                yield
+                async with serve_audit(app, settings):
+                    yield
             finally:
                 await cancel_and_wait(expiring)
 
     app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
     app.state.settings = settings
     app.state.citewell = citewell
+    app.state.audit = None
     app.state.page = read_page()
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
+    app.add_middleware(AuditMiddleware, keeps_questions=settings.audit.questions)
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackMiddleware, origins=origins)
-    allow_origins(app, origins)
+    allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
     mount_routes(app)
+    app.state.route_table = RouteTable(app.routes)
     install_error_handlers(app)
     describe(app, SECURITY_SCHEMES[settings.auth.mode])
     return app
@@ -96,6 +108,7 @@ def mount_routes(app: FastAPI) -> None:
         search_router_,
         verify_router_,
         workspaces_router_,
+        audit_router_,
         graph_router_,
         health_router_,
         page_router_,

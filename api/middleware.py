@@ -5,7 +5,10 @@ service, an API key, or a token of a trusted issuer. Without valid credentials i
 exists.
 """
 
+import math
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -17,11 +20,15 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from answers.citations import excerpt
+from api.auditing import Audited
 from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
-from graph.errors import CitewellError, ConfigurationError, NotAuthenticated, NotFound
+from api.scopes import RouteTable, default_action
+from graph.entrypoint import Citewell
+from graph.errors import CitewellError, ConfigurationError, InvalidRequest, NotAuthenticated, NotFound, NotPermitted
 from graph.evidence import Identity
-from tools.auth.api_keys import ApiKeys
-from tools.auth.identities import Grant, checked_identity, is_loopback
+from tools.auth.api_keys import ApiKeys, normal_origin
+from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity, is_loopback
+from tools.auth.limits import UsedLimits
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
 from tools.settings import Settings
@@ -57,37 +64,72 @@ class IdentityMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its identity, or answer with a problem."""
         if scope["type"] == "http" and not _is_open(scope["path"]):
-            headers = Headers(scope=scope)
+            audited = scope.setdefault("state", {}).setdefault("audited", Audited())
             try:
-                library: Library = scope["app"].state.citewell.library
-                grant = await self._identify(headers, library)
-                identity = await _in_workspace(grant, headers, library)
+                await self._admit(scope, audited)
             except CitewellError as error:
+                audited.reason = error.code
                 response = problem_of(error)
                 if response.status_code == HTTPStatus.UNAUTHORIZED:
-                    response.headers["WWW-Authenticate"] = _challenge(headers)
+                    response.headers["WWW-Authenticate"] = _challenge(Headers(scope=scope))
                 await in_dialect_shape(scope["path"], response)(scope, receive, send)
                 return
-            scope.setdefault("state", {}).update(identity=identity, grant=grant)
         await self._app(scope, receive, send)
 
+    async def _admit(self, scope: Scope, audited: Audited) -> None:
+        """Store in the request's state who it is served as.
 
-async def _in_workspace(grant: Grant, headers: Headers, library: Library) -> Identity:
-    """Return the identity in the workspace that the request chooses, or else in the first one of its credentials.
+        Raises NotAuthenticated, NotFound for a workspace that the credentials don't allow, NotPermitted, RateLimited.
+        """
+        headers = Headers(scope=scope)
+        library: Library = scope["app"].state.citewell.library
+        table: RouteTable = scope["app"].state.route_table
+        route = table.find(scope["method"], scope["path"])
+        if route is not None:
+            audited.route = route.template
+            audited.action = route.needs.action or default_action(scope["method"])
+        grant = audited.grant = await self._identify(headers, library)
+        _check_origin(grant, headers)
+        sent = headers.getlist(WORKSPACE_HEADER)
+        identity = audited.identity = grant.restricted(_chosen(grant, sent) if sent else grant.identity)
+        if route is not None:
+            audited.target = "/".join(route.ids) or None
+            route.needs.check(grant.rights_in(identity.workspace), is_public=grant.is_public)
+        client = scope.get("client")
+        await UsedLimits(library.database).take_request(grant, client[0] if client else "")
+        # A workspace that the credentials don't allow is answered like one that does not exist.
+        if grant.may_create:
+            await library.workspaces.ensure(identity.workspace)
+        elif sent:
+            await library.workspaces.number(identity.workspace)
+        scope["state"].update(identity=identity, grant=grant)
 
-    The header holds a name in percent-encoded UTF-8, since headers are Latin-1. A workspace that the credentials don't
-    allow is answered like one that does not exist.
+
+def _check_origin(grant: Grant, headers: Headers) -> None:
+    """Raise NotPermitted if the credentials are bound to web pages of other origins than the one that sends them.
+
+    A browser names no origin where a page reads from its own; it says so in a header that pages can't set.
     """
-    sent = headers.getlist(WORKSPACE_HEADER)
-    identity = _chosen(grant, sent) if sent else grant.identity
-    if grant.may_create:
-        await library.workspaces.ensure(identity.workspace)
-    elif sent:
-        await library.workspaces.number(identity.workspace)
-    return identity
+    if not grant.origins:
+        return
+    origin = headers.get("origin")
+    if origin is not None and origin.lower() in grant.origins:
+        return
+    if origin is None and headers.get("sec-fetch-site") == "same-origin":
+        host = headers.get("host", "").lower()
+        if any(urlsplit(allowed).netloc == host for allowed in grant.origins):
+            return
+    raise NotPermitted(
+        "This key is for the web pages of other origins.",
+        suggestion="Send it from a page of its origins; `citewell keys list` shows them.",
+    )
 
 
 def _chosen(grant: Grant, sent: list[str]) -> Identity:
+    """Return the identity in the workspace that the request chooses.
+
+    The header holds a name in percent-encoded UTF-8, since headers are Latin-1.
+    """
     name = unquote(sent[0].strip())
     try:
         identity = checked_identity(name, grant.identity.user)
@@ -107,7 +149,7 @@ def identify_by(settings: Settings) -> Identify:
     """
     match settings.auth.mode:
         case "none":
-            return _always(Grant(Identity(settings.workspace, settings.user), None))
+            return _always(Grant(Identity(settings.workspace, settings.user), None, rights=Rights(EVERYTHING)))
         case "keys":
             return _by_key
         case "jwt":
@@ -127,10 +169,10 @@ def _always(grant: Grant) -> Identify:
 
 async def _by_key(headers: Headers, library: Library) -> Grant:
     keys = {*_bearers(headers), *headers.getlist("x-api-key")}
-    identity = await ApiKeys(library.database, library.workspaces).find(_single(keys))
-    if identity is None:
+    grant = await ApiKeys(library.database, library.workspaces).find(_single(keys))
+    if grant is None:
         raise NotAuthenticated("The key is not valid.")
-    return Grant(identity, (identity.workspace,))
+    return grant
 
 
 def _by_token(verifier: TokenVerifier) -> Identify:
@@ -259,6 +301,8 @@ EXPOSED_HEADERS = (
     "x-vercel-ai-ui-message-stream",
 )
 PREFLIGHT_SECONDS = 600
+KNOWN_ORIGINS_SECONDS = 60.0
+UNKNOWN_ORIGINS_SECONDS = 2.0
 
 
 def listed_origins(settings: Settings) -> frozenset[str]:
@@ -268,12 +312,13 @@ def listed_origins(settings: Settings) -> frozenset[str]:
     """
     origins = frozenset(origin.rstrip("/").lower() for origin in settings.cors_origins)
     for origin in origins - {ANY_ORIGIN}:
-        parts = urlsplit(origin)
-        if parts.scheme not in ("http", "https") or not parts.hostname or origin != f"{parts.scheme}://{parts.netloc}":
+        try:
+            normal_origin(origin)
+        except InvalidRequest:
             raise ConfigurationError(
                 f"cors_origins: {origin!r} is not an origin.",
                 suggestion="Write it as a browser does, with the port if there is one: https://wiki.example.com.",
-            )
+            ) from None
     if ANY_ORIGIN in origins and settings.auth.mode == "none":
         raise ConfigurationError(
             "cors_origins: '*' would let every web page read the library, since requests are not authenticated.",
@@ -282,11 +327,11 @@ def listed_origins(settings: Settings) -> frozenset[str]:
     return origins
 
 
-def allow_origins(app: FastAPI, origins: frozenset[str]) -> None:
-    """Allow pages of these origins to call the app, without cookies, which it does not use."""
-    if origins:
+def allow_origins(app: FastAPI, origins: frozenset[str], *, of_keys: bool) -> None:
+    """Allow pages of these origins to call the app, without cookies; ``of_keys``: also those that keys are bound to."""
+    if origins or of_keys:
         app.add_middleware(
-            CORSMiddleware,
+            KeyOriginsMiddleware if of_keys else CORSMiddleware,
             allow_origins=sorted(origins),
             allow_methods=CORS_METHODS,
             allow_headers=[ANY_ORIGIN],
@@ -294,3 +339,34 @@ def allow_origins(app: FastAPI, origins: frozenset[str]) -> None:
             allow_private_network=True,
             max_age=PREFLIGHT_SECONDS,
         )
+
+
+class KeyOriginsMiddleware(CORSMiddleware):
+    """CORS for the listed origins and for those that keys are bound to.
+
+    A preflight names no key, so the origins of all keys count; a reply's key is checked by itself. They are read anew
+    at most every few seconds, and only for an origin that is not known or, once a minute, for all.
+    """
+
+    _of_keys: frozenset[str] = frozenset()
+    _read_at = -math.inf
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a preflight, or pass the request on and let its page read the reply."""
+        if scope["type"] == "http" and (origin := Headers(scope=scope).get("origin")) is not None:
+            await self._look_up(origin, scope["app"].state.citewell)
+        await super().__call__(scope, receive, send)
+
+    def is_allowed_origin(self, origin: str) -> bool:
+        """Whether pages of an origin may call."""
+        return origin in self._of_keys or super().is_allowed_origin(origin)
+
+    async def _look_up(self, origin: str, citewell: Citewell) -> None:
+        since = time.monotonic() - self._read_at
+        if super().is_allowed_origin(origin) or since < (
+            KNOWN_ORIGINS_SECONDS if origin in self._of_keys else UNKNOWN_ORIGINS_SECONDS
+        ):
+            return
+        self._read_at = time.monotonic()
+        with suppress(CitewellError):  # then the request itself says that the database is unavailable
+            self._of_keys = await ApiKeys(citewell.library.database, citewell.library.workspaces).origins()

@@ -62,6 +62,25 @@ class NotAuthenticated(InvalidRequest):
     suggestion = "Send `Authorization: Bearer ...` with a key of `citewell keys create`, or a valid token."
 
 
+class NotPermitted(InvalidRequest):
+    """Good credentials that don't allow the request, with what they lack."""
+
+    code = "not_permitted"
+    suggestion = "Use credentials that allow it; `citewell keys create --scope` makes a key."
+
+
+class RateLimited(CitewellError):
+    """As many requests or runs as the credentials allow in a time; ``retry_after`` is in seconds."""
+
+    code = "rate_limited"
+    retryable = True
+    suggestion = "Try again after the seconds that Retry-After names."
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class Overloaded(CitewellError):
     """As many active and queued runs as this process accepts."""
 
@@ -192,6 +211,7 @@ class WebUnavailable(DependencyFailed):
 
 _RESTORED: tuple[type[CitewellError], ...] = (
     InvalidRequest,
+    NotPermitted,
     NotFound,
     UnreadableDocument,
     DocumentTooExpensive,

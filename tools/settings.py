@@ -271,7 +271,8 @@ class JobSettings(BaseModel, extra="forbid"):
 class AuthSettings(BaseModel, extra="forbid"):
     """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
 
-    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
+    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused. One
+    without ``scope_claim`` may do all but administer, and one without ``space_claim`` works in all spaces.
     """
 
     mode: Literal["none", "keys", "jwt"] = "none"
@@ -282,12 +283,30 @@ class AuthSettings(BaseModel, extra="forbid"):
     workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    scope_claim: Annotated[str, Field(min_length=1)] = "citewell_scopes"
+    space_claim: Annotated[str, Field(min_length=1)] = "citewell_spaces"
 
     @model_validator(mode="after")
     def _one_way(self) -> "AuthSettings":
         if self.mode == "jwt" and bool(self.jwt_secret.get_secret_value()) == bool(self.jwks_url):
             raise ValueError("auth: mode jwt needs either auth.jwt_secret (HS256) or auth.jwks_url (RS256)")
         return self
+
+
+class AuditSettings(BaseModel, extra="forbid"):
+    """The audit log; unless ``enabled`` says otherwise, it is kept where requests are authenticated.
+
+    It holds no text, except questions with ``questions``. Entries are kept for ``keep_days``.
+    """
+
+    enabled: bool | None = None
+    questions: bool = False
+    keep_days: Annotated[int, Field(ge=1, le=3650)] = 90
+
+    @field_validator("enabled", mode="before")
+    @classmethod
+    def _unset(cls, value: object) -> object:
+        return None if value == "" else value
 
 
 class Settings(BaseSettings):
@@ -337,6 +356,7 @@ class Settings(BaseSettings):
     auto_title: bool = True
 
     auth: AuthSettings = AuthSettings()
+    audit: AuditSettings = AuditSettings()
     cors_origins: list[str] = []
 
     host: str = "127.0.0.1"

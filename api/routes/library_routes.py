@@ -17,6 +17,7 @@ from api.fields import Body, Cursor, Limit, Name, Printable, optional
 from api.original_files import send_original
 from api.problems import problems
 from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
+from api.scopes import needs
 from graph.errors import NotFound
 from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
@@ -25,6 +26,7 @@ from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.library import Library
 from tools.library.new_documents import NewDocument
+from tools.library.ownership import change_owner
 from tools.library.places import Place
 
 documents_router = APIRouter(tags=["documents"])
@@ -40,6 +42,7 @@ PathPart = Annotated[str, Field(min_length=1, max_length=2000), Printable]
     openapi_extra=UPLOAD_BODY,
     responses=WRITING,
 )
+@needs("write")
 async def add_document(
     document: UploadedDocument, me: Me, library: OpenLibrary, prefer: Prefer, request: Request, response: Response
 ) -> Ingested | IngestedArchive | Response:
@@ -60,6 +63,7 @@ async def add_document(
     openapi_extra=UPLOAD_BODY,
     responses=WRITING,
 )
+@needs("write")
 async def put_document(
     document_id: UUID,
     document: UploadedDocument,
@@ -90,6 +94,7 @@ async def _ingest(
 
 
 @documents_router.get("/api/documents", responses=problems(422, 503))
+@needs("read")
 async def list_documents(
     me: Me,
     library: OpenLibrary,
@@ -111,20 +116,44 @@ async def list_documents(
 
 
 @documents_router.get("/api/documents/{document_id}", responses=problems(404, 422, 503))
+@needs("read")
 async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> DocumentDetails:
     """Read a document's details, without its text."""
     return await library.documents.get(me, str(document_id))
 
 
+class DocumentChange(Body):
+    """What to change of a document besides its text."""
+
+    owner: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        description="The only user who may read it; null for the whole workspace."
+    )
+
+
+@documents_router.patch(
+    "/api/documents/{document_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 413, 422, 503)
+)
+@needs("write", "admin")
+async def change_document(document_id: UUID, change: DocumentChange, me: Me, library: OpenLibrary) -> None:
+    """Change who a document belongs to.
+
+    Its owner may give it to the whole workspace. To make the workspace's document one's own, to name somebody else, and
+    to change a document of somebody else needs the scope `admin`.
+    """
+    await change_owner(library.database, library.workspaces, me, str(document_id), change.owner)
+
+
 @documents_router.delete(
     "/api/documents/{document_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503)
 )
+@needs("write")
 async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> None:
     """Hide a document at once; `citewell purge` removes it later."""
     await library.documents.delete(me, str(document_id))
 
 
 @documents_router.get("/api/documents/{document_id}/raw-text", responses=problems(404, 422, 503))
+@needs("ask", "read")
 async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
     """Read a document's canonical text by segments; every offset in the API refers to this text."""
     return await library.documents.raw_text(me, str(document_id))
@@ -141,6 +170,7 @@ _ORIGINAL: dict[int | str, dict[str, Any]] = {
 
 @documents_router.get("/api/documents/{document_id}/original", response_class=Response, responses=_ORIGINAL)
 @documents_router.head("/api/documents/{document_id}/original", response_class=Response, include_in_schema=False)
+@needs("read")
 async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request: Request) -> Response:
     """Read the file that a document was read from; `Range` reads a part of it."""
     stored = await library.originals.find(me, str(document_id))
@@ -151,6 +181,7 @@ Offset = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="An offset 
 
 
 @documents_router.get("/api/documents/{document_id}/segments/{index}/place", responses=problems(404, 422, 503))
+@needs("ask", "read")
 async def get_place(
     document_id: UUID,
     index: Annotated[int, Path(ge=0, le=999_999_999)],
@@ -164,6 +195,7 @@ async def get_place(
 
 
 @documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))
+@needs("ask", "read")
 async def open_document(document_id: UUID, me: Me, library: OpenLibrary) -> HTMLResponse:
     """Show a document as a page; `#segment-N` is the address of a segment in it."""
     pages = await library.reader.read_pages([str(document_id)], me)
@@ -184,6 +216,7 @@ class SearchResults(Body):
 
 
 @search_router.get("/api/search", responses=problems(422, 503))
+@needs("read")
 async def search(
     me: Me,
     library: OpenLibrary,

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx2
@@ -11,7 +12,15 @@ import jwt
 from pydantic import BaseModel, ValidationError
 
 from graph.errors import ConfigurationError, DependencyFailed, NotAuthenticated
-from tools.auth.identities import Grant, checked_grant, is_loopback
+from tools.auth.identities import (
+    ORDINARY,
+    Grant,
+    Rights,
+    checked_grant,
+    checked_scopes,
+    checked_spaces,
+    is_loopback,
+)
 from tools.settings import AuthSettings
 
 log = logging.getLogger("citewell.identity")
@@ -129,6 +138,7 @@ def _usable(published: _Published) -> dict[str | None, jwt.PyJWK]:
 
 
 LONGEST_TOKEN = 16_384
+LONGEST_TOKEN_ID = 200
 LEEWAY_SECONDS = 30
 LEAST_SECRET_BYTES = 32  # RFC 7518, 3.2: a key of the hash's own size or larger
 INVALID = "The token is not valid."
@@ -183,11 +193,35 @@ class TokenVerifier:
         # A claim that is there counts, whatever it holds: only a token that names no workspace gets the default.
         workspace = claims.get(names["workspace"], self._auth.default_workspace)
         try:
-            return checked_grant(workspace, claims.get(names["user"]))
+            grant = checked_grant(workspace, claims.get(names["user"]))
         except ValueError as error:
             what, _, why = str(error).partition(": ")
             message = f"The token's claim {names[what]} does not name a {what}: {why}."
             raise NotAuthenticated(message, suggestion="Configure the issuer to put it into the token.") from None
+        rights = {name: self._rights(claims, name) for name in grant.workspaces or ()}
+        token_id = claims.get("jti")
+        return replace(
+            grant,
+            rights_by_workspace=rights,
+            credential=f"jwt:{token_id[:LONGEST_TOKEN_ID]}" if isinstance(token_id, str) else "jwt",
+        )
+
+    def _rights(self, claims: dict[str, object], workspace: str) -> Rights:
+        """Return what the claims allow in a workspace; a claim that is an object says it for each workspace."""
+        scopes, spaces = ORDINARY, None
+        if (claim := self._auth.scope_claim) in claims:
+            scopes = checked_scopes(_of_workspace(claims[claim], workspace))
+        if (claim := self._auth.space_claim) in claims:
+            try:
+                spaces = checked_spaces(_of_workspace(claims[claim], workspace))
+            except ValueError as error:
+                message = f"The token's claim {claim} does not name spaces of {workspace!r}: {error}."
+                raise NotAuthenticated(message, suggestion="Leave it out for all spaces.") from None
+        return Rights(scopes, spaces)
+
+
+def _of_workspace(claim: object, workspace: str) -> object:
+    return claim.get(workspace) if isinstance(claim, dict) else claim
 
 
 def _shared(auth: AuthSettings) -> FindKey:

@@ -16,7 +16,7 @@ from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument
 from tools.originals.originals import Original, Originals
 from tools.retrieval.indexing import drop_segments, lock_library
-from tools.retrieval.scope import LASTING, VISIBLE, as_uuid
+from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, reader_of
 from tools.storage.database import Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
@@ -275,7 +275,7 @@ class Documents:
             found = await (await rows.execute(_GET, row)).fetchone()
             if found is None:
                 raise _unknown(document_id)
-            similar = await find_similar(connection, row["workspace"], row["user"], [found.document_id])
+            similar = await find_similar(connection, row["workspace"], identity, [found.document_id])
         values = {each.name: getattr(found, each.name) for each in fields(Document)}
         return DocumentDetails(**values, similar_to=similar.get(found.document_id, []))
 
@@ -320,7 +320,7 @@ class Documents:
         return len(gone)
 
     async def _scope(self, identity: Identity) -> dict[str, Any]:
-        return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
+        return {"workspace": await self._workspaces.number(identity.workspace), **reader_of(identity)}
 
     async def _document_key(self, identity: Identity, document_id: str) -> dict[str, Any]:
         """Return the SQL parameters of a document's query. Raises NotFound if the id is not a UUID."""

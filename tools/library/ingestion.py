@@ -38,6 +38,7 @@ from tools.library.new_documents import (
     find_files,
     make_ready,
 )
+from tools.library.ownership import refusal_to_store
 from tools.library.sandbox import ReadFile, Sandbox
 from tools.library.sandbox_process import Reading, WiredDocument
 from tools.library.segmenting import SegmentSize, segment
@@ -53,7 +54,7 @@ from tools.storage.tenants import Workspaces
 
 Status = Literal["created", "updated", "unchanged"]
 Draft = IndexedDocument | PackedDocument
-Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
+Change = Literal["created", "replaced", "updated", "unchanged", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,15 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class ComparedDocument:
-    """A document with the change that storing it makes, and the number of its stored segments."""
+    """A document with the change that storing it makes, and the number of its stored segments.
+
+    ``refusal`` is why it may not be stored.
+    """
 
     document: ReadyDocument
     change: Change
     segments: int
+    refusal: InvalidRequest | None = None
 
     @property
     def writes(self) -> bool:
@@ -92,11 +97,12 @@ class ComparedDocument:
         """Whether its segments have to be made and are not among the drafts yet."""
         return self.change in ("created", "replaced") and self.document.document_id not in drafts
 
-    def outcome(self, drafts: Mapping[str, Draft]) -> Ingested | NotFound:
+    def outcome(self, drafts: Mapping[str, Draft]) -> Ingested | InvalidRequest:
         """Return the result for the document, valid once its changes are written."""
         document = self.document
-        if self.change == "foreign":
-            return NotFound(f"There is no document {document.document_id} that you can change.")
+        if self.change == "refused":
+            assert self.refusal is not None
+            return self.refusal
         status: Status = "updated" if self.change == "replaced" else self.change
         cut = self.change in ("created", "replaced")
         segments = drafts[document.document_id].segments if cut else self.segments
@@ -115,18 +121,18 @@ class ComparedDocument:
 async def compare_documents(
     connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
 ) -> list[ComparedDocument]:
-    """Compare documents with their stored versions; those owned by another user are ``foreign``."""
+    """Compare documents with their stored versions; those that the identity may not store are ``refused``."""
     stored = await read_stored_documents(connection, workspace, [document.document_id for document in documents])
-    return [_compared(document, stored.get(document.document_id), identity.user) for document in documents]
+    return [_compared(document, stored.get(document.document_id), identity) for document in documents]
 
 
-def _compared(document: ReadyDocument, stored: StoredDocument | None, user: str) -> ComparedDocument:
+def _compared(document: ReadyDocument, stored: StoredDocument | None, identity: Identity) -> ComparedDocument:
+    if (refusal := refusal_to_store(document, stored, identity)) is not None:
+        return ComparedDocument(document, "refused", 0, refusal)
     if stored is None:
         return ComparedDocument(document, "created", 0)
     change: Change = "updated"
-    if stored.fields.owner not in (None, user):
-        change = "foreign"
-    elif stored.is_same(document):
+    if stored.is_same(document):
         change = "unchanged"
     elif not stored.holds(document):
         change = "replaced"
@@ -218,6 +224,7 @@ class Ingestor:
         """Store a document or its new version; nothing is written if it is unchanged.
 
         Raises InvalidRequest, UnreadableDocument, NotFound (unknown workspace, or another user's document id),
+        NotPermitted (an owner or a space that the identity may not choose),
         EmbeddingUnavailable, EmbeddingMismatch, DatabaseUnavailable. After any of them the library is unchanged.
         """
         workspace = await self._workspaces.number(identity.workspace)
@@ -457,8 +464,8 @@ class Ingestor:
         *,
         finish: Finish | None = None,
         tell: Progress = _silent,
-    ) -> list[Ingested | NotFound]:
-        """Write the changes of documents with distinct ids; the result is NotFound for those of another user.
+    ) -> list[Ingested | InvalidRequest]:
+        """Write the changes of documents with distinct ids; the result is an error for those that it may not store.
 
         ``files`` are what the sandbox has read; ``again`` reads one whose stored segments were replaced meanwhile.
         """
@@ -486,7 +493,7 @@ class Ingestor:
                             await check_recorded(connection, self._embedder)
                             await write_changes(connection, workspace, now, drafts)
                         found = [each.outcome(drafts) for each in now]
-                        outcomes = await _with_similar(connection, workspace, identity.user, found)
+                        outcomes = await _with_similar(connection, workspace, identity, found)
                         for outcome in outcomes if finish is not None else ():
                             if finish is not None and isinstance(outcome, Ingested):
                                 await finish(connection, outcome)
@@ -542,18 +549,18 @@ def _given(document: NewDocument) -> NewDocument:
     return document
 
 
-def _raised(outcome: Ingested | NotFound) -> Ingested:
-    if isinstance(outcome, NotFound):
+def _raised(outcome: Ingested | InvalidRequest) -> Ingested:
+    if isinstance(outcome, InvalidRequest):
         raise outcome
     return outcome
 
 
 async def _with_similar(
-    connection: Connection, workspace: int, user: str, outcomes: Sequence[Ingested | NotFound]
-) -> list[Ingested | NotFound]:
+    connection: Connection, workspace: int, identity: Identity, outcomes: Sequence[Ingested | InvalidRequest]
+) -> list[Ingested | InvalidRequest]:
     """Tell of each document whose text is new which others are similar to it."""
     new = [each.document_id for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged"]
-    similar = await find_similar(connection, workspace, user, new) if new else {}
+    similar = await find_similar(connection, workspace, identity, new) if new else {}
     return [
         replace(each, similar_to=similar[each.document_id])
         if isinstance(each, Ingested) and each.document_id in similar

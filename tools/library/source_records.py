@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
+from tools.retrieval.scope import reader_of
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -68,7 +69,10 @@ class Source:
         return SourceOptions(**{name: self.options.get(name) for name in SourceOptions.__slots__})
 
 
-_REACHED = "s.workspace = %(workspace)s AND (s.owner IS NULL OR s.owner = %(user)s)"
+_REACHED = (
+    "s.workspace = %(workspace)s AND (s.owner IS NULL OR s.owner = %(user)s)"
+    " AND (%(allowed_spaces)s::text[] IS NULL OR s.options ->> 'space' = ANY(%(allowed_spaces)s))"
+)
 _COLUMNS = """
 s.source_id::text, s.kind, s.location, s.owner, s.options, s.created_at, s.synced_at, s.report,
 (SELECT count(DISTINCT p.document_id) FROM places AS p
@@ -189,7 +193,7 @@ class Sources:
 
     async def _scope(self, identity: Identity) -> dict[str, Any]:
         number = await self._workspaces.number(identity.workspace)
-        return {"workspace": number, "user": identity.user, "lock": LOCK}
+        return {"workspace": number, **reader_of(identity), "lock": LOCK}
 
 
 async def record_sync(

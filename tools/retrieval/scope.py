@@ -5,7 +5,7 @@ from datetime import UTC
 from typing import Any
 from uuid import UUID
 
-from graph.evidence import Segment
+from graph.evidence import Identity, Segment
 from graph.ports import SearchQuery
 from tools.library.structure import unpack_blocks
 from tools.storage.database import Connection
@@ -17,10 +17,22 @@ SEGMENT_COLUMNS = (
     " d.updated_at, d.content_hash, d.media_type"
 )
 NOT_EXPIRED = "(d.expires_at IS NULL OR d.expires_at > now())"
-VISIBLE = f"d.deleted_at IS NULL AND (d.owner IS NULL OR d.owner = %(user)s) AND {NOT_EXPIRED}"
+# What a run stored for its asker, a page of the web or a marked passage, is in no space.
+IN_SPACES = (
+    "(%(allowed_spaces)s::text[] IS NULL"
+    " OR d.space_id = ANY(%(allowed_spaces)s) OR d.space_slug = ANY(%(allowed_spaces)s)"
+    " OR d.expires_at IS NOT NULL AND d.owner IS NOT NULL)"
+)
+READABLE = f"(d.owner IS NULL OR d.owner = %(user)s) AND {IN_SPACES}"
+VISIBLE = f"d.deleted_at IS NULL AND {READABLE} AND {NOT_EXPIRED}"
 # What has a time limit was brought by a run: a page of the web, a passage that a reader marked. It can be read and
 # cited by its id, and is no part of the library that everybody's questions search.
 LASTING = "d.expires_at IS NULL"
+
+
+def reader_of(identity: Identity) -> dict[str, Any]:
+    """Return the parameters of ``READABLE``: who reads, and in which spaces."""
+    return {"user": identity.user, "allowed_spaces": None if identity.spaces is None else list(identity.spaces)}
 
 
 def as_segment(row: tuple[Any, ...]) -> Segment:
@@ -71,12 +83,13 @@ async def find_scope(conn: Connection, workspace: int, query: SearchQuery) -> Sc
     """
     if query.document_ids:
         return Scope([identifier for identifier in map(as_uuid, query.document_ids) if identifier is not None])
-    if not query.spaces:
+    spaces = query.spaces or query.identity.spaces
+    if not spaces:
         return Scope()
     parameters = {
+        **reader_of(query.identity),
         "workspace": workspace,
-        "user": query.identity.user,
-        "spaces": list(query.spaces),
+        "spaces": list(spaces),
         "few": FEW_DOCUMENTS,
     }
     found = await conn.execute(_SPACES, parameters, prepare=True)

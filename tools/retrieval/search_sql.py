@@ -28,7 +28,7 @@ from graph.evidence import Hit
 from graph.ports import SearchQuery
 from text.terms import UNSPACED_TERM
 from tools.retrieval.partitions import partition_name, vectors_name
-from tools.retrieval.scope import LASTING, NOT_EXPIRED, SEGMENT_COLUMNS, as_segment
+from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, SEGMENT_COLUMNS, as_segment
 from tools.storage.database import Connection
 
 IDF_POWER = 1.3  # sharpens the IDF: question words are rarer in prose than they are telling
@@ -104,7 +104,7 @@ def numbered(text: str) -> Statement:
 # anything is ordered, and num_nulls from the index that listings use, whose order is by date.
 _SEEN = """EXISTS (
         SELECT 1 FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = c.document_id
-        AND num_nulls(d.deleted_at) = 1 AND (d.owner IS NULL OR d.owner = %(user)s) AND {lasting}
+        AND num_nulls(d.deleted_at) = 1 AND {readable} AND {lasting}
         AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s)) OFFSET 0
     )"""
 
@@ -271,9 +271,9 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, r
 
     ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
     named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
-    first ``OPENING``. Parameters: terms, weights, expected, budget, user, spaces, document_ids, coverage, top_k,
-    min_score, expand, and with the dense leg embedding. Columns: those of a segment, the score that a segment was
-    found with or None for a neighbour, and the score that orders.
+    first ``OPENING``. Parameters: terms, weights, expected, budget, user, allowed_spaces, spaces, document_ids,
+    coverage, top_k, min_score, expand, and with the dense leg embedding. Columns: those of a segment, the score that a
+    segment was found with or None for a neighbour, and the score that orders.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"
@@ -298,6 +298,7 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, r
     ):
         statement = statement.replace(slot, text)
     statement = statement.format(
+        readable=READABLE,
         partition=partition_name(workspace),
         vectors=vectors_name(workspace),
         near=NEAR,

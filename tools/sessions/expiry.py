@@ -5,6 +5,8 @@ import logging
 from dataclasses import astuple, dataclass
 
 from graph.errors import DatabaseUnavailable
+from tools.auth.audit import expire_audit
+from tools.auth.limits import expire_limits
 from tools.library.job_store import expire_jobs
 from tools.sessions.checkpoints import delete_threads
 from tools.storage.database import Connection, Database
@@ -73,11 +75,16 @@ async def expire(database: Database, *, days: int, job_days: int = 7, dry_run: b
     return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
 
 
-async def expire_hourly(database: Database, *, days: int, job_days: int) -> None:
-    """Run ``expire`` now and every hour until cancelled; after a database failure, retry at the next hour."""
+async def expire_hourly(database: Database, *, days: int, job_days: int, audit_days: int) -> None:
+    """Run ``expire`` now and every hour until cancelled, and forget old audit entries and limits that are free again.
+
+    After a database failure, retry at the next hour.
+    """
     while True:
         try:
             expired = await expire(database, days=days, job_days=job_days)
+            await expire_audit(database, days=audit_days)
+            await expire_limits(database)
         except DatabaseUnavailable as error:
             log.warning("nothing could be expired: %s", error.message)
         else:
