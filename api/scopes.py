@@ -86,11 +86,11 @@ class RouteTable:
     """What the routes of an app need, by method and path, found in the order in which the app finds them."""
 
     def __init__(self, routes: Sequence[BaseRoute]) -> None:
-        self._routes = list(_routes(routes))
+        self.routes = list(_routes(routes))
 
     def find(self, method: str, path: str) -> RouteNeeds | None:
         """Return the route that will answer a request, or None where there is none."""
-        for route in self._routes:
+        for route in self.routes:
             if method in route.methods and (found := route.pattern.match(path)) is not None:
                 return RouteNeeds(route.named.template, route.named.needs, tuple(found.groups()))
         return None
