@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.errors import NotAuthenticated, NotPermitted, RateLimited
 from graph.evidence import Identity
-from tools.auth.audit import Action, AuditEntry, AuditLog, Outcome
+from tools.auth.audit_log import Action, AuditEntry, AuditLog, Outcome
 from tools.auth.identities import Grant
 from tools.settings import Settings
 

@@ -18,7 +18,7 @@ ENVELOPE: dict[str, Any] = {
     "seq": {"type": "integer", "minimum": 1, "description": "Counts from 1 without gaps."},
     "at": {"type": "string", "format": "date-time"},
 }
-_UNIDENTIFIED = {str(status): described for status, described in problems(401).items()}
+_REFUSED = {str(status): described for status, described in problems(401, 403, 429).items()}
 
 
 def event_schemas() -> dict[str, Any]:
@@ -68,7 +68,7 @@ def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
 
 
 def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
-    """Add the credentials that routes accept, any one of them, and the 401 of a request without any."""
+    """Add the credentials that routes accept, any one of them, and how a request is refused that they don't allow."""
     if not schemes:
         return
     schema["components"]["securitySchemes"] = schemes
@@ -78,4 +78,4 @@ def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
             if path in OPEN_PATHS:
                 operation["security"] = []
             else:
-                operation["responses"] = {**operation["responses"], **_UNIDENTIFIED}
+                operation["responses"] = {**operation["responses"], **_REFUSED}

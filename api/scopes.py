@@ -9,7 +9,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute
 
 from graph.errors import NotPermitted
-from tools.auth.audit import Action
+from tools.auth.audit_log import Action
 from tools.auth.identities import ORDINARY, SCOPES, Rights, Scope
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])

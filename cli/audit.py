@@ -9,7 +9,7 @@ from cli.console import print_json, result_console
 from cli.options import AsJson
 
 if TYPE_CHECKING:
-    from tools.auth.audit import StoredEntry
+    from tools.auth.audit_log import StoredEntry
 
 LONGEST_PAGE = 1000
 HEADINGS = ["Time", "Workspace", "User", "Credential", "Action", "Request", "Target", "Outcome", "Address", "Times"]
@@ -52,7 +52,7 @@ async def _audit(
     as_json: bool,
 ) -> None:
     from cli.tables import show_table
-    from tools.auth.audit import AuditLog
+    from tools.auth.audit_log import AuditLog
 
     async with opened_database(settings_for()) as storage:
         page = await AuditLog(storage.database).list(

@@ -53,6 +53,8 @@ BY_CODE = {
     "session_busy": Exit.UNAVAILABLE,
     "source_busy": Exit.UNAVAILABLE,
     "not_authenticated": Exit.USAGE,
+    "not_permitted": Exit.USAGE,
+    "rate_limited": Exit.UNAVAILABLE,
     "overloaded": Exit.UNAVAILABLE,
     "server_stopping": Exit.UNAVAILABLE,
     "dependency_failed": Exit.UNAVAILABLE,

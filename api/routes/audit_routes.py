@@ -8,7 +8,7 @@ from api.dependencies import Me, OpenLibrary
 from api.fields import Cursor, Limit, Name
 from api.problems import problems
 from api.scopes import needs
-from tools.auth.audit import Action, AuditLog, AuditPage, Outcome
+from tools.auth.audit_log import Action, AuditLog, AuditPage, Outcome
 
 router = APIRouter(tags=["audit"])
 

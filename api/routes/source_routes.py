@@ -72,7 +72,7 @@ async def add_source(new: NewSource, me: Me, library: OpenLibrary, settings: App
         raise NotPermitted("owner: you may name yourself or nobody; to name others needs the scope admin.")
     if me.spaces is not None and new.space not in me.spaces:
         raise NotPermitted(
-            f"space: these credentials write in {', '.join(me.spaces)} alone.",
+            f"space: these credentials write in {', '.join(me.spaces) or 'no space'} alone.",
             suggestion="Name one of these spaces as that of the documents.",
         )
     location = await asyncio.to_thread(checked_location, new.kind, new.location, settings.source_roots)

@@ -212,8 +212,9 @@ class TokenVerifier:
         if (claim := self._auth.scope_claim) in claims:
             scopes = checked_scopes(_of_workspace(claims[claim], workspace))
         if (claim := self._auth.space_claim) in claims:
+            named = _of_workspace(claims[claim], workspace)
             try:
-                spaces = checked_spaces(_of_workspace(claims[claim], workspace))
+                spaces = () if named is None else checked_spaces(named)
             except ValueError as error:
                 message = f"The token's claim {claim} does not name spaces of {workspace!r}: {error}."
                 raise NotAuthenticated(message, suggestion="Leave it out for all spaces.") from None

@@ -55,7 +55,7 @@ def refusal_of_space(fields: DocumentFields, identity: Identity) -> InvalidReque
     if identity.spaces is None or fields.expires_at is not None or _is_in(fields, identity.spaces):
         return None
     return NotPermitted(
-        f"space: these credentials write in {', '.join(identity.spaces)} alone.",
+        f"space: these credentials write in {', '.join(identity.spaces) or 'no space'} alone.",
         suggestion="Name one of these spaces as the document's.",
     )
 

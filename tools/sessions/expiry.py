@@ -5,7 +5,7 @@ import logging
 from dataclasses import astuple, dataclass
 
 from graph.errors import DatabaseUnavailable
-from tools.auth.audit import expire_audit
+from tools.auth.audit_log import expire_audit
 from tools.auth.limits import expire_limits
 from tools.library.job_store import expire_jobs
 from tools.sessions.checkpoints import delete_threads

@@ -85,15 +85,16 @@ DELETE FROM audit_log WHERE ctid = ANY(array(
 class AuditLog:
     """The audit log of a deployment, to read and, while ``writing``, to write."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, most_waiting: int = MOST_WAITING) -> None:
         self._database = database
+        self._most_waiting = most_waiting
         self._waiting: dict[AuditEntry, tuple[datetime, int]] = {}
         self._lost = 0
 
     def record(self, entry: AuditEntry) -> None:
         """Leave an entry to be written."""
         at, times = self._waiting.get(entry, (datetime.now(UTC), 0))
-        if times or len(self._waiting) < MOST_WAITING:
+        if times or len(self._waiting) < self._most_waiting:
             self._waiting[entry] = (at, times + 1)
         else:
             self._lost += 1
