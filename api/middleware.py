@@ -89,6 +89,7 @@ class IdentityMiddleware:
             audited.route = route.template
             audited.action = route.needs.action or default_action(scope["method"])
         grant = audited.grant = await self._identify(headers, library)
+        audited.identity = grant.identity
         _check_origin(grant, headers)
         sent = headers.getlist(WORKSPACE_HEADER)
         identity = audited.identity = grant.restricted(_chosen(grant, sent) if sent else grant.identity)
