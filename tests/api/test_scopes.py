@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from api.app import create_app
+from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import InvalidRequest
 from graph.evidence import Identity
@@ -20,6 +21,7 @@ from tests.api.test_errors import assert_problem
 from tests.issuer import claims
 from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.auth.identities import EVERYTHING, Limits, Scope
+from tools.runs.run_request import RunRequest, request_from_json, request_to_json
 from tools.settings import AuthSettings, Settings
 
 SECRET = "not a word of it is known to anybody"
@@ -304,3 +306,8 @@ async def test_a_days_questions_are_counted_where_a_run_begins(
 def test_terms_that_a_key_can_not_have_are_refused(terms: KeyTerms, message: str) -> None:
     with pytest.raises(InvalidRequest, match=message):
         terms.checked()
+
+
+def test_a_run_that_another_process_goes_on_with_stays_in_the_spaces_of_its_asker() -> None:
+    request = RunRequest("Why?", Context(user="ann", allowed_spaces=["people"]))
+    assert request_from_json(request_to_json(request)).context.identity == Identity(user="ann", spaces=("people",))
