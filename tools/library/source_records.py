@@ -100,6 +100,7 @@ UPDATE documents AS d SET deleted_at = now()
 FROM places AS p
 WHERE p.workspace = %(workspace)s AND p.source_id = %(source_id)s
   AND d.workspace = %(workspace)s AND d.document_id = p.document_id AND d.deleted_at IS NULL
+  AND (d.owner IS NULL OR d.owner = %(user)s)
   AND NOT EXISTS (SELECT FROM places AS o WHERE o.workspace = %(workspace)s AND o.document_id = d.document_id
                   AND o.source_id <> %(source_id)s)
 RETURNING d.document_id
