@@ -41,4 +41,4 @@ class Context:
     @property
     def identity(self) -> Identity:
         spaces = None if self.allowed_spaces is None else tuple(self.allowed_spaces)
-        return Identity(self.workspace, self.user, spaces)
+        return Identity(self.workspace, self.user, spaces=spaces)

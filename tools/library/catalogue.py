@@ -16,7 +16,7 @@ from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument
 from tools.originals.originals import Original, Originals
 from tools.retrieval.indexing import drop_segments, lock_library
-from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, reader_of
+from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
@@ -320,7 +320,7 @@ class Documents:
         return len(gone)
 
     async def _scope(self, identity: Identity) -> dict[str, Any]:
-        return {"workspace": await self._workspaces.number(identity.workspace), **reader_of(identity)}
+        return {"workspace": await self._workspaces.number(identity.workspace), **reading_as(identity)}
 
     async def _document_key(self, identity: Identity, document_id: str) -> dict[str, Any]:
         """Return the SQL parameters of a document's query. Raises NotFound if the id is not a UUID."""

@@ -141,7 +141,7 @@ class ClaimedFile:
     def identity(self) -> Identity:
         """Who the file is stored for, with what the credentials allowed that it was sent with."""
         spaces = None if self.spaces is None else tuple(self.spaces)
-        return Identity(self.workspace, self.user, spaces, assigns_owners=self.assigns_owners)
+        return Identity(self.workspace, self.user, spaces=spaces, assigns_owners=self.assigns_owners)
 
 
 class JobWorker:

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from graph.evidence import Identity
 from text.scripts import UNSPACED
-from tools.retrieval.scope import LASTING, VISIBLE, reader_of
+from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.storage.database import Connection
 
 BITS = 256
@@ -103,7 +103,7 @@ async def find_similar(
 ) -> dict[str, list[SimilarDocument]]:
     """Find for each document up to three others that share its file or most of its text and that one may read."""
     found: dict[str, list[SimilarDocument]] = {}
-    row = {"workspace": workspace, **reader_of(identity), "ids": list(document_ids)}
+    row = {"workspace": workspace, **reading_as(identity), "ids": list(document_ids)}
     for document_id, other, title, differing in await (await connection.execute(_SIMILAR, row)).fetchall():
         share = round(1 - 2 * differing / BITS, 2)
         found.setdefault(document_id, []).append({"document_id": other, "title": title, "share": share})

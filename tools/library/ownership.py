@@ -13,7 +13,7 @@ from graph.evidence import Identity
 from tools.auth.identities import checked_identity
 from tools.library.catalogue import StoredDocument
 from tools.library.new_documents import DocumentFields, ReadyDocument
-from tools.retrieval.scope import IN_SPACES, LASTING, reader_of
+from tools.retrieval.scope import IN_SPACES, LASTING, reading_as
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -85,7 +85,7 @@ async def change_owner(
         except ValueError as error:
             raise InvalidRequest(f"owner: {str(error).partition(': ')[2]}.") from None
     row: dict[str, Any] = {
-        **reader_of(identity),
+        **reading_as(identity),
         "workspace": await workspaces.number(identity.workspace),
         "document_id": UUID(document_id),
         "assigns_owners": identity.assigns_owners,

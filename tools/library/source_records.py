@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
-from tools.retrieval.scope import reader_of
+from tools.retrieval.scope import reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -194,7 +194,7 @@ class Sources:
 
     async def _scope(self, identity: Identity) -> dict[str, Any]:
         number = await self._workspaces.number(identity.workspace)
-        return {"workspace": number, **reader_of(identity), "lock": LOCK}
+        return {"workspace": number, **reading_as(identity), "lock": LOCK}
 
 
 async def record_sync(

@@ -25,7 +25,7 @@ from tools.originals.stores import (
     open_object_store,
 )
 from tools.retrieval.indexing import lock_library
-from tools.retrieval.scope import VISIBLE, as_uuid, reader_of
+from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -125,7 +125,7 @@ class Originals:
     async def find(self, identity: Identity, document_id: str) -> StoredOriginal:
         """Find the original of a document that the identity may read. Raises NotFound."""
         number = await self._workspaces.number(identity.workspace)
-        row = {"workspace": number, **reader_of(identity), "document_id": as_uuid(document_id)}
+        row = {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}
         async with self._database.connection() as connection:
             found = await (await connection.execute(_FIND, row)).fetchone()
         if found is None:
@@ -145,7 +145,7 @@ class Originals:
         Raises NotFound.
         """
         number = await self._workspaces.number(identity.workspace)
-        row = {"workspace": number, **reader_of(identity), "document_id": as_uuid(document_id)}
+        row = {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}
         async with self._database.connection() as connection:
             found = await (await connection.execute(_MEDIA_TYPE, row)).fetchone()
         if found is None:

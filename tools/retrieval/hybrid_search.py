@@ -17,7 +17,7 @@ from text.terms import weigh_question
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import existing_partition
-from tools.retrieval.scope import Scope, find_scope, reader_of
+from tools.retrieval.scope import Scope, find_scope, reading_as
 from tools.retrieval.search_sql import Reach, as_hit, dense_coverage, join_hits, search_statement
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
@@ -120,7 +120,7 @@ def _parameters(asked: _BoundQuery) -> dict[str, Any]:
         "expected": terms.expected.tolist(),
         "unspaced": terms.unspaced.tolist(),
         "budget": scope.candidates,
-        **reader_of(query.identity),
+        **reading_as(query.identity),
         "spaces": list(query.spaces) or None,
         "document_ids": scope.document_ids,
         "top_k": query.top_k,

@@ -30,7 +30,7 @@ VISIBLE = f"d.deleted_at IS NULL AND {READABLE} AND {NOT_EXPIRED}"
 LASTING = "d.expires_at IS NULL"
 
 
-def reader_of(identity: Identity) -> dict[str, Any]:
+def reading_as(identity: Identity) -> dict[str, Any]:
     """Return the parameters of ``READABLE``: who reads, and in which spaces."""
     return {"user": identity.user, "allowed_spaces": None if identity.spaces is None else list(identity.spaces)}
 
@@ -87,7 +87,7 @@ async def find_scope(conn: Connection, workspace: int, query: SearchQuery) -> Sc
     if not spaces:
         return Scope()
     parameters = {
-        **reader_of(query.identity),
+        **reading_as(query.identity),
         "workspace": workspace,
         "spaces": list(spaces),
         "few": FEW_DOCUMENTS,

@@ -21,7 +21,7 @@ from graph.ports import SearchQuery
 from text.normal_forms import fold_width
 from text.scripts import INDEXED_BY_BIGRAMS
 from text.terms import weigh_question
-from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, as_uuid, reader_of
+from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, as_uuid, reading_as
 from tools.retrieval.search_sql import NAMED, Statement, join_hits, numbered, with_odds
 from tools.storage.database import Connection
 
@@ -183,7 +183,7 @@ async def find_named_documents(
     statement = _statement(within_documents=bool(query.document_ids), by_beginning=bool(beginnings))
     parameters = {
         "workspace": workspace,
-        **reader_of(query.identity),
+        **reading_as(query.identity),
         "spaces": list(query.spaces) or None,
         "document_ids": within if query.document_ids else None,
         "names": "\n".join(names),  # no name holds a line break, and one text is sent faster than an array
