@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11-3.13 and a package registry, nothing else. Where Node.js 20 or later and
 # npm are there, `make test` runs other people's clients of our wire formats and the page's modules too, and `make check`
-# the types of the page. Where Chromium is there, `make test` opens the page in it; CHROMIUM=/path names another.
+# the page's types and bundles. Where Chromium is there, `make test` opens the page in it; CHROMIUM=/path names another.
 # PYTHON=/path/to/python3 chooses the interpreter; STUDIO_PORT, DATA, SET and ARGS go to the targets that name them.
 
 RUN := .venv/bin
@@ -11,7 +11,7 @@ PAGE := tests/page/node
 CODE := answers api bench cli evals graph migrations nodes prompts research text tools tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve studio test check format bench screenshots eval lock clean
+.PHONY: help demo serve studio test check format page bench screenshots eval lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -38,12 +38,15 @@ check: .venv/dev.installed $(PAGE_CHECKS) ## check formatting, style, types and 
 	@$(RUN)/ruff check --quiet $(CODE)
 	@$(RUN)/mypy
 	@$(RUN)/lint-imports --no-logo
-	@if command -v node >/dev/null && [ -x $(PAGE)/node_modules/.bin/tsc ]; then $(PAGE)/node_modules/.bin/tsc -p $(PAGE); \
-	else echo "The types of the page were not checked: that takes Node.js 20 or later, npm and a registry." >&2; [ "$$CI" != true ]; fi
+	@if command -v node >/dev/null && [ -x $(PAGE)/node_modules/.bin/tsc ]; then $(PAGE)/node_modules/.bin/tsc -p $(PAGE) && node $(PAGE)/build.mjs --check; \
+	else echo "The page was not checked: that takes Node.js 20 or later, npm and a registry." >&2; [ "$$CI" != true ]; fi
 
 format: .venv/dev.installed ## put formatting and import order right
 	@$(RUN)/ruff check --quiet --select I --fix $(CODE)
 	@$(RUN)/ruff format $(CODE)
+
+page: $(PAGE)/node_modules/.package-lock.json ## bundle the page anew, and what it takes from npm
+	@node $(PAGE)/build.mjs
 
 bench: .venv/dev.installed ## measure speed and memory; writes bench/results.json
 	@$(RUN)/python -m bench $(ARGS)

@@ -7,16 +7,18 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from api.auditing import AuditMiddleware, serve_audit
-from api.dialects.registry import DIALECTS, NATIVE, mount_plugins
+from api.browsers import PublicAddress
+from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
+from api.login_streams import CHECK_SECONDS
 from api.mcp.endpoint import mount_mcp, serve_mcp
 from api.middleware import (
-    SECURITY_SCHEMES,
     BodyLimitMiddleware,
     IdentityMiddleware,
     LoopbackMiddleware,
     allow_origins,
     identify_by,
     listed_origins,
+    security_schemes,
 )
 from api.openapi import describe
 from api.problems import install_error_handlers
@@ -24,6 +26,8 @@ from api.routes.audit_routes import router as audit_router_
 from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
+from api.routes.link_routes import router as link_router_
+from api.routes.login_routes import router as login_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -32,11 +36,12 @@ from api.routes.source_routes import router as source_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.scopes import RouteTable
-from api.static_files import read_page
+from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
+from tools.auth.oidc import RelyingParty
 from tools.runs.tasks import cancel_and_wait
-from tools.sessions.expiry import expire_hourly
+from tools.sessions.expiry import Retention, expire_hourly
 from tools.settings import Settings
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
@@ -48,7 +53,9 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     Raises ConfigurationError if the identity or origin settings, or an installed dialect, can't work.
     """
     origins = listed_origins(settings)
-    identify = identify_by(settings)
+    address = PublicAddress(settings)
+    identify = identify_by(settings, address, origins)
+    require_dialects(settings.session_days_by_dialect, "session_days_by_dialect")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -61,14 +68,14 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             app.state.citewell = opened
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
-            expiring = asyncio.create_task(
-                expire_hourly(
-                    opened.library.database,
-                    days=settings.session_days,
-                    job_days=settings.jobs.keep_days,
-                    audit_days=settings.audit.keep_days,
-                )
+            sweeping = expire_hourly(
+                opened.library.database,
+                retention=Retention.of(settings),
+                job_days=settings.jobs.keep_days,
+                link_days=settings.links.days,
+                audit_days=settings.audit.keep_days,
             )
+            expiring = asyncio.create_task(sweeping)
             try:
                 async with serve_audit(app, settings):
                     yield
@@ -79,7 +86,10 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.settings = settings
     app.state.citewell = citewell
     app.state.audit = None
-    app.state.page = read_page()
+    app.state.public_address = address
+    app.state.relying_party = RelyingParty(settings.oidc) if settings.oidc.issuer else None
+    app.state.login_check_seconds = CHECK_SECONDS
+    app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
@@ -90,7 +100,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     mount_routes(app)
     app.state.route_table = RouteTable(app.routes)
     install_error_handlers(app)
-    describe(app, SECURITY_SCHEMES[settings.auth.mode])
+    describe(app, security_schemes(settings))
     return app
 
 
@@ -109,9 +119,11 @@ def mount_routes(app: FastAPI) -> None:
         verify_router_,
         workspaces_router_,
         audit_router_,
+        login_router_,
         graph_router_,
         health_router_,
         page_router_,
+        link_router_,
         *others,
     ):
         app.include_router(router)

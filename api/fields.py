@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from graph.context import Context
 from graph.events import timestamp
@@ -31,7 +31,9 @@ def _printable(value: str) -> str:
 
 Printable = AfterValidator(_printable)
 Question = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
-SelectedText = Annotated[str, Field(min_length=1, max_length=1000), Printable]
+# A browser's selection, as its text fields, may break lines as Windows does.
+LineEnds = BeforeValidator(lambda value: re.sub(r"\r\n?", "\n", value) if isinstance(value, str) else value)
+SelectedText = Annotated[str, Field(min_length=1, max_length=1000), Printable, LineEnds]
 Name = Annotated[str, Field(min_length=1, max_length=200), Printable]
 Title = Annotated[str, Field(min_length=1, max_length=255), Printable]
 ModelName = Annotated[
@@ -127,6 +129,7 @@ class RunOptions(SearchOptions):
         return Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             model=self.model,
             thinking=self.thinking,
             max_model_calls=self.budget.model_calls,

@@ -1,45 +1,55 @@
 """ASGI middleware: authentication, allowed origins and hosts, and the largest body.
 
 A request is identified by its credentials alone, before its body is read: none if only this machine can reach the
-service, an API key, or a token of a trusted issuer. Without valid credentials it is refused, whether or not the route
-exists.
+service, an API key, a token of a trusted issuer, the cookie of a person who logged in, or a trusted proxy's headers.
+Without valid credentials it is refused, whether or not the route exists.
 """
 
 import math
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from answers.citations import excerpt
 from api.auditing import Audited
+from api.browsers import LOGIN_COOKIE, PublicAddress, names_loopback, opens_document, refuse_cross_site
+from api.login_streams import LoginStream
 from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
 from api.scopes import RouteTable, default_action
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, ConfigurationError, InvalidRequest, NotAuthenticated, NotFound, NotPermitted
 from graph.evidence import Identity
 from tools.auth.api_keys import ApiKeys, normal_origin
-from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity, is_loopback
+from tools.auth.document_links import LINKS_PATH
+from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity
 from tools.auth.limits import UsedLimits
+from tools.auth.login_store import Logins
+from tools.auth.proxies import AuthProxy
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
-from tools.settings import Settings
+from tools.settings import OidcSettings, Settings
 from tools.storage.tenants import LONGEST_NAME
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
 # the page asks for a key once it is open.
 OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
+LOGIN_PATHS = frozenset({"/login", "/login/callback", "/api/login"})  # people come here to get their cookie
 PAGE_FILES_PATH = "/page/"
 CHALLENGE = 'Bearer realm="citewell"'
-SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
+KEY_HEADER = "x-api-key"
+_SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
     "none": {},
     "keys": {
         "key": {"type": "http", "scheme": "bearer", "description": "A key of `citewell keys create`."},
@@ -51,7 +61,7 @@ SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
 WORKSPACE_HEADER = "x-citewell-workspace"
 SEE_WORKSPACES = "GET /api/workspaces lists those of your credentials."
 
-Identify = Callable[[Headers, Library], Awaitable[Grant]]
+Identify = Callable[[HTTPConnection, Library], Awaitable[Grant]]
 
 
 class IdentityMiddleware:
@@ -64,31 +74,40 @@ class IdentityMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its identity, or answer with a problem."""
         if scope["type"] == "http" and not _is_open(scope["path"]):
+            connection = HTTPConnection(scope)
             audited = scope.setdefault("state", {}).setdefault("audited", Audited())
             try:
-                await self._admit(scope, audited)
+                await self._admit(connection, audited)
             except CitewellError as error:
                 audited.reason = error.code
                 response = problem_of(error)
                 if response.status_code == HTTPStatus.UNAUTHORIZED:
-                    response.headers["WWW-Authenticate"] = _challenge(Headers(scope=scope))
+                    if scope["app"].state.relying_party is not None and opens_document(connection):
+                        await _to_login(connection)(scope, receive, send)
+                        return
+                    response.headers["WWW-Authenticate"] = _challenge(connection.headers)
                 await in_dialect_shape(scope["path"], response)(scope, receive, send)
+                return
+            if lasts := scope["state"].get("login_lasts"):
+                stream = LoginStream(receive, send, lasts, check_seconds=scope["app"].state.login_check_seconds)
+                await self._app(scope, stream.receive, stream.send)
+                await stream.finish()
                 return
         await self._app(scope, receive, send)
 
-    async def _admit(self, scope: Scope, audited: Audited) -> None:
+    async def _admit(self, connection: HTTPConnection, audited: Audited) -> None:
         """Store in the request's state who it is served as.
 
         Raises NotAuthenticated, NotFound for a workspace that the credentials don't allow, NotPermitted, RateLimited.
         """
-        headers = Headers(scope=scope)
+        scope, headers = connection.scope, connection.headers
         library: Library = scope["app"].state.citewell.library
         table: RouteTable = scope["app"].state.route_table
         route = table.find(scope["method"], scope["path"])
         if route is not None:
             audited.route = route.template
             audited.action = route.needs.action or default_action(scope["method"])
-        grant = audited.grant = await self._identify(headers, library)
+        grant = audited.grant = await self._identify(connection, library)
         audited.identity = grant.identity
         _check_origin(grant, headers)
         sent = headers.getlist(WORKSPACE_HEADER)
@@ -103,7 +122,15 @@ class IdentityMiddleware:
             await library.workspaces.ensure(identity.workspace)
         elif sent:
             await library.workspaces.number(identity.workspace)
+        await library.links.see(identity)
         scope["state"].update(identity=identity, grant=grant)
+
+
+def _to_login(connection: HTTPConnection) -> Response:
+    """Send a person who follows a link to a document to the login, and from there back."""
+    address: PublicAddress = connection.app.state.public_address
+    wanted = urlencode({"next": connection.scope["path"]})
+    return RedirectResponse(f"{address.of(connection.headers)}/login?{wanted}", HTTPStatus.SEE_OTHER)
 
 
 def _check_origin(grant: Grant, headers: Headers) -> None:
@@ -133,7 +160,7 @@ def _chosen(grant: Grant, sent: list[str]) -> Identity:
     """
     name = unquote(sent[0].strip())
     try:
-        identity = checked_identity(name, grant.identity.user)
+        identity = replace(checked_identity(name, grant.identity.user), groups=grant.identity.groups)
     except ValueError:
         pass
     else:
@@ -143,33 +170,49 @@ def _chosen(grant: Grant, sent: list[str]) -> Identity:
     raise NotFound(f"There is no workspace {named!r} for these credentials.", suggestion=SEE_WORKSPACES)
 
 
-def identify_by(settings: Settings) -> Identify:
+def identify_by(settings: Settings, address: PublicAddress, origins: frozenset[str]) -> Identify:
     """Return the function that identifies requests under these settings.
 
     Raises ConfigurationError if nobody could be identified by them.
     """
+    identify: Identify = _by_key
     match settings.auth.mode:
         case "none":
-            return _always(Grant(Identity(settings.workspace, settings.user), None, rights=Rights(EVERYTHING)))
-        case "keys":
-            return _by_key
+            identity = Identity(settings.workspace, settings.user, tuple(settings.groups))
+            return _always(Grant(identity, None, rights=Rights(EVERYTHING)))
         case "jwt":
-            return _by_token(TokenVerifier(settings.auth))
+            identify = _by_token(TokenVerifier(settings.auth))
+        case "proxy":
+            return _by_proxy(AuthProxy(settings.auth_proxy), address, origins)
+    return _by_cookie_or(identify, settings.oidc, address) if settings.oidc.issuer else identify
+
+
+def security_schemes(settings: Settings) -> dict[str, Any]:
+    """Return the credentials that requests may have under these settings, as the OpenAPI description names them."""
+    if settings.auth.mode == "proxy":
+        header = settings.auth_proxy.user_header
+        return {"proxy": {"type": "apiKey", "in": "header", "name": header, "description": "Set by a trusted proxy."}}
+    schemes = _SECURITY_SCHEMES[settings.auth.mode]
+    if settings.oidc.issuer is None:
+        return schemes
+    name = PublicAddress(settings).cookie_name(LOGIN_COOKIE)
+    login = {"type": "apiKey", "in": "cookie", "name": name, "description": "Of a person who logged in at `/login`."}
+    return {**schemes, "login": login}
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(PAGE_FILES_PATH)
+    return path in OPEN_PATHS or path in LOGIN_PATHS or path.startswith((PAGE_FILES_PATH, LINKS_PATH))
 
 
 def _always(grant: Grant) -> Identify:
-    async def identify(headers: Headers, library: Library) -> Grant:
+    async def identify(connection: HTTPConnection, library: Library) -> Grant:
         return grant
 
     return identify
 
 
-async def _by_key(headers: Headers, library: Library) -> Grant:
-    keys = {*_bearers(headers), *headers.getlist("x-api-key")}
+async def _by_key(connection: HTTPConnection, library: Library) -> Grant:
+    keys = {*_bearers(connection.headers), *connection.headers.getlist(KEY_HEADER)}
     grant = await ApiKeys(library.database, library.workspaces).find(_single(keys))
     if grant is None:
         raise NotAuthenticated("The key is not valid.")
@@ -177,8 +220,38 @@ async def _by_key(headers: Headers, library: Library) -> Grant:
 
 
 def _by_token(verifier: TokenVerifier) -> Identify:
-    async def identify(headers: Headers, library: Library) -> Grant:
-        return await verifier.verify(_single(set(_bearers(headers))))
+    async def identify(connection: HTTPConnection, library: Library) -> Grant:
+        return await verifier.verify(_single(set(_bearers(connection.headers))))
+
+    return identify
+
+
+def _by_cookie_or(identify: Identify, settings: OidcSettings, address: PublicAddress) -> Identify:
+    """Identify a request by its login cookie, unless it has credentials that no browser sends by itself."""
+
+    async def identify_person(connection: HTTPConnection, library: Library) -> Grant:
+        headers = connection.headers
+        login = address.cookie(headers, LOGIN_COOKIE)
+        if login is None or _bearers(headers) or KEY_HEADER in headers:
+            return await identify(connection, library)
+        refuse_cross_site(connection, address)
+        logins = Logins(library.database, settings)
+        found = await logins.find(login)
+        if found is None:
+            raise NotAuthenticated("Your login has ended.", suggestion="Log in again.")
+        connection.state.login_name = found.name
+        connection.state.login_lasts = lambda: logins.lasts(login)
+        return found.grant
+
+    return identify_person
+
+
+def _by_proxy(proxy: AuthProxy, address: PublicAddress, origins: frozenset[str]) -> Identify:
+    async def identify(connection: HTTPConnection, library: Library) -> Grant:
+        grant = proxy.identify(connection.client and connection.client.host, connection.headers.getlist)
+        # The proxy knows browsers by a cookie of its own, which they send for other sites' pages too.
+        refuse_cross_site(connection, address, allowed=origins, silent_ones=True)
+        return grant
 
     return identify
 
@@ -198,7 +271,7 @@ def _single(credentials: set[str]) -> str:
 
 
 def _challenge(headers: Headers) -> str:
-    sent = _bearers(headers) or "x-api-key" in headers
+    sent = _bearers(headers) or KEY_HEADER in headers
     return f'{CHALLENGE}, error="invalid_token"' if sent else CHALLENGE
 
 
@@ -277,17 +350,9 @@ class LoopbackMiddleware:
 
     def _is_local(self, headers: Headers) -> bool:
         origin = headers.get("origin")
-        return _names_loopback(f"//{headers.get('host', '')}") and (
-            origin is None or origin in self._origins or _names_loopback(origin)
+        return names_loopback(f"//{headers.get('host', '')}") and (
+            origin is None or origin in self._origins or names_loopback(origin)
         )
-
-
-def _names_loopback(url: str) -> bool:
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:  # an unclosed bracket
-        return False
-    return host is not None and is_loopback(host)
 
 
 ANY_ORIGIN = "*"

@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from api.middleware import OPEN_PATHS
+from api.middleware import LOGIN_PATHS, OPEN_PATHS
 from api.problems import Problem, problems
 from graph.events import SCHEMA, AnyEvent
 
@@ -75,7 +75,7 @@ def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
     schema["security"] = [{name: []} for name in schemes]
     for path, methods in schema["paths"].items():
         for operation in methods.values():
-            if path in OPEN_PATHS:
+            if path in OPEN_PATHS or path in LOGIN_PATHS:
                 operation["security"] = []
             else:
                 operation["responses"] = {**operation["responses"], **_REFUSED}

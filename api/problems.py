@@ -62,10 +62,13 @@ class ErrorKind:
 
 ERROR_TABLE = (
     ErrorKind(errors.UnknownModel, 400, "No model has the requested name."),
+    ErrorKind(errors.LoginFailed, 401, "The issuer's answer does not prove who logs in; names what is wrong."),
     ErrorKind(errors.NotAuthenticated, 401, "The request has no credentials, or its key or token is not valid."),
+    ErrorKind(errors.CrossSiteRequest, 403, "Another site's page made the browser send this, and a cookie with it."),
     ErrorKind(
         errors.NotPermitted, 403, "The credentials don't allow this; names the scope or the right that is missing."
     ),
+    ErrorKind(errors.UntrustedProxy, 403, "Headers name a user, but do not come from a trusted proxy."),
     ErrorKind(errors.NotFound, 404, "It does not exist, or it is not yours; both get the same reply."),
     ErrorKind(errors.SessionBusy, 409, "The session is answering another question."),
     ErrorKind(errors.SourceBusy, 409, "The source is being synced already."),
@@ -100,6 +103,7 @@ ERROR_TABLE = (
         503,
         "The embedding endpoint did not answer, and the request can't continue without it.",
     ),
+    ErrorKind(errors.IssuerUnavailable, 503, "The issuer by which people log in did not answer, or not as it must."),
     ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),
     ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint can't be reached, is overloaded, or took too long."),
     ErrorKind(

@@ -25,6 +25,7 @@ async def _doctor(as_json: bool) -> Exit:
         check_database,
         check_embedding,
         check_judges,
+        check_login,
         check_model,
         check_originals,
         check_other_names,
@@ -48,6 +49,9 @@ async def _doctor(as_json: bool) -> Exit:
         if settings.reranker.base_url:
             status.update("Checking the reranker")
             checks.append(await check_reranker(settings))
+        if settings.oidc.issuer:
+            status.update("Checking the issuer of logins")
+            checks.append(await check_login(settings))
         if settings.originals not in ("postgresql", "off"):
             status.update("Checking the store of originals")
             checks.append(await check_originals(settings))

@@ -107,12 +107,15 @@ async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str
             d.title,
             str(d.segments),
             d.owner or "",
+            ", ".join(d.readers or ()),
             f"{d.updated_at:%Y-%m-%d}",
             ", ".join(place["path"] for place in d.places),
         ]
         for d in page.documents
     ]
-    show_table(result_console(), ["Document", "Title", "Segments", "Owner", "Changed", "Path"], rows, numbers={2})
+    show_table(
+        result_console(), ["Document", "Title", "Segments", "Owner", "Readers", "Changed", "Path"], rows, numbers={2}
+    )
     if page.next_cursor:
         typer.echo(f"More: citewell documents list --cursor {page.next_cursor}", err=True)
     return Exit.OK

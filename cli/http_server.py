@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import gc
+import logging
 import math
 import signal
 import socket
@@ -12,11 +13,13 @@ from typing import Any
 
 import typer
 import uvicorn
+from fastapi import FastAPI
 
 from api.app import create_app
 from api.dependencies import check_bind
 from cli.console import print_json
 from graph.errors import ConfigurationError
+from tools.auth.document_links import LINKS_PATH
 from tools.settings import Settings
 
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
@@ -64,15 +67,7 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
     check_bind(settings)
     listener = _listen(settings)
     app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        lifespan="off",  # run below, so that its errors are reported like any other
-        log_level=settings.log_level,
-        log_config=_log_config(),
-        access_log=settings.log_level in ("debug", "info"),
-        server_header=False,
-        timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
-    )
+    config = server_config(app, settings)
     with listener:
         async with app.router.lifespan_context(app):
             # uvicorn handles signals from here on; otherwise both handlers would run.
@@ -82,10 +77,40 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
             await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
 
 
+def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    """Return how the app is served under these settings."""
+    return uvicorn.Config(
+        app,
+        lifespan="off",  # run by serve_app, so that its errors are reported like any other
+        log_level=settings.log_level,
+        log_config=_log_config(),
+        access_log=settings.log_level in ("debug", "info"),
+        server_header=False,
+        # A trusted proxy is known by the socket's own peer, which uvicorn would replace by what X-Forwarded-For says.
+        proxy_headers=settings.auth.mode != "proxy",
+        timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
+    )
+
+
+class WithoutLinks(logging.Filter):
+    """Takes the tokens of links out of the access log: whoever has one opens the document."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change the path of a record of uvicorn's access log."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                f"{LINKS_PATH}…" if isinstance(each, str) and each.startswith(LINKS_PATH) else each
+                for each in record.args
+            )
+        return True
+
+
 def _log_config() -> dict[str, Any]:
     """Return uvicorn's logging with the access log on stderr; stdout is for results."""
     config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
     config["handlers"]["access"]["stream"] = "ext://sys.stderr"
+    config["filters"] = {"links": {"()": WithoutLinks}}
+    config["handlers"]["access"]["filters"] = ["links"]
     return config
 
 

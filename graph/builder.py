@@ -12,7 +12,6 @@ from langgraph.types import Overwrite
 
 from graph.context import Context
 from graph.events import EMIT_KEY, StepFinished, StepStarted
-from graph.evidence import Spent
 from graph.ports import Family, Resources
 from graph.routing import (
     after_answer_directly,
@@ -22,7 +21,7 @@ from graph.routing import (
     after_grade_segments,
     after_rewrite_query,
 )
-from graph.state import FIRST_STEP, InputState, State
+from graph.state import FIRST_STEP, InputState, State, spent_with
 from graph.usage import ALLOWANCES, Allowance, Meter
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
@@ -56,6 +55,7 @@ class StepNode(Protocol):
 
 
 Binding = Callable[[Resources, Family], BoundNode]
+Around = Callable[[str, StepNode], StepNode]
 
 
 BINDINGS: Mapping[str, Binding] = {
@@ -87,11 +87,15 @@ BINDINGS: Mapping[str, Binding] = {
 }
 
 
-def build(resources: Resources) -> CitewellGraph:
-    """Build the graph on the given resources; the caller compiles it, with or without a checkpointer."""
+def build(resources: Resources, *, around: Around | None = None) -> CitewellGraph:
+    """Build the graph on the given resources; the caller compiles it, with or without a checkpointer.
+
+    ``around`` wraps each step, by its name, in what a host of the graph does before and after it.
+    """
     graph = CitewellGraph(State, context_schema=Context, input_schema=InputState)
     for name, bind in BINDINGS.items():
-        graph.add_node(name, step(name, bind, resources))
+        node = step(name, bind, resources)
+        graph.add_node(name, around(name, node) if around is not None else node)
     graph.add_edge(START, "decide_retrieval")
     graph.add_conditional_edges("decide_retrieval", after_decide_retrieval, ["answer_directly", *GATHERING])
     for name in GATHERING:
@@ -133,10 +137,12 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
         update = dict(await node(state, runtime, meter=meter))
         ms = round((time.perf_counter() - began) * 1000, 3)
         runtime.stream_writer(StepFinished(step=name, ms=ms))
-        account = {name: Spent(calls=meter.calls, tokens=meter.tokens, ms=ms)}
+        used = partial(spent_with, node=name, calls=meter.calls, tokens=meter.tokens, ms=ms)
         if name == FIRST_STEP:
-            return {**update, "spent": Overwrite(account), "exhausted": Overwrite(meter.exhausted or "")}
-        return {**update, "spent": account, "exhausted": update.get("exhausted") or meter.exhausted or ""}
+            return {**update, "spent": Overwrite({name: used({})}), "exhausted": meter.exhausted or ""}
+        cap = update.pop("exhausted", None) or meter.exhausted
+        reached = {"exhausted": cap} if cap and not state.exhausted else {}
+        return {**update, **reached, "spent": {name: used(state.spent)}}
 
     run_step.__name__ = name
     return run_step

@@ -18,6 +18,7 @@ class Context:
 
     workspace: str = "default"
     user: str = "local"
+    groups: list[str] = field(default_factory=list)
     allowed_spaces: list[str] | None = None
     search: SearchMode = "auto"
     web: WebMode = "off"
@@ -41,4 +42,4 @@ class Context:
     @property
     def identity(self) -> Identity:
         spaces = None if self.allowed_spaces is None else tuple(self.allowed_spaces)
-        return Identity(self.workspace, self.user, spaces=spaces)
+        return Identity(self.workspace, self.user, tuple(self.groups), spaces)

@@ -62,6 +62,27 @@ class NotAuthenticated(InvalidRequest):
     suggestion = "Send `Authorization: Bearer ...` with a key of `citewell keys create`, or a valid token."
 
 
+class LoginFailed(NotAuthenticated):
+    """A login that did not identify a person."""
+
+    code = "login_failed"
+    suggestion = "Log in again."
+
+
+class CrossSiteRequest(InvalidRequest):
+    """A request that another site's page makes with this one's cookie."""
+
+    code = "cross_site_request"
+    suggestion = "Open the service's own page, or let your program send a key or a token instead of a cookie."
+
+
+class UntrustedProxy(InvalidRequest):
+    """Headers that say who somebody is, from an address that may not say so."""
+
+    code = "untrusted_proxy"
+    suggestion = "Call through the proxy, or add its address to CITEWELL_AUTH_PROXY__TRUSTED."
+
+
 class NotPermitted(InvalidRequest):
     """Good credentials that don't allow the request, with what they lack."""
 
@@ -156,6 +177,13 @@ class DatabaseUnavailable(DependencyFailed):
 
     code = "database_unavailable"
     suggestion = "Check that PostgreSQL runs and CITEWELL_DATABASE_URL points at it, then try again."
+
+
+class IssuerUnavailable(DependencyFailed):
+    """An issuer by which people log in that does not answer, or not as it must."""
+
+    code = "issuer_unavailable"
+    suggestion = "Try again in a moment. If it lasts, check CITEWELL_OIDC__ISSUER and that the server reaches it."
 
 
 class ModelUnavailable(DependencyFailed):

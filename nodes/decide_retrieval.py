@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from answers.library_listing import FROM_CATALOGUE
 from graph.context import Context
+from graph.errors import InvalidRequest
 from graph.events import RetrievalDecided
 from graph.evidence import (
     AnswerFrom,
@@ -21,13 +22,14 @@ from graph.evidence import (
     Section,
 )
 from graph.ports import Catalogue, LibraryLanguages, Preparation, QuestionPreparer
-from graph.routing import Gathering, gathering_rounds
+from graph.routing import gathering_rounds
 from graph.state import (
     ANSWER_KEPT,
     SCHEMA_VERSION,
     TURNS_KEPT,
     ClaimRow,
     DisputeRow,
+    Gathering,
     RevisionRow,
     SourceRow,
     State,
@@ -37,6 +39,7 @@ from graph.state import (
 from graph.usage import Meter
 from text.language import DEFAULT, language
 
+NO_QUESTION = "question: ask one; it is missing or blank."
 NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
 OF_THE_CATALOGUE = "asks about the library itself, which its catalogue answers"
 MODEL_ALONE = "the model is to answer from its own knowledge"
@@ -46,9 +49,10 @@ NO_KNOWLEDGE = Failure(
 
 
 class DecideRetrievalUpdate(TypedDict):
-    """Every field of a run, reset; fields with a reducer need Overwrite, or the last turn's rows would remain."""
+    """Every field of a run, reset; ``spent`` needs Overwrite, or the last turn's rows would remain."""
 
     schema_version: int
+    question: str
     turns: list[Turn]
     history: None
     asked: str
@@ -59,12 +63,14 @@ class DecideRetrievalUpdate(TypedDict):
     about_library: LibraryQuestion | None
     language: str
     answer_from: AnswerFrom
+    plan: list[list[Gathering]]
+    rewrites_allowed: int
     query: str
     tried: list[str]
     rounds: int
     rewrites: int
     web_failed: bool
-    candidates: Overwrite
+    candidates: list[SourceRow]
     graded: list[str]
     repeated: list[str]
     sources: list[SourceRow]
@@ -82,7 +88,7 @@ class DecideRetrievalUpdate(TypedDict):
     assessment: None
     outcome: Literal[""]
     stop_reason: Literal[""]
-    exhausted: Overwrite
+    exhausted: str
     spent: Overwrite
 
 
@@ -100,7 +106,11 @@ async def decide_retrieval(
 
     A run that is to be answered from the model's own knowledge retrieves nothing and asks no model here. A question
     about the library itself is recognised by rule, for every family alike.
+
+    Raises InvalidRequest without a question.
     """
+    if not state.question.strip():
+        raise InvalidRequest(NO_QUESTION)
     started_at = time.time()  # before the preparation, whose seconds count too
     turns = finished_turns(state)
     requested = runtime.context.answer_from
@@ -133,6 +143,7 @@ async def decide_retrieval(
     )
     return {
         "schema_version": SCHEMA_VERSION,
+        "question": "",
         "turns": turns,
         "history": None,
         "asked": state.question,
@@ -143,12 +154,14 @@ async def decide_retrieval(
         "about_library": about_library,
         "language": preparation.language,
         "answer_from": answer_from,
+        "plan": planned,
+        "rewrites_allowed": runtime.context.max_rewrites,
         "query": query,
         "tried": [query],
         "rounds": 0,
         "rewrites": 0,
         "web_failed": False,
-        "candidates": Overwrite([]),
+        "candidates": [],
         "graded": [],
         "repeated": [],
         "sources": [],
@@ -166,7 +179,7 @@ async def decide_retrieval(
         "assessment": None,
         "outcome": "",
         "stop_reason": "",
-        "exhausted": Overwrite(""),
+        "exhausted": "",
         "spent": Overwrite({}),
     }
 

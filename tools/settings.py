@@ -7,6 +7,7 @@
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -48,6 +49,7 @@ UNUSED = {
 
 
 VERSIONED = re.compile(r"/v\d+\Z")
+HEADER = r"^[A-Za-z0-9-]{1,100}$"  # an underscore is taken for a hyphen by some proxies
 
 
 def normal_base_url(url: str) -> str:
@@ -70,10 +72,14 @@ def sendable_key(value: SecretStr) -> SecretStr:
     return SecretStr(key)
 
 
-class ModelSettings(BaseModel, extra="forbid"):
+class _Section(BaseModel, extra="forbid", defer_build=True):
+    """A part of the settings, which takes no unknown name; its validator is built within that of ``Settings``."""
+
+
+class ModelSettings(_Section):
     """A chat model behind an OpenAI-compatible endpoint; requests select it by ``name``."""
 
-    name: Annotated[str, Field(pattern=r"^[\w.:/-]{1,100}$")]
+    name: Annotated[str, Field(max_length=100, pattern=r"^[\w.:/-]+$")]
     label: str = ""
     base_url: str
     api_key: SecretStr = SecretStr("")
@@ -88,7 +94,7 @@ class ModelSettings(BaseModel, extra="forbid"):
         return normal_base_url(value)
 
 
-class EmbeddingSettings(BaseModel, extra="forbid"):
+class EmbeddingSettings(_Section):
     """The embedding model: ``static`` is bundled; any other name is a model of an endpoint.
 
     Without ``dimension`` it is that of the model, asked of its endpoint where it is not known.
@@ -112,7 +118,7 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
         return self
 
 
-class WebSettings(BaseModel, extra="forbid"):
+class WebSettings(_Section):
     """The web search endpoint, which is off without a key, and how its results are stored.
 
     Result pages are fetched only with ``fetch_pages``; otherwise only the search snippets are stored.
@@ -138,7 +144,7 @@ class WebSettings(BaseModel, extra="forbid"):
         return sendable_key(value)
 
 
-class SiteSettings(BaseModel, extra="forbid"):
+class SiteSettings(_Section):
     """How pages are fetched into the library: ``seconds_between`` requests to one host, and the limits of a site.
 
     ``max_depth`` is how many links a page may be away from the first one.
@@ -154,7 +160,7 @@ Entailment = Literal["entailment", "neutral", "contradiction"]
 JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
 
 
-class JudgeSettings(BaseModel, extra="forbid"):
+class JudgeSettings(_Section):
     """The model that judges the claims which code leaves open; without ``base_url``, the model that writes.
 
     ``kind`` is the request that the endpoint takes: ``chat`` for any chat model, ``minicheck`` for a model that answers
@@ -165,7 +171,7 @@ class JudgeSettings(BaseModel, extra="forbid"):
     that needs it; with ``manual`` only ``citewell judge exam`` starts it.
     """
 
-    kind: Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")] = "chat"
+    kind: Annotated[str, Field(max_length=100, pattern=r"^[\w.:-]+$")] = "chat"
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     model: str = ""
@@ -197,7 +203,7 @@ class JudgeSettings(BaseModel, extra="forbid"):
         return self
 
 
-class RerankerSettings(BaseModel, extra="forbid"):
+class RerankerSettings(_Section):
     """A reranker endpoint that scores candidates for relevance; without ``base_url`` the search score decides.
 
     ``kind`` is the shape of its requests: ``tei`` for Text Embeddings Inference, ``cohere`` and ``jina`` for theirs.
@@ -233,7 +239,7 @@ class RerankerSettings(BaseModel, extra="forbid"):
         return f"{stem}/rerank" if VERSIONED.search(stem) else f"{stem}{version}/rerank"
 
 
-class RunSettings(BaseModel, extra="forbid"):
+class RunSettings(_Section):
     """Limits on the runs of a process, and how another process takes over the runs of a dead one.
 
     A process renews its lease every third of ``lease_seconds``; other processes pick up its runs once the lease has
@@ -247,7 +253,7 @@ class RunSettings(BaseModel, extra="forbid"):
     durability: Literal["sync", "async"] = "sync"
 
 
-class JobSettings(BaseModel, extra="forbid"):
+class JobSettings(_Section):
     """How files are read and stored: by how many processes, within which limits, and how many may wait.
 
     A server reads ``workers`` files at once, each in a process of its own; with 0 it leaves them to `citewell worker`.
@@ -268,14 +274,97 @@ class JobSettings(BaseModel, extra="forbid"):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
 
 
-class AuthSettings(BaseModel, extra="forbid"):
-    """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
+class LinkSettings(_Section):
+    """Links to documents, where requests are authenticated: how long they last, and the groups that credentials named.
+
+    With 0 days links are not signed, and open only with credentials.
+    """
+
+    days: Annotated[int, Field(ge=0, le=3650)] = 30
+    groups_hours: Annotated[int, Field(ge=0, le=87_600)] = 168
+
+
+GroupName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class OidcSettings(_Section):
+    """How people log in to the page: by an issuer of OpenID Connect, off without ``issuer``.
+
+    Claims are read from the ID token, or else from the issuer's user info. A person without a ``workspace_claim``
+    belongs to ``default_workspace``; without one they are refused. ``required_claims`` are claims that a person needs,
+    each with the values of which one suffices. A login ends ``idle_seconds`` after its last request, and in any case
+    after ``longest_seconds``.
+    """
+
+    issuer: str | None = None
+    client_id: str = ""
+    client_secret: SecretStr = SecretStr("")
+    scopes: str = "openid profile email"
+    user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    required_claims: dict[str, list[str]] = {}
+    idle_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 28_800.0
+    longest_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 86_400.0
+
+    @model_validator(mode="after")
+    def _complete(self) -> "OidcSettings":
+        if self.issuer and not self.client_id:
+            raise ValueError("oidc.client_id is required with oidc.issuer, which hands it out")
+        if "openid" not in self.scopes.split():
+            raise ValueError("oidc.scopes: one of them has to be openid, or the issuer sends no ID token")
+        return self
+
+
+class AuthProxySettings(_Section):
+    """The proxies that say who a request is from, and the headers in which they do.
+
+    ``trusted`` holds their addresses or networks, as the socket shows them. With a ``secret`` they send it in
+    ``secret_header`` too. Without ``workspace_header`` everybody is in ``default_workspace``.
+    """
+
+    trusted: list[IPv4Network | IPv6Network] = []
+    user_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-User"
+    groups_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-Groups"
+    workspace_header: Annotated[str, Field(pattern=HEADER)] | None = None
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    secret_header: Annotated[str, Field(pattern=HEADER)] = "X-Proxy-Secret"
+    secret: SecretStr = SecretStr("")
+
+    @field_validator("trusted", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        # pydantic's own error names neither the address nor what is wrong with it.
+        return (
+            [ip_network(each) if isinstance(each, str) else each for each in value]
+            if isinstance(value, list)
+            else value
+        )
+
+    @field_validator("secret")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        return sendable_key(value)
+
+    def refuse_unusable(self) -> None:
+        """Raise ValueError if these settings would trust everybody, or place nobody in a workspace."""
+        if not self.trusted:
+            raise ValueError("auth_proxy.trusted is required in the mode proxy: the addresses of your proxies")
+        if any(network.prefixlen == 0 for network in self.trusted):
+            raise ValueError("auth_proxy.trusted: a network of all addresses trusts everybody; list your proxies")
+        if not self.workspace_header and not self.default_workspace:
+            raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
+
+
+class AuthSettings(_Section):
+    """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
 
     A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused. One
     without ``scope_claim`` may do all but administer, and one without ``space_claim`` works in all spaces.
     """
 
-    mode: Literal["none", "keys", "jwt"] = "none"
+    mode: Literal["none", "keys", "jwt", "proxy"] = "none"
     jwt_secret: SecretStr = SecretStr("")
     jwks_url: str | None = None
     issuer: str | None = None
@@ -283,6 +372,7 @@ class AuthSettings(BaseModel, extra="forbid"):
     workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
     scope_claim: Annotated[str, Field(min_length=1)] = "citewell_scopes"
     space_claim: Annotated[str, Field(min_length=1)] = "citewell_spaces"
 
@@ -307,6 +397,9 @@ class AuditSettings(BaseModel, extra="forbid"):
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value
+
+
+SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
 
 
 class Settings(BaseSettings):
@@ -352,18 +445,25 @@ class Settings(BaseSettings):
 
     runs: RunSettings = RunSettings()
     jobs: JobSettings = JobSettings()
-    session_days: Annotated[int, Field(ge=1, le=3650)] = 7
+    session_days: SessionDays | None = None
+    session_days_by_dialect: dict[str, SessionDays] = {}
     auto_title: bool = True
 
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()
+    oidc: OidcSettings = OidcSettings()
+    auth_proxy: AuthProxySettings = AuthProxySettings()
     cors_origins: list[str] = []
 
+    public_url: str | None = None  # where browsers reach the service, such as https://citewell.example.com
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8400
     workspace: str = "default"
     user: str = "local"
+    links: LinkSettings = LinkSettings()
+    groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    page_modules: bool = False  # serve the page as it is written, for whoever changes it
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -383,7 +483,17 @@ class Settings(BaseSettings):
             raise ValueError("must be postgresql, off, a folder such as /srv/originals, or s3://bucket/prefix")
         return value.strip()
 
-    @field_validator("page_tokens", "answer_from", mode="before")
+    @field_validator("public_url")
+    @classmethod
+    def _reachable(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        url = TypeAdapter(HttpUrl).validate_python(value)
+        if url.query or url.fragment or url.username or url.password:
+            raise ValueError("it has a scheme, a host, and a port and a path where there are some; nothing else")
+        return str(url).rstrip("/")
+
+    @field_validator("page_tokens", "answer_from", "session_days", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value
@@ -395,6 +505,14 @@ class Settings(BaseSettings):
             raise ValueError("models: the name 'extractive' is taken by the built-in family")
         if len(set(names)) < len(names):
             raise ValueError("models: two models share a name")
+        return self
+
+    @model_validator(mode="after")
+    def _identified(self) -> "Settings":
+        if self.oidc.issuer and self.auth.mode not in ("keys", "jwt"):
+            raise ValueError("oidc: people log in beside programs, so auth.mode has to be keys or jwt")
+        if self.auth.mode == "proxy":
+            self.auth_proxy.refuse_unusable()
         return self
 
     @property

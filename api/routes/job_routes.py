@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 from fastapi.exceptions import RequestValidationError
@@ -25,7 +25,7 @@ from graph.evidence import Identity
 from tools.library.ingestion import Ingested, IngestedArchive, Refused
 from tools.library.job_store import FileState, Job, JobDetail, JobFile, JobPage
 from tools.library.library import Library
-from tools.library.new_documents import NewDocument, documents_in, is_archive
+from tools.library.new_documents import NewDocument, documents_in, is_archive, readers_with
 from tools.library.sandbox_process import WiredDocument
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
@@ -67,7 +67,10 @@ async def store_or_accept(
     ``Ingestor.ingest`` does.
     """
     archived = await asyncio.to_thread(is_archive, document)
-    job_id = await _submitted(library, me, await asyncio.to_thread(_wired, library, document))
+    wired = await asyncio.to_thread(_wired, library, document)
+    if document.document_id is None:
+        wired = await _under_free_ids(library, me, wired)
+    job_id = await _submitted(library, me, wired)
     if prefer.applied is not None:
         response.headers["Preference-Applied"] = prefer.applied
     ending = asyncio.create_task(library.jobs.wait_for_end(job_id, prefer.seconds))
@@ -101,6 +104,18 @@ def _wired(library: Library, document: NewDocument) -> list[WiredDocument]:
         else:
             wired.append(WiredDocument.of(each))
     return wired
+
+
+async def _under_free_ids(library: Library, me: Identity, documents: list[WiredDocument]) -> list[WiredDocument]:
+    """Give files another id than that of their bytes where somebody else has a document under it that is not for me.
+
+    So whoever sends a file is not told that it is there already.
+    """
+    taken = await library.documents.taken_ids(me, [each.document_id for each in documents])
+    return [
+        each.with_id(str(uuid5(UUID(each.document_id), me.user))) if each.document_id in taken else each
+        for each in documents
+    ]
 
 
 def _unpacked(name: str, files: Sequence[JobFile]) -> IngestedArchive:
@@ -175,8 +190,11 @@ UPLOAD_FILES: dict[str, Any] = {
 async def submit_files(request: Request, me: Me, library: OpenLibrary) -> Response:
     """Take several files in as one job; each becomes a new document."""
     documents = await _read_files(request)
+    for document in documents:
+        readers_with(me, document.readers, document.owner)
     wired = await asyncio.to_thread(lambda: [WiredDocument.of(each) for each in documents])
-    return _accepted(await library.jobs.get(me, await _submitted(library, me, wired)))
+    job_id = await _submitted(library, me, await _under_free_ids(library, me, wired))
+    return _accepted(await library.jobs.get(me, job_id))
 
 
 @router.get("", responses=problems(422, 503))

@@ -18,14 +18,14 @@ from api.original_files import send_original
 from api.problems import problems
 from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
 from api.scopes import needs
-from graph.errors import NotFound
+from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.library import Library
-from tools.library.new_documents import NewDocument
+from tools.library.new_documents import NewDocument, readers_with
 from tools.library.ownership import change_owner
 from tools.library.places import Place
 
@@ -88,6 +88,7 @@ async def put_document(
 async def _ingest(
     request: Request, response: Response, me: Identity, library: Library, document: NewDocument, prefer: Preference
 ) -> Ingested | IngestedArchive | Response:
+    readers_with(me, document.readers, document.owner)
     if document.text is None and document.data is None:
         return await library.pages.ingest_page(me, document)
     return await store_or_accept(request, response, me, library, document, prefer)
@@ -123,24 +124,42 @@ async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> Docum
 
 
 class DocumentChange(Body):
-    """What to change of a document besides its text."""
+    """What to change of a document without sending it again; what is left out stays."""
 
+    readers: list[str] | None = Field(
+        default=None,
+        description="Who may read it from the next request on: `user:NAME`, `group:NAME`, or `everyone`. The owner "
+        "always does.",
+    )
     owner: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
-        description="The only user who may read it; null for the whole workspace."
+        default=None, description="Whose it is from the next request on; null for nobody's."
     )
 
 
 @documents_router.patch(
-    "/api/documents/{document_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 413, 422, 503)
+    "/api/documents/{document_id}",
+    response_model=DocumentDetails,
+    responses={204: {"description": "Changed, and not yours to read any more."}, **problems(404, 413, 422, 503)},
 )
 @needs("write", "admin")
-async def change_document(document_id: UUID, change: DocumentChange, me: Me, library: OpenLibrary) -> None:
-    """Change who a document belongs to.
+async def change_document(
+    document_id: UUID, change: DocumentChange, me: Me, library: OpenLibrary
+) -> DocumentDetails | Response:
+    """Change who may read a document, or who owns it; its text stays as it is.
 
-    Its owner may give it to the whole workspace. To make the workspace's document one's own, to name somebody else, and
-    to change a document of somebody else needs the scope `admin`.
+    Its owner may make it nobody's. To make what is nobody's one's own, to name somebody else, and to change the owner
+    of a document of somebody else needs the scope `admin`.
     """
-    await change_owner(library.database, library.workspaces, me, str(document_id), change.owner)
+    if change.readers is not None:
+        await library.documents.set_readers(me, str(document_id), change.readers)
+    if "owner" in change.model_fields_set:
+        await change_owner(library.database, library.workspaces, me, str(document_id), change.owner)
+    elif change.readers is None:
+        raise InvalidRequest("Send readers, owner, or both.")
+    try:
+        return await library.documents.get(me, str(document_id))
+    except NotFound:
+        return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
 @documents_router.delete(

@@ -16,7 +16,7 @@ router = APIRouter(include_in_schema=False)
 READ = ["GET", "HEAD"]
 IMMUTABLE = "public, max-age=31536000, immutable"
 REVALIDATE = "no-cache"
-# Kept short, since every reply has them and the page loads a hundred files.
+# Kept short, since every reply has them.
 FILE_HEADERS = {
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",

@@ -13,6 +13,7 @@ from api.fields import Body, Name, Printable
 from api.problems import problems
 from api.scopes import needs
 from graph.errors import NotPermitted, SourceBusy
+from tools.library.new_documents import readers_with
 from tools.library.source_records import Kind, Source, SourceOptions
 from tools.library.syncing import MOST_DELETED, SyncReport, checked_location
 
@@ -26,7 +27,12 @@ class NewSource(Body):
 
     kind: Kind
     location: Annotated[str, Field(min_length=1, max_length=2000), Printable]
-    owner: Name | None = Field(default=None, description="You, if nobody else may read it; null for the workspace.")
+    owner: Name | None = Field(default=None, description="You, to be the only one who may change it; null for none.")
+    readers: list[str] | None = Field(
+        default=None,
+        description="Who may read it and its documents: `user:NAME`, `group:NAME`, or `everyone`. Left out, its owner, "
+        "or everyone where it has none.",
+    )
     space: Name | None = Field(default=None, description="The slug of the documents' space.")
     link: Text | None = Field(default=None, description="The address of a document, with `{path}` for its path.")
     ref: Text | None = Field(default=None, description="The branch or tag of a repository; null for its own.")
@@ -34,6 +40,15 @@ class NewSource(Body):
         default=None, description="How much of a site: a page, what its sitemap lists, or all below the address."
     )
     folder: Text | None = Field(default=None, description="The folder of a repository to read; null for all of it.")
+
+
+class SourceChange(Body):
+    """What to change of a source."""
+
+    readers: list[str] = Field(
+        description="Who may read it and its documents from the next request on: `user:NAME`, `group:NAME`, or "
+        "`everyone`. The owner always does."
+    )
 
 
 class SourceList(Body):
@@ -75,9 +90,10 @@ async def add_source(new: NewSource, me: Me, library: OpenLibrary, settings: App
             f"space: these credentials write in {', '.join(me.spaces) or 'no space'} alone.",
             suggestion="Name one of these spaces as that of the documents.",
         )
+    readers = readers_with(me, new.readers, new.owner)
     location = await asyncio.to_thread(checked_location, new.kind, new.location, settings.source_roots)
     options = SourceOptions(new.space, new.link, new.ref, new.folder, new.extent)
-    source, is_new = await library.sources.add(me, new.kind, location, options, owner=new.owner)
+    source, is_new = await library.sources.add(me, new.kind, location, options, owner=new.owner, readers=readers)
     if not is_new:
         response.status_code = status.HTTP_200_OK
     return source
@@ -94,6 +110,14 @@ async def list_sources(me: Me, library: OpenLibrary) -> SourceList:
 @needs("write")
 async def get_source(source_id: UUID, me: Me, library: OpenLibrary) -> Source:
     """Read a source, with the report of its last sync."""
+    return _with_state(library, await library.sources.get(me, str(source_id)))
+
+
+@router.patch("/api/sources/{source_id}", responses=problems(404, 413, 422, 503))
+@needs("write")
+async def change_source(source_id: UUID, change: SourceChange, me: Me, library: OpenLibrary) -> Source:
+    """Change who may read a source and its documents."""
+    await library.sources.set_readers(me, str(source_id), change.readers)
     return _with_state(library, await library.sources.get(me, str(source_id)))
 
 

@@ -25,7 +25,7 @@ from tests.api.test_strangers import (
     TITLE,
     UNTOLD,
     attempt_on,
-    make_belongings,
+    owned_by,
 )
 from tests.api.trespasses import ATTEMPTS, Attempt
 from tools.auth.api_keys import ApiKeys, KeyTerms, key_id
@@ -36,8 +36,10 @@ from tools.settings import AuthSettings, Settings
 KEYS = {"auth": AuthSettings(mode="keys")}
 SPACE = "diaries"
 SPACED = "Yolanda"  # in a document of a space that another space's reader must not see
+PUBLIC = {200, 303, 400, 404}  # no credentials have a part in it
 ORIGIN = "https://docs.example.com"
-OPEN = {"/healthz", "/readyz", "/"}
+OPEN = {"/healthz", "/readyz", "/", "/page/{version}/{path:path}"}
+OPEN |= {"/login", "/login/callback", "/api/login", "/links/{token}"}
 
 
 @pytest.fixture
@@ -82,7 +84,11 @@ async def deployment(settings: Settings, citewell: Citewell) -> AsyncIterator[De
     owner = bearer(await keys.create("default", "local", terms=KeyTerms(EVERYTHING)))
     async with client_of(create_app(settings, citewell=citewell)) as client:
         client.headers.update(owner)
-        ids = await make_belongings(settings, citewell, client)
+        document_id = str(uuid4())
+        diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, owner="local")
+        await citewell.library.ingestor.ingest(Identity(), diary)
+        folder = settings.source_roots[0]
+        ids = await owned_by(client, citewell, Identity(), document_id, folder, owner="local")
         del client.headers["authorization"]
         yield Deployment(client, keys, owner, ids)
 
@@ -115,7 +121,7 @@ async def kinds(at: Deployment) -> AsyncIterator[Kind]:
 def expected(kind: Kind, attempt: Attempt, needed: tuple[Scope, ...]) -> set[int]:
     """Give the statuses that a kind of credentials may see."""
     if not needed:
-        return {200}
+        return PUBLIC
     if kind.scopes is None:
         return {401}
     if not kind.scopes.intersection(needed):
@@ -178,7 +184,7 @@ def test_every_route_says_what_it_needs_and_every_tool_is_tried(settings: Settin
     undeclared = [f"{route.methods} {route.named.template}" for route in routes if route.named.needs == UNDECLARED]
     assert all(any(path in each for path in DESCRIBING) for each in undeclared), undeclared
     open_ones = {route.named.template for route in routes if not route.named.needs.scopes}
-    assert open_ones == OPEN | {"/page/{version}/{path:path}"}
+    assert open_ones == OPEN
     called = {attempt.sent["json"]["params"].get("name") for attempt in ATTEMPTS if attempt.path == "/mcp"}
     assert called - {None} == set(TOOLS)
 
@@ -204,7 +210,7 @@ async def test_a_route_of_an_installed_dialect_that_says_nothing_needs_unrestric
 
 def expected_of_visitors(attempt: Attempt, needed: tuple[Scope, ...], lists: bool) -> set[int]:
     if not needed:
-        return {200}
+        return PUBLIC
     if "ask" not in needed or lists:
         return {403}
     # An id that a host made up, and that others could guess, opens nothing: 422, or OpenAI's 400.

@@ -106,6 +106,7 @@ DOCUMENTS = [
     apart("GET", "/api/documents", params={"title": "Diary"}),
     gone("GET", "/api/documents/{document_id}"),
     gone("PUT", "/api/documents/{document_id}", json={"text": "Overwritten."}),
+    gone("PATCH", "/api/documents/{document_id}", json={"readers": ["everyone"]}),
     gone("PATCH", "/api/documents/{document_id}", json={"owner": "local"}),
     gone("DELETE", "/api/documents/{document_id}"),
     gone("GET", "/api/documents/{document_id}/raw-text"),
@@ -120,6 +121,7 @@ SOURCES = [
     apart("POST", "/api/sources", json={"kind": "folder", "location": "{folder}"}, silent=True),
     apart("GET", "/api/sources"),
     gone("GET", "/api/sources/{source_id}"),
+    gone("PATCH", "/api/sources/{source_id}", json={"readers": ["everyone"]}),
     gone("POST", "/api/sources/{source_id}/sync", json={"dry_run": True}),
     gone("DELETE", "/api/sources/{source_id}", params={"documents": "delete"}),
 ]
@@ -218,6 +220,10 @@ MCP = [
     message("resources/read", uri="citewell://documents/{document_id}/parts/1"),
     message("resources/read", uri="citewell://documents/{document_id}/segments/{segment_index}"),
 ]
+LOGIN = [
+    public("GET", "/api/login"),
+    apart("GET", "/api/me", silent=True),
+]
 OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{version}/{page_file}")]
 ATTEMPTS = [
     *NATIVE,
@@ -234,6 +240,7 @@ ATTEMPTS = [
     *AI_SDK,
     *AG_UI,
     *MCP,
+    *LOGIN,
     *OPEN,
 ]
 NAMES = sorted(set(re.findall(r"\{(\w+)\}", " ".join(f"{each.path} {each.sent}" for each in ATTEMPTS))))

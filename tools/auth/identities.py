@@ -91,9 +91,11 @@ def is_loopback(host: str) -> bool:
 
 
 LONGEST_USER = 200
+LONGEST_GROUP = 200
 LONGEST_SPACE = 200
 MOST_WORKSPACES = 100  # that one token may name
 MOST_SPACES = 100
+MOST_GROUPS = 1000
 # Control characters break log lines and columns; PostgreSQL can't store NUL or lone surrogates.
 _UNFIT = re.compile(f"[\x00-\x1f\x7f-\x9f{SURROGATES}]")
 
@@ -109,15 +111,27 @@ def checked_identity(workspace: object, user: object) -> Identity:
     )
 
 
-def checked_grant(workspaces: object, user: object) -> Grant:
-    """Return the grant of a trusted issuer, for a user and one workspace or a list of 1 to 100.
+def checked_groups(groups: object) -> tuple[str, ...]:
+    """Return the groups of a user, each once and in order: a name, or a list of at most 1000; None is no group.
+
+    Raises ValueError.
+    """
+    named = [] if groups is None else [groups] if isinstance(groups, str) else groups
+    if not isinstance(named, Sequence) or len(named) > MOST_GROUPS:
+        raise ValueError(f"groups: a list has at most {MOST_GROUPS} groups")
+    return tuple(sorted({_checked("groups", group, LONGEST_GROUP) for group in named}))
+
+
+def checked_grant(workspaces: object, user: object, groups: object = None) -> Grant:
+    """Return the grant of a trusted issuer or proxy, for a user with groups and one workspace or a list of 1 to 100.
 
     Raises ValueError, whose message names the invalid one.
     """
     named = workspaces if isinstance(workspaces, Sequence) and not isinstance(workspaces, str) else [workspaces]
     if not 1 <= len(named) <= MOST_WORKSPACES:
         raise ValueError(f"workspace: a list has 1 to {MOST_WORKSPACES} workspaces")
-    identities = [checked_identity(workspace, user) for workspace in named]
+    member_of = checked_groups(groups)
+    identities = [replace(checked_identity(workspace, user), groups=member_of) for workspace in named]
     return Grant(identities[0], tuple(dict.fromkeys(each.workspace for each in identities)), may_create=True)
 
 

@@ -37,6 +37,7 @@ from tools.library.new_documents import (
     documents_of,
     find_files,
     make_ready,
+    stored_readers,
 )
 from tools.library.ownership import refusal_to_store
 from tools.library.sandbox import ReadFile, Sandbox
@@ -119,15 +120,33 @@ class ComparedDocument:
 
 
 async def compare_documents(
-    connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+    connection: Connection,
+    workspace: int,
+    identity: Identity,
+    documents: Sequence[ReadyDocument],
+    *,
+    all_readers: bool = False,
 ) -> list[ComparedDocument]:
-    """Compare documents with their stored versions; those that the identity may not store are ``refused``."""
+    """Compare documents with their stored versions; those that the identity may not store are ``refused``.
+
+    ``all_readers``: documents without an owner may be changed whoever their readers are.
+    """
     stored = await read_stored_documents(connection, workspace, [document.document_id for document in documents])
-    return [_compared(document, stored.get(document.document_id), identity) for document in documents]
+    return [
+        _compared(document, stored.get(document.document_id), identity, all_readers=all_readers)
+        for document in documents
+    ]
 
 
-def _compared(document: ReadyDocument, stored: StoredDocument | None, identity: Identity) -> ComparedDocument:
-    if (refusal := refusal_to_store(document, stored, identity)) is not None:
+def _compared(
+    document: ReadyDocument, stored: StoredDocument | None, identity: Identity, *, all_readers: bool
+) -> ComparedDocument:
+    said = document.fields.readers
+    if said is None and stored is not None:
+        said = stored.fields.readers  # so that nobody opens a document by not mentioning them
+    readers = stored_readers(said, document.fields.owner)
+    document = replace(document, fields=replace(document.fields, readers=readers))
+    if (refusal := refusal_to_store(document, stored, identity, all_readers=all_readers)) is not None:
         return ComparedDocument(document, "refused", 0, refusal)
     if stored is None:
         return ComparedDocument(document, "created", 0)
@@ -198,7 +217,11 @@ class _Source:
 
 
 class Ingestor:
-    """An ingestor of documents, one by one or in batches. With a sandbox, its processes read them."""
+    """An ingestor of documents, one by one or in batches. With a sandbox, its processes read them.
+
+    With ``all_readers`` it also replaces documents that only others may read, unless they have another owner: for
+    those who operate the deployment, and for sources, which say who reads their documents.
+    """
 
     def __init__(
         self,
@@ -207,7 +230,10 @@ class Ingestor:
         embedder: Embedder,
         settings: Settings,
         sandbox: Sandbox | None = None,
+        *,
+        all_readers: bool = False,
     ) -> None:
+        self._all_readers = all_readers
         self._database = database
         self._workspaces = workspaces
         self._embedder = embedder
@@ -293,6 +319,7 @@ class Ingestor:
         paths: Sequence[Path],
         *,
         owner: str | None = None,
+        readers: Sequence[str] | None = None,
         space: Space | None = None,
         progress: Progress | None = None,
         reading: Callable[[str], None] = lambda name: None,
@@ -309,7 +336,8 @@ class Ingestor:
         sources: list[_Source] = []
         for file in files:
             first = seen.setdefault(file.key, file)
-            load = partial(self._load_file, identity.workspace, owner, space, reading, file)
+            fields = NewDocument(owner=owner, readers=readers, space=space, source_type="file")
+            load = partial(self._load_file, identity.workspace, fields, reading, file)
             document_id = file.document_id(identity.workspace)
             sources.append(
                 _Source(file.name, load if first is file else partial(_refuse_duplicate, first), document_id)
@@ -323,17 +351,10 @@ class Ingestor:
         return self._originals.with_original(ready, document.data)
 
     def _load_file(
-        self, workspace: str, owner: str | None, space: Space | None, reading: Callable[[str], None], file: FoundFile
+        self, workspace: str, fields: NewDocument, reading: Callable[[str], None], file: FoundFile
     ) -> NewDocument:
         reading(file.name)
-        return NewDocument(
-            data=file.read(self._max_bytes),
-            name=file.key,
-            document_id=file.document_id(workspace),
-            owner=owner,
-            space=space,
-            source_type="file",
-        )
+        return replace(fields, data=file.read(self._max_bytes), name=file.key, document_id=file.document_id(workspace))
 
     async def _run(
         self, identity: Identity, sources: Sequence[_Source], progress: Progress | None
@@ -443,6 +464,7 @@ class Ingestor:
             max_characters=limits.max_characters,
             seconds=limits.file_seconds,
             recognition=None if self._recognition is None else asdict(self._recognition),
+            vectors=self._database.has_vectors,
         )
         file = await self._sandbox.read(document, how, tell=tell)
         data = None if document.is_text else document.data
@@ -472,7 +494,7 @@ class Ingestor:
         drafts: dict[str, Draft] = {}
         while documents:
             async with self._database.connection() as connection:
-                before = await compare_documents(connection, workspace, identity, documents)
+                before = await self._compare(connection, workspace, identity, documents)
             new = [each.document for each in before if each.is_new_text(drafts)]
             if again is None:
                 drafts |= await self._drafts(new)
@@ -485,12 +507,12 @@ class Ingestor:
                     now = before
                     if any(each.writes for each in before):
                         await lock_library(connection, workspace)
-                        now = await compare_documents(connection, workspace, identity, documents)
+                        now = await self._compare(connection, workspace, identity, documents)
                     written = [each.document for each in now if each.writes]
                     cut = not any(each.is_new_text(drafts) for each in now)
                     if cut and await self._originals.write(connection, workspace, written):
                         if written:
-                            await check_recorded(connection, self._embedder)
+                            await self._check_embedder(connection)
                             await write_changes(connection, workspace, now, drafts)
                         found = [each.outcome(drafts) for each in now]
                         outcomes = await _with_similar(connection, workspace, identity, found)
@@ -500,12 +522,17 @@ class Ingestor:
                         return outcomes
         return []
 
+    async def _compare(
+        self, connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+    ) -> list[ComparedDocument]:
+        return await compare_documents(connection, workspace, identity, documents, all_readers=self._all_readers)
+
     async def _packed(self, workspace: int, files: Sequence[ReadFile], tell: Progress) -> dict[str, Draft]:
         """Return the drafts of files that the sandbox has read, embedded where it has not done that."""
         if not files:
             return {}
         async with self._database.connection() as connection:
-            await check_recorded(connection, self._embedder)
+            await self._check_embedder(connection)
         texts = [text for file in files for text in file.texts]
         vectors = []
         for start in range(0, len(texts), EMBEDDED_AT_ONCE):
@@ -529,17 +556,25 @@ class Ingestor:
         if not parsed:
             return {}
         async with self._database.connection() as connection:
-            await check_recorded(connection, self._embedder)
+            await self._check_embedder(connection)
         spans = await asyncio.to_thread(lambda: [segment(text, self._size, count_tokens) for _, text in parsed])
         texts = [text.text[span.start : span.end] for (_, text), cut in zip(parsed, spans, strict=True) for span in cut]
-        vectors = await self._embedder.embed(texts)
+        vectors = await self._embedder.embed(texts) if self._database.has_vectors else None
         ends = list(accumulate(map(len, spans)))
         return {
             each.document_id: IndexedDocument(
-                each.document_id, each.fields.title, cut, text.text, vectors[end - len(cut) : end]
+                each.document_id,
+                each.fields.title,
+                cut,
+                text.text,
+                None if vectors is None else vectors[end - len(cut) : end],
             )
             for (each, text), cut, end in zip(parsed, spans, ends, strict=True)
         }
+
+    async def _check_embedder(self, connection: Connection) -> None:
+        if self._database.has_vectors:
+            await check_recorded(connection, self._embedder)
 
 
 _HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"

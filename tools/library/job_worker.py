@@ -72,10 +72,10 @@ WITH busy AS (
     UPDATE ingestion_jobs SET state = 'running', started_at = coalesce(started_at, now()),
                               claimed_at = clock_timestamp()
     FROM taken WHERE ingestion_jobs.job_id = taken.job_id
-    RETURNING ingestion_jobs.job_id, workspace, "user", spaces, assigns_owners
+    RETURNING ingestion_jobs.job_id, workspace, "user", groups, spaces, assigns_owners
 )
 SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.name, workspaces.name AS workspace, "user",
-       spaces, assigns_owners
+       groups, spaces, assigns_owners
 FROM taken JOIN begun USING (job_id) JOIN workspaces ON workspaces.number = begun.workspace
 """
 _UPLOAD = "SELECT fields, data, is_text FROM ingestion_uploads WHERE job_id = %(job_id)s AND file_no = %(file_no)s"
@@ -127,6 +127,7 @@ class ClaimedFile:
     name: str
     workspace: str
     user: str
+    groups: list[str]
     spaces: list[str] | None
     assigns_owners: bool
     progress: tuple[int | None, int | None] = (None, None)
@@ -141,7 +142,7 @@ class ClaimedFile:
     def identity(self) -> Identity:
         """Who the file is stored for, with what the credentials allowed that it was sent with."""
         spaces = None if self.spaces is None else tuple(self.spaces)
-        return Identity(self.workspace, self.user, spaces=spaces, assigns_owners=self.assigns_owners)
+        return Identity(self.workspace, self.user, tuple(self.groups), spaces, assigns_owners=self.assigns_owners)
 
 
 class JobWorker:

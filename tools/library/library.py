@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from answers.checking import question_coverage
 from graph.ports import Families, Resources, SegmentSearcher
+from tools.auth.document_links import DocumentLinks
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, open_embedder, recorded_embedding, refuse_mismatch
 from tools.judges.examined_judge import examined_by
@@ -51,6 +52,7 @@ class Library:
     ingestor: Ingestor
     jobs: Jobs
     job_worker: JobWorker
+    links: DocumentLinks
     sources: Sources
     syncer: Syncer
     syncs: BackgroundSyncs
@@ -108,7 +110,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
         pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
-        following = Ingestor(database, workspaces, embedder, settings, followed)
+        following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
         syncs = BackgroundSyncs(syncer, followed)
         try:
@@ -126,6 +128,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     ingestor=ingestor,
                     jobs=Jobs(database, workspaces, settings.jobs, notifications),
                     job_worker=job_worker,
+                    links=DocumentLinks(database, workspaces, settings),
                     sources=Sources(database, workspaces),
                     syncer=syncer,
                     syncs=syncs,
@@ -133,7 +136,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     searcher=searcher,
                     reader=reader,
                     families=families,
-                    passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
+                    passages=MarkedPassages(reader, searcher, ingestor, keep_days=settings.web.keep_days),
                     web=web,
                     pages=pages,
                     catalogue=LibraryCatalogue(database, workspaces),

@@ -101,7 +101,7 @@ ORDER BY near.differing, near.document_id
 async def find_similar(
     connection: Connection, workspace: int, identity: Identity, document_ids: Sequence[str]
 ) -> dict[str, list[SimilarDocument]]:
-    """Find for each document up to three others that share its file or most of its text and that one may read."""
+    """Find for each document up to three others that share its file or most of its text, as the identity may read."""
     found: dict[str, list[SimilarDocument]] = {}
     row = {"workspace": workspace, **reading_as(identity), "ids": list(document_ids)}
     for document_id, other, title, differing in await (await connection.execute(_SIMILAR, row)).fetchall():

@@ -1,6 +1,6 @@
 """Who may store, change and give away a document.
 
-A document with an owner is read and changed by the owner alone; any other is the workspace's, and whoever may write
+A document with an owner is changed by the owner alone; any other is the workspace's, and whoever may write and read it
 changes its text. Nobody makes it their own, and nobody gives a document to somebody else, but who assigns owners. What
 is stored with credentials that are restricted to some spaces is in one of these.
 """
@@ -13,17 +13,20 @@ from graph.evidence import Identity
 from tools.auth.identities import checked_identity
 from tools.library.catalogue import StoredDocument
 from tools.library.new_documents import DocumentFields, ReadyDocument
-from tools.retrieval.scope import IN_SPACES, LASTING, reading_as
+from tools.retrieval.scope import IN_SPACES, LASTING, readable, reading_as
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
 
-def refusal_to_store(new: ReadyDocument, stored: StoredDocument | None, identity: Identity) -> InvalidRequest | None:
+def refusal_to_store(
+    new: ReadyDocument, stored: StoredDocument | None, identity: Identity, *, all_readers: bool
+) -> InvalidRequest | None:
     """Return why an identity may not store a document, or a new version of the stored one; None if it may.
 
-    What the identity can't read is not there for it.
+    What the identity may not change is not there for it. ``all_readers``: it may change what has no owner, whoever the
+    readers are.
     """
-    if stored is not None and not _may_read(stored.fields, identity):
+    if stored is not None and not _may_change(stored.fields, identity, all_readers):
         return NotFound(f"There is no document {new.document_id} that you can change.")
     return refusal_of_space(new.fields, identity) or refusal_of_owner(
         new.fields.owner, identity, owned_by=stored.fields.owner if stored else None, exists=_is_there(stored)
@@ -63,7 +66,7 @@ def refusal_of_space(fields: DocumentFields, identity: Identity) -> InvalidReque
 _LOCK = f"""
 SELECT d.owner FROM documents AS d
 WHERE d.workspace = %(workspace)s AND d.document_id = %(document_id)s AND d.deleted_at IS NULL AND {LASTING}
-  AND (%(assigns_owners)s OR d.owner IS NULL OR d.owner = %(user)s) AND {IN_SPACES}
+  AND (%(assigns_owners)s OR d.owner = %(user)s OR d.owner IS NULL AND {readable("d")}) AND {IN_SPACES}
 FOR UPDATE
 """
 _CHANGE = """
@@ -101,8 +104,8 @@ async def change_owner(
         await connection.execute(_CHANGE, row)
 
 
-def _may_read(fields: DocumentFields, identity: Identity) -> bool:
-    if fields.owner not in (None, identity.user):
+def _may_change(fields: DocumentFields, identity: Identity, all_readers: bool) -> bool:
+    if not (fields.may_be_changed_by(identity) or (all_readers and fields.owner is None)):
         return False
     return identity.spaces is None or fields.expires_at is not None or _is_in(fields, identity.spaces)
 

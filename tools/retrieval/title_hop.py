@@ -217,7 +217,7 @@ def title_terms(title: str) -> list[int]:
 
 
 # num_nulls keeps the planner from the index that listings use, whose order is by date: the index on titles is to tell.
-_SEEN = """num_nulls(d.deleted_at) = 1 AND {readable} AND {lasting}
+_SEEN = f"""num_nulls(d.deleted_at) = 1 AND {READABLE} AND {{lasting}}
     AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))
     AND (%(document_ids)s::uuid[] IS NULL OR d.document_id = ANY(%(document_ids)s))"""
 # Name by name, by the index: told to look for any of an array that it doesn't know, the planner reads all documents.
@@ -239,7 +239,7 @@ FROM unnest(string_to_array(lower(%(beginnings)s::text), chr(10))) AS b (beginni
 @cache
 def _statement(*, within_documents: bool, by_beginning: bool) -> Statement:
     text = _BY_NAME + _BY_BEGINNING if by_beginning else _BY_NAME
-    return numbered(text.format(readable=READABLE, lasting=NOT_EXPIRED if within_documents else LASTING))
+    return numbered(text.format(lasting=NOT_EXPIRED if within_documents else LASTING))
 
 
 _COMMON = """

@@ -108,6 +108,8 @@ class Run:
     task: asyncio.Task[None] | None = None
     control: RunControl = field(default_factory=RunControl)
     watchers: int = 0
+    was_left: bool = False  # by all who followed it, once
+    gives_way: bool = False  # to a later question of its session, once nobody follows it
     stop_reason: StopReason = "server_stopped"
     spent: dict[str, Spent] = field(default_factory=dict)  # by finished steps
     side_usage: dict[str, Spent] = field(default_factory=dict)  # usage outside the steps

@@ -72,7 +72,8 @@ class Runner:
         """Record a run, then launch it; it waits for its turn where it can't begin at once.
 
         Raises UnknownModel, NotFound where the session, or a message that the request names, is not the identity's,
-        InvalidRequest for a message of the wrong kind, SessionBusy, Overloaded, ServerStopping, DatabaseUnavailable.
+        InvalidRequest for a message of the wrong kind, AlreadyAsked, SessionBusy, Overloaded, ServerStopping,
+        DatabaseUnavailable.
         """
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
@@ -95,6 +96,17 @@ class Runner:
         if untitled and self._titling is not None:
             self._heartbeat.in_background(self._make_title(run, self._titling))
         return run
+
+    async def let_pass(self, run: Run) -> None:
+        """Stop the earlier runs of a run's session, each as soon as nobody follows it any more.
+
+        That is about the runs of this process, and those who follow them here. One that nobody has followed yet goes
+        on: its reader may be about to.
+        """
+        earlier = [each for each in self._active_now() if each.session_id == run.session_id and each is not run]
+        for each in earlier:
+            each.gives_way = True
+        await asyncio.gather(*(each.cancel("interrupted") for each in earlier if each.was_left and not each.watchers))
 
     async def join(self, identity: Identity, run_id: str) -> RunReader:
         """Return a run to read, of this or another process, running or ended.

@@ -41,12 +41,28 @@ def database_errors() -> Iterator[None]:
         raise translated(message) from error
 
 
+_HAS_VECTORS = """
+SELECT EXISTS (SELECT 1 FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+               WHERE attrelid = 'segments'::regclass AND attname = 'weights' AND typname = 'sparsevec')
+"""
+
+
+async def has_vectors(connection: Connection) -> bool:
+    """Whether the library was made with pgvector."""
+    row = await (await connection.execute(_HAS_VECTORS)).fetchone()
+    return row is not None and bool(row[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An open database. Use ``pool`` only where a component manages connections itself, as the checkpointer does."""
+    """An open database. Use ``pool`` only where a component manages connections itself, as the checkpointer does.
+
+    ``has_vectors`` says whether its library was made with pgvector; without it, words alone are searched.
+    """
 
     url: str
     pool: Pool
+    has_vectors: bool = True
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:

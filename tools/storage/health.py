@@ -10,6 +10,7 @@ from tools.library.library import Library
 
 OK = "ok"
 EMBEDDING_SECONDS = 2.0
+NO_PGVECTOR = "degraded, search uses words only: the database has no pgvector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,9 @@ async def check_readiness(library: Library) -> Readiness:
     except DatabaseUnavailable as error:
         unknown = "not known while the database cannot be reached"
         return Readiness(False, {"database": error.message, "migrations": unknown, "embedding": unknown})
-    embedding = recorded if recorded != OK else await _check_endpoint(library)
+    embedding = recorded if recorded != OK else NO_PGVECTOR
+    if recorded == OK and library.database.has_vectors:
+        embedding = await _check_endpoint(library)
     return Readiness(schema == OK and recorded == OK, {"database": OK, "migrations": schema, "embedding": embedding})
 
 

@@ -19,7 +19,7 @@ from psycopg_pool import AsyncConnectionPool
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
 from tools.settings import Settings
-from tools.storage.database import CONNECTING, Connection, Database, Pool
+from tools.storage.database import CONNECTING, Connection, Database, Pool, has_vectors
 from tools.storage.tenants import ensure_workspace
 
 log = logging.getLogger(__name__)
@@ -68,24 +68,26 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     needs ``citewell migrate``.
     """
     async with _located(settings) as url:
+        if settings.database_url is None:
+            await _migrate(url)
+        else:
+            await _refuse_pending(url)
+        async with await _connect(url) as connection:
+            vectors = await has_vectors(connection)
         pool: Pool = AsyncConnectionPool(
             url,
             min_size=1,
             max_size=settings.pool_size,
             open=False,
             check=PoolCheck().check,
-            configure=_configure,
+            configure=_configure if vectors else _configure_session,
             timeout=settings.pool_timeout_seconds,
             max_lifetime=MAX_LIFETIME_SECONDS,
             max_idle=MAX_IDLE_SECONDS,
             kwargs={"autocommit": True, **CONNECTING},
         )
-        if settings.database_url is None:
-            await _migrate(url)
-        else:
-            await _refuse_pending(url)
         async with pool:
-            yield Database(url, pool)
+            yield Database(url, pool, vectors)
 
 
 async def migrate(settings: Settings) -> list[str]:
@@ -138,8 +140,12 @@ async def _create_database(url: str) -> None:
 async def _configure(connection: Connection) -> None:
     from pgvector.psycopg import register_vector_async
 
-    await connection.execute(SESSION)
+    await _configure_session(connection)
     await register_vector_async(connection)
+
+
+async def _configure_session(connection: Connection) -> None:
+    await connection.execute(SESSION)
 
 
 async def _refuse_pending(url: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Annotated, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
@@ -98,11 +99,17 @@ def document_source(source: Source) -> DocumentSource:
     page = source["page_idx"]
     return DocumentSource(
         documentId=source["document_id"],
-        documentName=source["title"],
+        documentName=document_name(source),
         pageNumber=None if page is None else page + 1,
         relevanceScore=source["score"],
         excerpt=source["excerpt"],
     )
+
+
+def document_name(source: Source) -> str:
+    """Return the name of the file that a document was read from, or its title where there is no file."""
+    path = source["metadata"].get("file_path")
+    return (PurePath(path).name if isinstance(path, str) else "") or source["title"]
 
 
 def most_relevant(sources: Iterable[Source]) -> Source:

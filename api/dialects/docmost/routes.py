@@ -1,9 +1,9 @@
 """Docmost routes: the sessions, the chat and the page picker of its AI page."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
@@ -70,7 +70,7 @@ def _page(found: Document | Segment) -> AiPage:
 router = APIRouter(prefix="/api/ai", tags=["docmost"])
 register_error_shape("/api/ai/", AiError.of)
 DIALECT = "docmost"
-LONGEST_HISTORY = 200
+LONGEST_HISTORY = 2000  # a client that knows no cursor reads a session whole
 STREAM = stream_responses("Frames of `sources`, `memory`, `thinking`, `chunk` and `error`; the last is `[DONE]`.")
 
 
@@ -106,10 +106,17 @@ async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, curs
 @router.get("/sessions/{session_id}", responses=error_responses(404, 422, 503))
 @needs("ask")
 async def get_ai_session(
-    session_id: UUID, me: Me, library: OpenLibrary, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
+    session_id: UUID,
+    me: Me,
+    library: OpenLibrary,
+    limit: Annotated[
+        Limit | None, Query(description="Read as many messages at a time; without it, up to 2,000.")
+    ] = None,
+    cursor: Cursor = None,
 ) -> AiSessionDetail:
     """Read a session with its messages, their marks and sources."""
-    return AiSessionDetail.of(await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor), me)
+    most = limit or LONGEST_HISTORY
+    return AiSessionDetail.of(await library.sessions.get(me, str(session_id), limit=most, cursor=cursor), me)
 
 
 @router.patch("/sessions/{session_id}", responses=error_responses(404, 413, 422, 503))
@@ -151,6 +158,9 @@ async def stream_ai_chat(
     if body.model not in ("", EXTRACTIVE) and not settings.models and find_backend(body.model) is None:
         raise NotConfigured(f"The model {body.model!r} was requested, but no model is configured.")
     session_id = str(body.session_id or (await library.sessions.create(me, ephemeral=True, dialect=DIALECT)).session_id)
+    if body.selected_page_ids is None:
+        selected = (await library.sessions.get(me, session_id, limit=1)).session.page_ids
+        body = body.model_copy(update={"selected_page_ids": selected})
     run = await runner.start(session_id, body.to_run_request(me, settings.run_knobs))
     return RunStream(run, DocmostEncoder(), "cancel")
 

@@ -67,7 +67,9 @@ class AiQuestion(DocmostRequest):
     session_id: UUID | None = None
     model: ModelName = ""
     thinking: bool = False
-    selected_page_ids: PageIds = []
+    selected_page_ids: PageIds | None = Field(
+        default=None, description="Pages to read in full; left out, those of the session stay selected, and are read."
+    )
     is_web_search_enabled: bool = Field(default=False, description="Search the web, and the pages if it finds nothing.")
     is_semantic_search_enabled: bool = Field(default=False, description="Search the workspace's pages too.")
     answer_from: AnswerFromField = None
@@ -82,6 +84,7 @@ class AiQuestion(DocmostRequest):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             search="auto" if self.is_semantic_search_enabled else "off",
             web="first" if self.is_web_search_enabled else "off",
             top_k=SOURCES_FOUND,
@@ -89,7 +92,7 @@ class AiQuestion(DocmostRequest):
             thinking=self.thinking,
             **knobs_with(knobs, self.answer_from, default=self._usual_source),
         )
-        page_ids = tuple(map(str, self.selected_page_ids))
+        page_ids = tuple(map(str, self.selected_page_ids or ()))
         history = None if self.session_id else recent_turns([without_marks(turn, _MARK) for turn in messages])
         return RunRequest(question, context, page_ids, history=history)
 
@@ -116,7 +119,7 @@ class PageSearch(DocmostRequest):
     page_ids: PageIds = Field(default=[], description="Return these pages, in this order, and ignore the other fields.")
 
 
-_WORST: Sequence[Freshness] = ("deleted", "changed", "moved", "fresh")
+_WORST: Sequence[Freshness] = ("withheld", "deleted", "changed", "moved", "fresh")
 
 
 class AiSession(CamelCaseModel):

@@ -80,6 +80,7 @@ async def complete(
     options = ReplyOptions(
         model=name,
         base_url=str(request.base_url),
+        signer=await library.links.signer(me),
         usage=bool(body.stream_options and body.stream_options.include_usage),
         events=_first(body.citewell.events, x_citewell_events),
         links=_first(body.citewell.links, x_citewell_links),

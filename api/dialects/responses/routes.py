@@ -31,6 +31,7 @@ from api.stream import RunStream, wait_for_end
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
 from graph.evidence import Identity
+from tools.auth.document_links import LinkSigner
 from tools.library.library import Library
 from tools.runs.run_listing import RunStatus
 from tools.runs.run_request import RunReader, question_id
@@ -87,6 +88,7 @@ async def create_response(
     options = ResponseOptions(
         model=name,
         base_url=str(request.base_url),
+        signer=await library.links.signer(me),
         steps=body.citewell.steps,
         links=bool(x_citewell_links) if body.citewell.links is None else body.citewell.links,
         background=bool(body.background),
@@ -126,7 +128,7 @@ async def get_response(
     """Read a stored response, or join its stream again."""
     found, session = await _stored(library, me, response_id)
     run = await runner.join(me, found.run_id)
-    options = _reading(request, session)
+    options = _reading(request, session, await library.links.signer(me))
     if stream:
         return RunStream(run, ResponsesEncoder(replace(options, after=starting_after)), "continue")
     return JSONResponse(await _now(run, found, options))
@@ -153,7 +155,8 @@ async def cancel_response(
     found, session = await _stored(library, me, response_id)
     run = await runner.join(me, found.run_id)
     await run.cancel("cancel_requested")
-    return JSONResponse(await _now(run, await library.sessions.run(me, found.run_id), _reading(request, session)))
+    options = _reading(request, session, await library.links.signer(me))
+    return JSONResponse(await _now(run, await library.sessions.run(me, found.run_id), options))
 
 
 @router.delete("/{response_id}", responses=error_responses(503))
@@ -231,10 +234,10 @@ async def _stored(library: Library, me: Identity, response_id: str, field: str =
     return found, session
 
 
-def _reading(request: Request, session: Session) -> ResponseOptions:
+def _reading(request: Request, session: Session, signer: LinkSigner | None) -> ResponseOptions:
     """Return the options of a response that is read again; its model is told by the run."""
     conversation = session.external_id if session.dialect == DIALECT else None
-    return ResponseOptions(model="", base_url=str(request.base_url), conversation=conversation)
+    return ResponseOptions(model="", base_url=str(request.base_url), signer=signer, conversation=conversation)
 
 
 async def _now(run: RunReader, status: RunStatus, options: ResponseOptions) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class RagChatRequest(BaseModel):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             top_k=self.top_k,
             min_score=self.min_score,
             model=self.model,

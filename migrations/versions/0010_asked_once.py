@@ -1,4 +1,4 @@
-"""Add what keys are restricted to and how often they may be used, and the audit log."""
+"""Let two requests for the same question of a conversation find that one of them asks it."""
 
 from migrations import run_sql_folder
 
