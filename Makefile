@@ -11,7 +11,7 @@ PAGE := tests/page/node
 CODE := answers api bench cli evals graph migrations nodes prompts research text tools tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve studio test check format page bench screenshots eval lock clean
+.PHONY: help demo serve studio test contract check format page bench screenshots eval lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ PAGE_CHECKS := $(if $(NODE),$(PAGE)/node_modules/.package-lock.json)
 
 test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, three files at a time: they wait more than they work
 	@$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+contract: .venv/dev.installed .contract/installed ## hold the service to its OpenAPI document, with schemathesis
+	@PATH="$(CURDIR)/.contract/bin:$$PATH" $(RUN)/pytest tests/api/test_contract.py $(ARGS)
 
 check: .venv/dev.installed $(PAGE_CHECKS) ## check formatting, style, types and layers
 	@$(RUN)/ruff format --check --quiet $(CODE) || { echo "make format puts this right"; exit 1; }
@@ -64,7 +67,7 @@ lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh
 
 clean: ## remove the environment and every cache; libraries stay
-	@rm -rf .venv $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
+	@rm -rf .venv .contract $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # npm writes this file last, and only when everything of the lock is there.
@@ -75,6 +78,11 @@ tests/%/node/node_modules/.package-lock.json: tests/%/node/package-lock.json tes
 # The development lock holds the runtime's, at the same versions, so it satisfies both stamps.
 .venv/runtime.installed: requirements/runtime.txt pyproject.toml
 	@requirements/install.sh runtime
+	@touch $@
+
+.contract/installed: requirements/contract.txt .venv/dev.installed
+	@$(RUN)/python -m venv .contract
+	@.contract/bin/pip install --quiet --disable-pip-version-check -r requirements/contract.txt
 	@touch $@
 
 .venv/dev.installed: requirements/dev.txt pyproject.toml

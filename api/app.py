@@ -20,6 +20,7 @@ from api.middleware import (
     listed_origins,
     security_schemes,
 )
+from api.observation import ObservationMiddleware, request_telemetry
 from api.openapi import describe
 from api.problems import install_error_handlers
 from api.routes.audit_routes import router as audit_router_
@@ -28,6 +29,7 @@ from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
 from api.routes.login_routes import router as login_router_
+from api.routes.metrics_routes import router as metrics_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -43,6 +45,9 @@ from tools.auth.oidc import RelyingParty
 from tools.runs.tasks import cancel_and_wait
 from tools.sessions.expiry import Retention, expire_hourly
 from tools.settings import Settings
+from tools.storage.health import EndpointProbe
+from tools.telemetry.exporting import start_tracing
+from tools.telemetry.tracing import background_context
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
@@ -74,15 +79,22 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 job_days=settings.jobs.keep_days,
                 link_days=settings.links.days,
                 audit_days=settings.audit.keep_days,
+                version_days=settings.versions.days,
             )
-            expiring = asyncio.create_task(sweeping)
+            expiring = asyncio.create_task(sweeping, context=background_context())
             try:
                 async with serve_audit(app, settings):
                     yield
             finally:
                 await cancel_and_wait(expiring)
 
-    app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
+    app = FastAPI(
+        title="Citewell",
+        version=str(SCHEMA),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        telemetry=request_telemetry(traced=start_tracing(settings.tracing)),
+    )
     app.state.settings = settings
     app.state.citewell = citewell
     app.state.audit = None
@@ -90,6 +102,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.relying_party = RelyingParty(settings.oidc) if settings.oidc.issuer else None
     app.state.login_check_seconds = CHECK_SECONDS
     app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
+    app.state.endpoint_probe = EndpointProbe()
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
@@ -97,6 +110,9 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackMiddleware, origins=origins)
     allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
+    app.add_middleware(ObservationMiddleware)
+    if settings.metrics.serve == "app":
+        app.include_router(metrics_router_)
     mount_routes(app)
     app.state.route_table = RouteTable(app.routes)
     install_error_handlers(app)

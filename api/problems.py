@@ -13,6 +13,8 @@ from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import compile_path
 
 from graph import errors
 from graph.errors import CitewellError, NotFound, RateLimited
@@ -83,7 +85,7 @@ ERROR_TABLE = (
         errors.InvalidRequest,
         422,
         "The request is not valid for the route; names the field and what is wrong with it.",
-        other_statuses=(400, 403, 405, 409, 415),
+        other_statuses=(400, 403, 405, 408, 409, 415, 431),
     ),
     ErrorKind(
         errors.UnreadableDocument,
@@ -95,8 +97,12 @@ ERROR_TABLE = (
     ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
     ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
-    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or no connection became free in time."),
+    ErrorKind(errors.DatabaseBusy, 503, "PostgreSQL is well, but all connections of the process stayed in use."),
+    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or took too long."),
     ErrorKind(errors.DependencyFailed, 503, "An outside service did not answer, such as the token issuer."),
+    ErrorKind(
+        errors.DiskLow, 503, "The database's disk is almost full: nothing new is stored or asked until it has room."
+    ),
     ErrorKind(errors.EmbeddingMismatch, 503, "The library was embedded by a model other than the configured one."),
     ErrorKind(
         errors.EmbeddingUnavailable,
@@ -265,6 +271,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(CitewellError, _citewell_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(ClientDisconnect, _client_left)
     app.add_exception_handler(Exception, _unexpected_error)
 
 
@@ -308,13 +315,29 @@ async def _http_error(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.NOT_FOUND and prefix is not None and SHAPES[prefix].names_routes:
         detail = f"There is no route {request.method} {request.url.path[:LONGEST_NAME]}."
         advice = f"There are: {', '.join(_routes_below(request.app, prefix))}."
-    response = problem(code, detail, advice, status=error.status_code, headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods_of(request))
+    response = problem(code, detail, advice, status=error.status_code, headers=headers)
     return in_dialect_shape(request.url.path, response)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Return all methods of a request's path, which several routes may share; the router names those of one."""
+    path = request.url.path
+    known = iter_route_contexts(request.app.router.routes)
+    fitting = (each for each in known if each.path is not None and compile_path(each.path)[0].match(path))
+    return sorted({method for each in fitting for method in each.methods or ()})
 
 
 def _routes_below(app: FastAPI, prefix: str) -> list[str]:
     known = [context for context in iter_route_contexts(app.router.routes) if (context.path or "").startswith(prefix)]
     return [f"{method} {context.path}" for context in known for method in sorted(context.methods or ())]
+
+
+async def _client_left(request: Request, error: Exception) -> Response:
+    log.info("%s %s: the client left before its request was complete", request.method, request.url.path)
+    return Response(status_code=HTTPStatus.BAD_REQUEST)  # which nobody reads
 
 
 async def _unexpected_error(request: Request, error: Exception) -> Response:

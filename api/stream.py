@@ -25,6 +25,7 @@ from graph.errors import CitewellError, InvalidRequest, ServerStopping
 from graph.events import Envelope, RunFailed, RunFinished, timestamp
 from graph.evidence import StopReason
 from tools.runs.run_request import RunReader
+from tools.telemetry.metrics import LIVE_STREAMS
 
 log = logging.getLogger("citewell.api")
 
@@ -112,7 +113,8 @@ class RunStream(EventSourceResponse):
         """Send the stream, and afterwards cancel a run without readers if ``on_disconnect`` is "cancel"."""
         self._run.watchers += 1
         try:
-            await super().__call__(scope, receive, send)
+            with LIVE_STREAMS.track_inprogress():
+                await super().__call__(scope, receive, send)
         except SendTimeoutError:
             log.info("run %s: its reader accepted nothing for %s s", self._run.run_id, self.send_timeout)
         finally:

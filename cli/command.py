@@ -68,6 +68,8 @@ BY_CODE = {
     "dependency_failed": Exit.UNAVAILABLE,
     "issuer_unavailable": Exit.UNAVAILABLE,
     "database_unavailable": Exit.UNAVAILABLE,
+    "database_busy": Exit.UNAVAILABLE,
+    "disk_low": Exit.UNAVAILABLE,
     "model_unavailable": Exit.UNAVAILABLE,
     "model_refused": Exit.UNAVAILABLE,
     "model_reply_invalid": Exit.UNAVAILABLE,
@@ -96,12 +98,17 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     Raises ConfigurationError.
     """
     from tools.settings import load_settings
+    from tools.telemetry.logs import configure_logging
 
     overrides = {"workspace": workspace, "user": user}
     settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
     configured = "log_level" in settings.model_fields_set
-    level = settings.log_level.upper() if configured else "WARNING"  # a command that succeeds logs nothing
-    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    level = settings.log_level if configured else "warning"  # a command that succeeds logs nothing
+    configure_logging(level, settings.log_format)
+    if settings.tracing.enabled:
+        from tools.telemetry.exporting import start_tracing
+
+        start_tracing(settings.tracing)
     _tell_library_in_place(settings)
     return settings
 

@@ -35,6 +35,7 @@ from nodes.rewrite_query import rewrite_query
 from nodes.search_segments import search_segments
 from nodes.search_web import search_web
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
+from tools.telemetry.tracing import span
 
 GATHERING = ("load_selected_pages", "search_segments", "search_web")
 WITHOUT = ("answer_directly", "abstain")  # where the sources hold no answer
@@ -134,7 +135,9 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
         meter = meter_for(name, state, context)
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()
-        update = dict(await node(state, runtime, meter=meter))
+        with span(name, {"citewell.step": name}) as recorded:
+            update = dict(await node(state, runtime, meter=meter))
+            recorded.set_attributes({"citewell.step.model_calls": meter.calls, "citewell.step.tokens": meter.tokens})
         ms = round((time.perf_counter() - began) * 1000, 3)
         runtime.stream_writer(StepFinished(step=name, ms=ms))
         used = partial(spent_with, node=name, calls=meter.calls, tokens=meter.tokens, ms=ms)

@@ -186,6 +186,20 @@ class IssuerUnavailable(DependencyFailed):
     suggestion = "Try again in a moment. If it lasts, check CITEWELL_OIDC__ISSUER and that the server reaches it."
 
 
+class DatabaseBusy(DatabaseUnavailable):
+    """A database that is well, with all connections of this process in use."""
+
+    code = "database_busy"
+    suggestion = "Try again after the seconds that Retry-After names; CITEWELL_POOL_SIZE sets how many there are."
+
+
+class DiskLow(DependencyFailed):
+    """A disk that has no room for anything new; what is stored can be read, and what runs goes on."""
+
+    code = "disk_low"
+    suggestion = "Free space on the disk of the data folder; CITEWELL_DISK_RESERVE_MEGABYTES sets what must stay free."
+
+
 class ModelUnavailable(DependencyFailed):
     """No reply from a model: unreachable, timed out or rate limited."""
 
@@ -247,6 +261,8 @@ _RESTORED: tuple[type[CitewellError], ...] = (
     ConfigurationError,
     DependencyFailed,
     DatabaseUnavailable,
+    DatabaseBusy,
+    DiskLow,
     EmbeddingUnavailable,
 )
 

@@ -8,6 +8,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from answers.library_listing import FROM_CATALOGUE
+from answers.model_words import without_links, without_marks
 from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.events import RetrievalDecided
@@ -129,14 +130,15 @@ async def decide_retrieval(
             search_languages=await _other_languages(state, runtime.context, planned, family, languages),
             meter=meter,
         )
-    question = preparation.standalone_question
-    query = preparation.search_query or question
+    asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
+    question = without_links(preparation.standalone_question, asked)
+    query = without_links(preparation.search_query, asked) or question
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     runtime.stream_writer(
         RetrievalDecided(
             needs_retrieval=needs_retrieval,
-            reason=decision_reason(preparation, planned, answer_from),
-            standalone_question=question,
+            reason=without_marks(without_links(decision_reason(preparation, planned, answer_from))),
+            standalone_question=without_marks(question),
             intent=preparation.intent,
             fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else None),
         )

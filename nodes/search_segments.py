@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.model_words import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
@@ -43,7 +44,7 @@ async def search_segments(
             raise
         return {"candidates": Found(found=[])}
     runtime.stream_writer(
-        SourcesFound(kind="search", query=query.text, count=len(result.hits), degraded=result.degraded)
+        SourcesFound(kind="search", query=without_marks(query.text), count=len(result.hits), degraded=result.degraded)
     )
     return {
         "candidates": Found(

@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.model_words import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
@@ -35,7 +36,9 @@ async def search_web(
     except DependencyFailed as error:
         runtime.stream_writer(SearchFailed(kind="web", code=error.code, message=error.message))
         return {"candidates": Found(found=[]), "web_failed": True}
-    runtime.stream_writer(SourcesFound(kind="web", query=state.query, count=len(result.hits), degraded=result.degraded))
+    runtime.stream_writer(
+        SourcesFound(kind="web", query=without_marks(state.query), count=len(result.hits), degraded=result.degraded)
+    )
     return {
         "candidates": Found(
             found=[SourceRow(index=0, segment_id=hit.segment_id, kind="web", score=hit.score) for hit in result.hits]

@@ -357,6 +357,27 @@ class AuthProxySettings(_Section):
             raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
 
 
+class VersionSettings(_Section):
+    """How many replaced texts of a document are kept, and for how many days; with ``keep`` 0, none."""
+
+    keep: Annotated[int, Field(ge=0, le=1000)] = 10
+    days: Annotated[int, Field(ge=1, le=3650)] = 30
+
+
+class HttpSettings(_Section):
+    """Bounds on requests to the server of ``citewell serve``: how large their head may be, and how slow they may come.
+
+    The head of a request must arrive within ``head_seconds``. Its body may take ``body_seconds`` and, on top, the time
+    that its bytes take at ``body_bytes_per_second``.
+    """
+
+    head_bytes: Annotated[int, Field(ge=1024, le=1_000_000)] = 131_072
+    headers: Annotated[int, Field(ge=10, le=10_000)] = 100
+    head_seconds: Annotated[float, Field(gt=0, le=3600)] = 20.0
+    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    body_bytes_per_second: Annotated[int, Field(ge=1)] = 500
+
+
 class AuthSettings(_Section):
     """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
 
@@ -383,7 +404,29 @@ class AuthSettings(_Section):
         return self
 
 
-class AuditSettings(BaseModel, extra="forbid"):
+class TracingSettings(_Section):
+    """OpenTelemetry traces, exported as the ``OTEL_`` variables say; they need the extra ``otel``.
+
+    Without ``text`` no span holds a question, an answer, a passage or a prompt; without ``workspace`` none names one.
+    """
+
+    enabled: bool = False
+    text: bool = False
+    workspace: bool = False
+
+
+class MetricsSettings(_Section):
+    """Where `/metrics` is served: by the ``app`` to valid credentials, on a ``port`` of its own to anybody, or ``off``.
+
+    `citewell worker` has no app; it serves them only on a port.
+    """
+
+    serve: Literal["app", "port", "off"] = "app"
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 9464
+
+
+class AuditSettings(_Section):
     """The audit log; unless ``enabled`` says otherwise, it is kept where requests are authenticated.
 
     It holds no text, except questions with ``questions``. Entries are kept for ``keep_days``.
@@ -416,6 +459,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     data_dir: Path = Field(default_factory=default_data_dir)
     postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
+    disk_reserve_megabytes: Annotated[int, Field(ge=0)] = 500  # that must stay free for the embedded PostgreSQL
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
 
@@ -453,6 +497,8 @@ class Settings(BaseSettings):
     audit: AuditSettings = AuditSettings()
     oidc: OidcSettings = OidcSettings()
     auth_proxy: AuthProxySettings = AuthProxySettings()
+    http: HttpSettings = HttpSettings()
+    versions: VersionSettings = VersionSettings()
     cors_origins: list[str] = []
 
     public_url: str | None = None  # where browsers reach the service, such as https://citewell.example.com
@@ -464,6 +510,9 @@ class Settings(BaseSettings):
     groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     page_modules: bool = False  # serve the page as it is written, for whoever changes it
+    log_format: Literal["text", "json"] = "text"
+    tracing: TracingSettings = TracingSettings()
+    metrics: MetricsSettings = MetricsSettings()
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
 

@@ -5,13 +5,14 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID, uuid5
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
 from api.dependencies import AppSettings, Me, OpenLibrary
@@ -248,7 +249,14 @@ async def _frames(library: Library, me: Identity, job_id: str) -> AsyncIterator[
 Action = Literal["cancel", "pause", "resume", "retry"]
 
 
-@router.post("/{job_id}/{action}", responses=KNOWN)
+class _ActionConvertor(StringConvertor):
+    regex = "|".join(get_args(Action))  # so that no other path below a job takes a POST
+
+
+register_url_convertor("job_action", _ActionConvertor())
+
+
+@router.post("/{job_id}/{action:job_action}", responses=KNOWN)
 @needs("write")
 async def change_job(job_id: UUID, action: Action, me: Me, library: OpenLibrary) -> Job:
     """Cancel a job, pause it, go on with it, or queue its refused and cancelled files again.

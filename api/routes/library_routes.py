@@ -28,6 +28,7 @@ from tools.library.library import Library
 from tools.library.new_documents import NewDocument, readers_with
 from tools.library.ownership import change_owner
 from tools.library.places import Place
+from tools.library.versions import Version
 
 documents_router = APIRouter(tags=["documents"])
 WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}
@@ -178,7 +179,37 @@ async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawTe
     return await library.documents.raw_text(me, str(document_id))
 
 
-_FILE: dict[str, Any] = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+class VersionList(Body):
+    """The versions of a document, the current one first."""
+
+    versions: list[Version]
+
+
+VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+
+@documents_router.get("/api/documents/{document_id}/versions", responses=problems(404, 422, 503))
+@needs("read")
+async def list_versions(document_id: UUID, me: Me, library: OpenLibrary) -> VersionList:
+    """List the texts that a document has had, with who stored and who replaced each."""
+    return VersionList(versions=await library.versions.list(me, str(document_id)))
+
+
+@documents_router.get("/api/documents/{document_id}/versions/{version}", responses=problems(404, 422, 503))
+@needs("read")
+async def get_version(document_id: UUID, version: VersionNumber, me: Me, library: OpenLibrary) -> RawText:
+    """Read a text that was replaced."""
+    return await library.versions.read(me, str(document_id), version)
+
+
+@documents_router.post("/api/documents/{document_id}/versions/{version}/restore", responses=problems(404, 422, 503))
+@needs("write")
+async def restore_version(document_id: UUID, version: VersionNumber, me: Me, library: OpenLibrary) -> Ingested:
+    """Make a text that was replaced the document's text again, as a new version; its owner and space stay."""
+    return await library.ingestor.restore(me, str(document_id), version)
+
+
+_FILE: dict[str, Any] = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
 _ORIGINAL: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file, of its own media type.", **_FILE},
     206: {"description": "The bytes that `Range` names.", **_FILE},

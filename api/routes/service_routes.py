@@ -4,7 +4,7 @@ import hashlib
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import ConfigDict, Field
 
 from api.dependencies import Granted, KnownTags, Me, Opened, OpenLibrary
@@ -12,7 +12,7 @@ from api.fields import Body
 from api.problems import NotReady, problems
 from api.scopes import needs
 from tools.auth.identities import SCOPES
-from tools.storage.health import check_readiness
+from tools.storage.health import EndpointProbe, check_readiness
 
 health_router = APIRouter(tags=["health"])
 graph_router = APIRouter(prefix="/api", tags=["graph"])
@@ -77,9 +77,10 @@ async def health() -> Health:
 
 @health_router.get("/readyz", responses=problems(503))
 @needs()
-async def ready(library: OpenLibrary) -> Ready:
+async def ready(request: Request, citewell: Opened) -> Ready:
     """Confirm that questions can be answered, or name the reasons why not."""
-    found = await check_readiness(library)
+    probe: EndpointProbe = request.app.state.endpoint_probe
+    found = await check_readiness(citewell.library, probe, is_stopping=citewell.runner.is_stopping)
     if not found.ready:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.checks.items() if reason != "ok")
         raise NotReady(reasons)

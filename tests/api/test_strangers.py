@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -116,6 +116,7 @@ async def owned_by(
         "source_id": source.source_id,
         "folder": folder,
         "segment_index": "0",
+        "text_version": "1",
         "workspace_id": "default",
         "job_id": job["job_id"],
         "action": "pause",
@@ -134,6 +135,7 @@ async def belongings(
     await citewell.library.workspaces.ensure(workspace)
     document_id = str(uuid4())
     diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, owner="local")
+    await citewell.library.ingestor.ingest(Identity(), replace(diary, data=f"{DIARY}\nOlder.".encode()))
     await citewell.library.ingestor.ingest(Identity(), diary)
     theirs = settings.model_copy(update={"workspace": workspace, "user": user})
     async with (

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 from uuid import UUID
 
@@ -43,6 +44,7 @@ from tools.library.ownership import refusal_to_store
 from tools.library.sandbox import ReadFile, Sandbox
 from tools.library.sandbox_process import Reading, WiredDocument
 from tools.library.segmenting import SegmentSize, segment
+from tools.library.versions import Versions, keep_replaced, note_authors
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
 from tools.retrieval.indexing import drop_segments, index_documents, lock_library, maintain
@@ -52,6 +54,7 @@ from tools.runs.tasks import cancel_and_wait
 from tools.settings import STATIC, Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.metrics import SEGMENTS
 
 Status = Literal["created", "updated", "unchanged"]
 Draft = IndexedDocument | PackedDocument
@@ -159,13 +162,25 @@ def _compared(
 
 
 async def write_changes(
-    connection: Connection, workspace: int, changes: Sequence[ComparedDocument], drafts: Mapping[str, Draft]
+    connection: Connection,
+    workspace: int,
+    changes: Sequence[ComparedDocument],
+    drafts: Mapping[str, Draft],
+    *,
+    user: str,
+    keep: int,
 ) -> None:
-    """Write the changes within the caller's transaction; ``drafts`` are the segments of new texts."""
+    """Write the changes of a user within the caller's transaction; ``drafts`` are the segments of new texts.
+
+    The texts that they replace are kept as versions, at most ``keep`` of a document.
+    """
     replaced = [each.document.document_id for each in changes if each.change == "replaced"]
     if replaced:
+        await keep_replaced(connection, workspace, replaced, user=user, keep=keep)
         await drop_segments(connection, workspace, replaced)
     await write_document_rows(connection, workspace, [each.document for each in changes if each.writes])
+    texts = [each.document.document_id for each in changes if each.change in ("created", "replaced")]
+    await note_authors(connection, workspace, texts, user=user)
     cut = [drafts[each.document.document_id] for each in changes if each.change in ("created", "replaced")]
     await index_documents(connection, workspace, cut)
 
@@ -245,6 +260,26 @@ class Ingestor:
             Recognition(settings.ocr_languages, settings.ocr_seconds) if settings.ocr == "auto" else None
         )
         self._sandbox = sandbox
+        self._versions = Versions(database, workspaces)
+
+    async def restore(self, identity: Identity, document_id: str, version: int) -> Ingested:
+        """Make a text that was replaced the document's text again, as a new version; its owner and space stay.
+
+        Raises NotFound for an unknown document or version, or a document of another user, and as ``ingest`` does.
+        """
+        workspace = await self._workspaces.number(identity.workspace)
+        kept = await self._versions.load(identity, document_id, version)
+        async with self._database.connection() as connection:
+            await self._check_embedder(connection)
+            stored = (await read_stored_documents(connection, workspace, [document_id]))[document_id]
+        vectors = await self._embedder.embed([kept.text[span.start : span.end] for span in kept.spans])
+        fields = replace(stored.fields, **kept.fields)
+        ready = ReadyDocument(document_id, fields.title, fields, kept.content_hash)
+        draft = IndexedDocument(document_id, fields.title, kept.spans, kept.text, np.asarray(vectors))
+        [outcome] = await self._store(workspace, identity, [ready], drafts={document_id: draft})
+        report = _raised(outcome)
+        await self.maintain(identity)
+        return report
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
         """Store a document or its new version; nothing is written if it is unchanged.
@@ -258,7 +293,7 @@ class Ingestor:
             report = await self.ingest_wired(identity, await asyncio.to_thread(WiredDocument.of, document))
         else:
             ready = await asyncio.to_thread(self._ready, document)
-            [outcome] = await self._store(workspace, identity, [ready])
+            [outcome] = _counted(await self._store(workspace, identity, [ready]))
             report = _raised(outcome)
         if report.status != "unchanged":
             await self.maintain(identity)
@@ -279,9 +314,9 @@ class Ingestor:
         async def again(_: ReadyDocument) -> ReadFile:
             return await self._read(workspace, document, None, tell)
 
-        [outcome] = await self._store(
-            workspace, identity, [file.ready], {document.document_id: file}, again, finish=finish, tell=tell
-        )
+        files = {document.document_id: file}
+        stored = await self._store(workspace, identity, [file.ready], files, again, finish=finish, tell=tell)
+        [outcome] = _counted(stored)
         return _raised(outcome)
 
     async def maintain(self, identity: Identity) -> None:
@@ -372,7 +407,7 @@ class Ingestor:
             async for batch in batches:
                 documents = [each.ready for each in batch if each.ready]
                 reread = None if self._sandbox is None else again
-                stored = iter(await self._store(workspace, identity, documents, files, reread))
+                stored = iter(_counted(await self._store(workspace, identity, documents, files, reread)))
                 files.clear()
                 for item in batch:
                     report = _report(item.name, item.error or next(stored))
@@ -486,12 +521,15 @@ class Ingestor:
         *,
         finish: Finish | None = None,
         tell: Progress = _silent,
+        drafts: Mapping[str, Draft] = MappingProxyType({}),
     ) -> list[Ingested | InvalidRequest]:
         """Write the changes of documents with distinct ids; the result is an error for those that it may not store.
 
         ``files`` are what the sandbox has read; ``again`` reads one whose stored segments were replaced meanwhile.
+        ``drafts`` are the segments of documents that are not read at all.
         """
-        drafts: dict[str, Draft] = {}
+        self._database.require_room()
+        drafts = dict(drafts)
         while documents:
             async with self._database.connection() as connection:
                 before = await self._compare(connection, workspace, identity, documents)
@@ -513,7 +551,14 @@ class Ingestor:
                     if cut and await self._originals.write(connection, workspace, written):
                         if written:
                             await self._check_embedder(connection)
-                            await write_changes(connection, workspace, now, drafts)
+                            await write_changes(
+                                connection,
+                                workspace,
+                                now,
+                                drafts,
+                                user=identity.user,
+                                keep=self._settings.versions.keep,
+                            )
                         found = [each.outcome(drafts) for each in now]
                         outcomes = await _with_similar(connection, workspace, identity, found)
                         for outcome in outcomes if finish is not None else ():
@@ -582,6 +627,13 @@ _HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace
 
 def _given(document: NewDocument) -> NewDocument:
     return document
+
+
+def _counted(outcomes: list[Ingested | InvalidRequest]) -> list[Ingested | InvalidRequest]:
+    """Count the segments of documents that were stored, and return the outcomes."""
+    stored = (each for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged")
+    SEGMENTS.inc(sum(each.segments for each in stored))
+    return outcomes
 
 
 def _raised(outcome: Ingested | InvalidRequest) -> Ingested:

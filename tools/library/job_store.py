@@ -118,7 +118,7 @@ DELETE FROM ingestion_jobs WHERE job_id = ANY (array(
 """
 
 
-class Problem(TypedDict):
+class FileProblem(TypedDict):
     """Why a file was refused, or what it waits for."""
 
     code: str
@@ -180,7 +180,7 @@ class JobFile:
     document_id: str
     bytes: int
     state: FileState
-    problem: Problem | None
+    problem: FileProblem | None
     ingested: Ingested | None
     segments: int | None
     seconds: float | None
@@ -225,8 +225,9 @@ class Jobs:
         """Take documents in, all or none; return the id of their job.
 
         Raises InvalidRequest if there are none, QueueFull where the user has too many waiting, NotFound for an unknown
-        workspace.
+        workspace, DiskLow.
         """
+        self._database.require_room()
         if not documents:
             raise InvalidRequest("A job needs at least one file.")
         row = {**await self._scope(identity), "groups": list(identity.groups)}

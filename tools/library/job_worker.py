@@ -28,6 +28,8 @@ from tools.runs.retry import retry_while_unavailable
 from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.settings import JobSettings
 from tools.storage.database import Connection, Database
+from tools.telemetry.metrics import FILES, LEASE_FAILURES
+from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.jobs")
 
@@ -179,8 +181,11 @@ class JobWorker:
         """Start working, unless it has begun or there are none to read at once."""
         if not self._tasks and self._size:
             self._tasks = [
-                asyncio.create_task(self._keep_leases(), name="citewell-job-leases"),
-                *(asyncio.create_task(self._work(), name=f"citewell-job-worker-{n}") for n in range(self._size)),
+                asyncio.create_task(work(), name=name, context=background_context())
+                for name, work in (
+                    ("citewell-job-leases", self._keep_leases),
+                    *((f"citewell-job-worker-{n}", self._work) for n in range(self._size)),
+                )
             ]
 
     async def close(self) -> None:
@@ -256,6 +261,7 @@ class JobWorker:
             ingested = await self._ingestor.ingest_wired(
                 file.identity, await self._upload(file), finish=finish, tell=tell
             )
+            FILES.labels("unchanged" if ingested.status == "unchanged" else "stored").inc()
             if ingested.status != "unchanged":
                 whole = Identity(file.workspace)
                 self._changed[whole] = self._changed.get(whole, 0) + 1
@@ -291,6 +297,7 @@ class JobWorker:
 
         with suppress(DatabaseUnavailable):  # then its lease runs out
             await retry_while_unavailable(write)
+            FILES.labels("retried" if retryable or again else "refused").inc()
 
     async def _release(self, file: ClaimedFile) -> None:
         with suppress(CitewellError):
@@ -333,6 +340,7 @@ class JobWorker:
                         await self._extend(files)
                         last, self._reported = now, told
                     except CitewellError as error:
+                        LEASE_FAILURES.labels("files").inc()
                         log.warning("leases of %d files could not be extended: %s", len(files), error.message)
                     except Exception:
                         log.exception("leases of %d files could not be extended", len(files))

@@ -23,6 +23,7 @@ from tools.library.places import Places
 from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
+from tools.library.versions import Versions
 from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
 from tools.parsers import formats
@@ -47,6 +48,7 @@ class Library:
     embedder: Embedder
     workspaces: Workspaces
     documents: Documents
+    versions: Versions
     originals: Originals
     places: Places
     ingestor: Ingestor
@@ -123,6 +125,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     embedder=embedder,
                     workspaces=workspaces,
                     documents=documents,
+                    versions=Versions(database, workspaces),
                     originals=originals,
                     places=Places(reader, originals),
                     ingestor=ingestor,

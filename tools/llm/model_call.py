@@ -32,6 +32,7 @@ from tools.llm.model_reply import (
 from tools.llm.prompting import Messages, estimate_tokens
 from tools.llm.token_odds import TokenOdds, read_odds
 from tools.settings import ModelSettings
+from tools.telemetry.tracing import ModelCall, model_call
 from tools.web.retry_after import retry_after
 
 REQUEST_ID = "X-Client-Request-Id"
@@ -251,6 +252,7 @@ HIDDEN_FROM_STREAM = {"tags": ["nostream"]}  # otherwise LangGraph streams the r
 class _StreamEnd:
     reason: str | None = None
     tokens: int = 0
+    input_tokens: int = 0
 
 
 class Caller:
@@ -258,6 +260,7 @@ class Caller:
 
     def __init__(self, model: ModelSettings, upstream: str) -> None:
         self._records = StreamRecords()
+        self._upstream, self._base_url = upstream, model.base_url
         self._chat = open_chat(model, upstream, self._records)
         self._timeout_seconds = model.timeout_seconds
 
@@ -269,12 +272,21 @@ class Caller:
         ``max_characters`` limits the reply; its thinking has a separate limit. Raises AttemptFailed, and
         BudgetExhausted if the meter's seconds run out before the reply ends.
         """
+        with model_call("chat", self._upstream, self._base_url, messages=messages, stream=True) as call:
+            async with aclosing(self._reply(messages, fields, call, max_characters, meter)) as parts:
+                async for part in parts:
+                    yield part
+
+    async def _reply(
+        self, messages: Messages, fields: dict[str, Any], call: ModelCall, max_characters: int, meter: Meter
+    ) -> AsyncGenerator[ReplyPart, None]:
         splitter, joiner, ending = ThinkingSplitter(), SurrogateJoiner(), _StreamEnd()
         room = {ReplyText: max_characters, ReplyThinking: THINKING_CHARACTERS}
         read = 0
         try:
-            async with aclosing(self._chunks(messages, fields, ending, meter)) as chunks:
+            async with aclosing(self._chunks(messages, fields, ending, call, meter)) as chunks:
                 async for text, thought, tokens in chunks:
+                    call.received(text)
                     read += len(text) + len(thought)
                     if tokens:
                         yield ReplyTokens(tokens)
@@ -288,11 +300,20 @@ class Caller:
             for part in splitter.feed(joiner.end()) + splitter.end():
                 yield part
             yield ReplyEnd(cut=ending.reason == "length")
+        except AttemptFailed as failed:
+            call.code = failed.error.code
+            raise
         finally:
-            meter.add_tokens(ending.tokens or _estimate(messages, read))
+            if (
+                not ending.tokens and read
+            ):  # estimated where the endpoint reports none, so that the budget still applies
+                ending.input_tokens = sum(estimate_tokens(text) for _, text in messages)
+                ending.tokens = ending.input_tokens + read // 4
+            call.input_tokens, call.output_tokens = ending.input_tokens, ending.tokens - ending.input_tokens
+            meter.add_tokens(ending.tokens)
 
     async def _chunks(
-        self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, meter: Meter
+        self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, call: ModelCall, meter: Meter
     ) -> AsyncGenerator[tuple[str, str, tuple[TokenOdds, ...]], None]:
         """Yield the text, thinking and tokens of each chunk, and record in ``ending`` how the reply ended."""
         request_id = uuid.uuid4().hex
@@ -305,10 +326,11 @@ class Caller:
         )
         try:
             async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], stream)) as chunks:
-                async for chunk in with_timeout(self._timeout_seconds, chunks, meter=meter):
+                async for chunk in with_timeout(self._timeout_seconds, call.under(chunks), meter=meter):
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
                     if chunk.usage_metadata:
                         ending.tokens = chunk.usage_metadata["total_tokens"]
+                        ending.input_tokens = chunk.usage_metadata["input_tokens"]
                     tokens = read_odds(chunk.response_metadata.get("logprobs"))
                     yield str(chunk.text), chunk.additional_kwargs.get(REASONING, ""), tokens
         except SDK_ERRORS as error:
@@ -320,8 +342,3 @@ class Caller:
             raise AttemptFailed(ModelReplyInvalid("The model endpoint withheld the reply (content filter)."))
         if ending.reason is None or not record.done:
             raise AttemptFailed(ModelUnavailable("The model endpoint's reply broke off before its end."), again=True)
-
-
-def _estimate(messages: Messages, read: int) -> int:
-    """Estimate the tokens of a call whose endpoint reported none, so that the token budget still applies."""
-    return sum(estimate_tokens(text) for _, text in messages) + read // 4 if read else 0

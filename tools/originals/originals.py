@@ -242,6 +242,9 @@ WHERE o.workspace = %(workspace)s AND o.place = ANY(%(places)s)
   AND NOT EXISTS (
       SELECT 1 FROM documents AS d WHERE d.workspace = o.workspace AND d.original_sha256 = o.sha256
   )
+  AND NOT EXISTS (
+      SELECT 1 FROM document_versions AS v WHERE v.workspace = o.workspace AND v.original_sha256 = o.sha256
+  )
 ORDER BY o.sha256 LIMIT %(limit)s FOR UPDATE
 """
 _REMOVE = "DELETE FROM originals WHERE workspace = %s AND sha256 = ANY(%s)"

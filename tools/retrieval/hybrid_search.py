@@ -22,6 +22,8 @@ from tools.retrieval.search_sql import Reach, as_hit, dense_coverage, join_hits,
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.metrics import RETRIEVALS
+from tools.telemetry.tracing import retrieval_span
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,10 @@ class HybridSearcher:
         A question that the embedder does not answer for, or a dense leg that fails, leaves the lexical leg, and
         ``degraded`` says so. A workspace that has nothing yet has no hits. Raises NotFound, DatabaseUnavailable.
         """
+        with retrieval_span("library", query.text, top_k=query.top_k) as found, RETRIEVALS.time():
+            return found(await self._answer(query))
+
+    async def _answer(self, query: SearchQuery) -> SearchResult:
         workspace = await self._workspaces.number(query.identity.workspace)
         coverage = dense_coverage(self._embedder.coverage(query.text))
         embedding, degraded = None, None

@@ -44,6 +44,10 @@ SELECT DISTINCT found[1] FROM run_events, regexp_matches(payload, '[0-9a-f]{8}(?
     AS found
 WHERE run_id = %s
 """
+_STORED_END = """
+SELECT seq, payload FROM run_events JOIN runs USING (run_id)
+WHERE run_id = %s AND attempt = %s AND status = 'finished' AND seq = runs.last_seq
+"""
 _STOP = f"""
 WITH stopped AS (
     UPDATE runs SET stop_requested = coalesce(stop_requested, %s) WHERE run_id = %s AND status <> 'finished'
@@ -68,6 +72,12 @@ class RunLogs:
     def stored(self, run: Run) -> "StoredRun":
         """Return a run of this process as other processes read it."""
         return StoredRun(self, run.run_id, run.session_id, run.message_id)
+
+    async def stored_end(self, run: Run) -> Envelope | None:
+        """Return the terminal event that this attempt at a run has stored already, None where it has stored none."""
+        async with self.database.connection() as connection:
+            row = await (await connection.execute(_STORED_END, [run.run_id, run.attempt])).fetchone()
+        return None if row is None else self.stored(run).envelope(*row)
 
     async def current(self, identity: Identity, session_id: str) -> "StoredRun | None":
         """Return the running run of a session, else the one that has waited longest, else None."""
@@ -140,9 +150,10 @@ class StoredRun:
                 return await (await connection.execute(_LOG, [self.run_id, after, EVENTS_PER_READ])).fetchall()
 
         rows = await retry_while_unavailable(read)
-        return [self._envelope(seq, payload) for seq, payload in rows]
+        return [self.envelope(seq, payload) for seq, payload in rows]
 
-    def _envelope(self, seq: int, payload: str) -> Envelope:
+    def envelope(self, seq: int, payload: str) -> Envelope:
+        """Return a logged event."""
         at = payload.partition('"at":"')[2].partition('"')[0]
         return Envelope(self.run_id, self.session_id, seq, at, parse_event(payload), payload)
 

@@ -31,6 +31,7 @@ from graph.events import (
 from graph.evidence import Failure, FamilyName, Spent, StopReason
 from tools.runs.run_request import RunReader, RunRequest, Superseded
 from tools.runs.tasks import cancel_and_wait
+from tools.telemetry.metrics import RunMetrics
 
 DELTAS = (TextDelta, ThinkingDelta)
 
@@ -116,6 +117,7 @@ class Run:
     elsewhere: RunReader | None = None  # set when the run is no longer this process's
     left: CitewellError | None = None  # set when this process leaves it to another
     failure: CitewellError | None = None  # why its events can't be committed
+    metrics: RunMetrics = field(default_factory=RunMetrics)
     _log: list[Envelope] = field(default_factory=list)
     _pending: list[LogLine] = field(default_factory=list)
     _taken: list[LogLine] = field(default_factory=list)
@@ -153,6 +155,8 @@ class Run:
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
         self._log += [line.envelope for line in lines]
+        for line in lines:
+            self.metrics.feed(line.envelope.event)
         self._wake()
 
     async def committed(self) -> None:
@@ -245,9 +249,15 @@ class Run:
             await cancel_and_wait(self.task)
 
     @property
+    def end(self) -> RunFinished | RunFailed | None:
+        """The terminal event, None until it has been published."""
+        last = self._log[-1].event if self._log else None
+        return last if isinstance(last, RunFinished | RunFailed) else None
+
+    @property
     def has_ended(self) -> bool:
         """Whether the terminal event has been published."""
-        return bool(self._log) and isinstance(self._log[-1].event, TERMINAL)
+        return self.end is not None
 
     @property
     def view(self) -> RunView:

@@ -32,6 +32,9 @@ from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.logs import log_ids
+from tools.telemetry.metrics import RunMetrics
+from tools.telemetry.readings import Load
 
 log = logging.getLogger("citewell.runs")
 
@@ -52,6 +55,7 @@ class Runner:
     ):
         settings = settings or RunSettings()
         owner = str(uuid4())
+        self._database = database
         self._resources = resources
         self._titling = titling
         self._drain_seconds = settings.drain_seconds
@@ -73,8 +77,9 @@ class Runner:
 
         Raises UnknownModel, NotFound where the session, or a message that the request names, is not the identity's,
         InvalidRequest for a message of the wrong kind, AlreadyAsked, SessionBusy, Overloaded, ServerStopping,
-        DatabaseUnavailable.
+        DatabaseUnavailable, DiskLow.
         """
+        self._database.require_room()
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
@@ -131,6 +136,16 @@ class Runner:
         run = self._active.get(run_id)
         # A task that is done is forgotten by a callback, which may come later.
         return None if run is None or (run.task is not None and run.task.done()) else run
+
+    @property
+    def load(self) -> Load:
+        """How much of what this process may answer it does."""
+        return self._admission.load(leases=len(self._active))
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether this process accepts no more runs, since it ends."""
+        return self._stopping
 
     @property
     def is_answering(self) -> bool:
@@ -195,7 +210,8 @@ class Runner:
         return untitled
 
     async def _make_title(self, run: Run, titling: SessionTitler) -> None:
-        made = await titling.title_session(run.session_id, run.request.question, run.request.context)
+        with log_ids(run_id=run.run_id):
+            made = await titling.title_session(run.session_id, run.request.question, run.request.context)
         if made is not None and not run.ending:
             title, run.side_usage["title"] = made
             run.emit(TitleChanged(title=title))
@@ -232,6 +248,7 @@ class Runner:
             begins_at=taken.last_seq + 1,
             before=tuple(map(parse_event, taken.emitted)),
             fork_checkpoint=taken.fork_checkpoint,
+            metrics=RunMetrics(whole=False),
         )
         try:
             family = self._resources.families(request.context.model, thinking=request.context.thinking)

@@ -13,6 +13,7 @@ from tools.auth.audit_log import expire_audit
 from tools.auth.document_links import expire_links
 from tools.auth.limits import expire_limits
 from tools.library.job_store import expire_jobs
+from tools.library.versions import expire_versions
 from tools.sessions.checkpoints import delete_threads
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -116,16 +117,23 @@ async def expire(database: Database, *, retention: Retention, job_days: int = 7,
 
 
 async def expire_hourly(
-    database: Database, *, retention: Retention, job_days: int, link_days: int, audit_days: int
+    database: Database,
+    *,
+    retention: Retention,
+    job_days: int,
+    link_days: int,
+    version_days: int,
+    audit_days: int,
 ) -> None:
-    """Run ``expire`` now and every hour until cancelled, for links, audit entries and limits too.
+    """Run ``expire``, and that of links, versions, audit entries and limits, now and every hour until cancelled.
 
-    A database failure waits for the next hour.
+    After a database failure, it is tried again at the next hour.
     """
     while True:
         try:
             expired = await expire(database, retention=retention, job_days=job_days)
             await expire_links(database, days=link_days)
+            await expire_versions(database, days=version_days)
             await expire_audit(database, days=audit_days)
             await expire_limits(database)
         except DatabaseUnavailable as error:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import UUID4, BaseModel, ConfigDict, Field
+from pydantic import UUID4, ConfigDict, Field
 
 from api.dialects.docs_chatbot.encoder import DocsSource, content, docs_source
 from api.dialects.quotes import quotes_in_context
-from api.fields import AnswerFromField, LineEnds, Printable, SelectedText, Timestamp, knobs_with
+from api.fields import AnswerFromField, ExactTypes, LineEnds, Printable, SelectedText, Timestamp, knobs_with
 from graph.context import Context
 from graph.evidence import Identity, Message
 from tools.auth.document_links import LinkSigner
@@ -18,7 +18,7 @@ CHUNKS_FOUND = 5
 THRESHOLD = 0.7
 
 
-class DocsBody(BaseModel):
+class DocsBody(ExactTypes):
     """Base of requests and replies: unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")

@@ -2,8 +2,8 @@
 
 from migrations import run_sql_folder
 
-revision = "0013"
-down_revision = "0012"
+revision = "0014"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 
