@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from api.auditing import AuditMiddleware, serve_audit
 from api.browsers import PublicAddress
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
 from api.login_streams import CHECK_SECONDS
@@ -22,6 +23,7 @@ from api.middleware import (
 from api.observation import ObservationMiddleware, request_telemetry
 from api.openapi import describe
 from api.problems import install_error_handlers
+from api.routes.audit_routes import router as audit_router_
 from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
@@ -35,6 +37,7 @@ from api.routes.service_routes import workspaces_router as workspaces_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
+from api.scopes import RouteTable
 from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
@@ -62,7 +65,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if citewell is not None:
-            async with serve_mcp(app):
+            async with serve_audit(app, settings), serve_mcp(app):
                 yield
             return
         async with open_citewell(settings) as opened, serve_mcp(app):
@@ -75,11 +78,13 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 retention=Retention.of(settings),
                 job_days=settings.jobs.keep_days,
                 link_days=settings.links.days,
+                audit_days=settings.audit.keep_days,
                 version_days=settings.versions.days,
             )
             expiring = asyncio.create_task(sweeping, context=background_context())
             try:
-                yield
+                async with serve_audit(app, settings):
+                    yield
             finally:
                 await cancel_and_wait(expiring)
 
@@ -92,6 +97,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     )
     app.state.settings = settings
     app.state.citewell = citewell
+    app.state.audit = None
     app.state.public_address = address
     app.state.relying_party = RelyingParty(settings.oidc) if settings.oidc.issuer else None
     app.state.login_check_seconds = CHECK_SECONDS
@@ -100,13 +106,15 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
+    app.add_middleware(AuditMiddleware, keeps_questions=settings.audit.questions)
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackMiddleware, origins=origins)
-    allow_origins(app, origins)
+    allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
     app.add_middleware(ObservationMiddleware)
     if settings.metrics.serve == "app":
         app.include_router(metrics_router_)
     mount_routes(app)
+    app.state.route_table = RouteTable(app.routes)
     install_error_handlers(app)
     describe(app, security_schemes(settings))
     return app
@@ -126,6 +134,7 @@ def mount_routes(app: FastAPI) -> None:
         search_router_,
         verify_router_,
         workspaces_router_,
+        audit_router_,
         login_router_,
         graph_router_,
         health_router_,

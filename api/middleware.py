@@ -5,7 +5,10 @@ service, an API key, a token of a trusted issuer, the cookie of a person who log
 Without valid credentials it is refused, whether or not the route exists.
 """
 
+import math
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -20,14 +23,18 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from answers.citations import excerpt
+from api.auditing import Audited
 from api.browsers import LOGIN_COOKIE, PublicAddress, names_loopback, opens_document, refuse_cross_site
 from api.login_streams import LoginStream
 from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
-from graph.errors import CitewellError, ConfigurationError, NotAuthenticated, NotFound
+from api.scopes import RouteTable, default_action
+from graph.entrypoint import Citewell
+from graph.errors import CitewellError, ConfigurationError, InvalidRequest, NotAuthenticated, NotFound, NotPermitted
 from graph.evidence import Identity
-from tools.auth.api_keys import ApiKeys
+from tools.auth.api_keys import ApiKeys, normal_origin
 from tools.auth.document_links import LINKS_PATH
-from tools.auth.identities import Grant, checked_identity
+from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity
+from tools.auth.limits import UsedLimits
 from tools.auth.login_store import Logins
 from tools.auth.proxies import AuthProxy
 from tools.auth.tokens import TokenVerifier
@@ -68,28 +75,55 @@ class IdentityMiddleware:
         """Pass the request on with its identity, or answer with a problem."""
         if scope["type"] == "http" and not _is_open(scope["path"]):
             connection = HTTPConnection(scope)
-            headers = connection.headers
+            audited = scope.setdefault("state", {}).setdefault("audited", Audited())
             try:
-                library: Library = scope["app"].state.citewell.library
-                grant = await self._identify(connection, library)
-                identity = await _in_workspace(grant, headers, library)
-                await library.links.see(identity)
+                await self._admit(connection, audited)
             except CitewellError as error:
+                audited.reason = error.code
                 response = problem_of(error)
                 if response.status_code == HTTPStatus.UNAUTHORIZED:
                     if scope["app"].state.relying_party is not None and opens_document(connection):
                         await _to_login(connection)(scope, receive, send)
                         return
-                    response.headers["WWW-Authenticate"] = _challenge(headers)
+                    response.headers["WWW-Authenticate"] = _challenge(connection.headers)
                 await in_dialect_shape(scope["path"], response)(scope, receive, send)
                 return
-            scope.setdefault("state", {}).update(identity=identity, grant=grant)
             if lasts := scope["state"].get("login_lasts"):
                 stream = LoginStream(receive, send, lasts, check_seconds=scope["app"].state.login_check_seconds)
                 await self._app(scope, stream.receive, stream.send)
                 await stream.finish()
                 return
         await self._app(scope, receive, send)
+
+    async def _admit(self, connection: HTTPConnection, audited: Audited) -> None:
+        """Store in the request's state who it is served as.
+
+        Raises NotAuthenticated, NotFound for a workspace that the credentials don't allow, NotPermitted, RateLimited.
+        """
+        scope, headers = connection.scope, connection.headers
+        library: Library = scope["app"].state.citewell.library
+        table: RouteTable = scope["app"].state.route_table
+        route = table.find(scope["method"], scope["path"])
+        if route is not None:
+            audited.route = route.template
+            audited.action = route.needs.action or default_action(scope["method"])
+        grant = audited.grant = await self._identify(connection, library)
+        audited.identity = grant.identity
+        _check_origin(grant, headers)
+        sent = headers.getlist(WORKSPACE_HEADER)
+        identity = audited.identity = grant.restricted(_chosen(grant, sent) if sent else grant.identity)
+        if route is not None:
+            audited.target = "/".join(route.ids) or None
+            route.needs.check(grant.rights_in(identity.workspace), is_public=grant.is_public)
+        client = scope.get("client")
+        await UsedLimits(library.database).take_request(grant, client[0] if client else "")
+        # A workspace that the credentials don't allow is answered like one that does not exist.
+        if grant.may_create:
+            await library.workspaces.ensure(identity.workspace)
+        elif sent:
+            await library.workspaces.number(identity.workspace)
+        await library.links.see(identity)
+        scope["state"].update(identity=identity, grant=grant)
 
 
 def _to_login(connection: HTTPConnection) -> Response:
@@ -99,22 +133,31 @@ def _to_login(connection: HTTPConnection) -> Response:
     return RedirectResponse(f"{address.home}login?{wanted}", HTTPStatus.SEE_OTHER)
 
 
-async def _in_workspace(grant: Grant, headers: Headers, library: Library) -> Identity:
-    """Return the identity in the workspace that the request chooses, or else in the first one of its credentials.
+def _check_origin(grant: Grant, headers: Headers) -> None:
+    """Raise NotPermitted if the credentials are bound to web pages of other origins than the one that sends them.
 
-    The header holds a name in percent-encoded UTF-8, since headers are Latin-1. A workspace that the credentials don't
-    allow is answered like one that does not exist.
+    A browser names no origin where a page reads from its own; it says so in a header that pages can't set.
     """
-    sent = headers.getlist(WORKSPACE_HEADER)
-    identity = _chosen(grant, sent) if sent else grant.identity
-    if grant.may_create:
-        await library.workspaces.ensure(identity.workspace)
-    elif sent:
-        await library.workspaces.number(identity.workspace)
-    return identity
+    if not grant.origins:
+        return
+    origin = headers.get("origin")
+    if origin is not None and origin.lower() in grant.origins:
+        return
+    if origin is None and headers.get("sec-fetch-site") == "same-origin":
+        host = headers.get("host", "").lower()
+        if any(urlsplit(allowed).netloc == host for allowed in grant.origins):
+            return
+    raise NotPermitted(
+        "This key is for the web pages of other origins.",
+        suggestion="Send it from a page of its origins; `citewell keys list` shows them.",
+    )
 
 
 def _chosen(grant: Grant, sent: list[str]) -> Identity:
+    """Return the identity in the workspace that the request chooses.
+
+    The header holds a name in percent-encoded UTF-8, since headers are Latin-1.
+    """
     name = unquote(sent[0].strip())
     try:
         identity = replace(checked_identity(name, grant.identity.user), groups=grant.identity.groups)
@@ -135,7 +178,8 @@ def identify_by(settings: Settings, address: PublicAddress, origins: frozenset[s
     identify: Identify = _by_key
     match settings.auth.mode:
         case "none":
-            return _always(Grant(Identity(settings.workspace, settings.user, tuple(settings.groups)), None))
+            identity = Identity(settings.workspace, settings.user, tuple(settings.groups))
+            return _always(Grant(identity, None, rights=Rights(EVERYTHING)))
         case "jwt":
             identify = _by_token(TokenVerifier(settings.auth))
         case "proxy":
@@ -169,10 +213,10 @@ def _always(grant: Grant) -> Identify:
 
 async def _by_key(connection: HTTPConnection, library: Library) -> Grant:
     keys = {*_bearers(connection.headers), *connection.headers.getlist(KEY_HEADER)}
-    identity = await ApiKeys(library.database, library.workspaces).find(_single(keys))
-    if identity is None:
+    grant = await ApiKeys(library.database, library.workspaces).find(_single(keys))
+    if grant is None:
         raise NotAuthenticated("The key is not valid.")
-    return Grant(identity, (identity.workspace,))
+    return grant
 
 
 def _by_token(verifier: TokenVerifier) -> Identify:
@@ -323,6 +367,8 @@ EXPOSED_HEADERS = (
     "x-vercel-ai-ui-message-stream",
 )
 PREFLIGHT_SECONDS = 600
+KNOWN_ORIGINS_SECONDS = 60.0
+UNKNOWN_ORIGINS_SECONDS = 2.0
 
 
 def listed_origins(settings: Settings) -> frozenset[str]:
@@ -332,12 +378,13 @@ def listed_origins(settings: Settings) -> frozenset[str]:
     """
     origins = frozenset(origin.rstrip("/").lower() for origin in settings.cors_origins)
     for origin in origins - {ANY_ORIGIN}:
-        parts = urlsplit(origin)
-        if parts.scheme not in ("http", "https") or not parts.hostname or origin != f"{parts.scheme}://{parts.netloc}":
+        try:
+            normal_origin(origin)
+        except InvalidRequest:
             raise ConfigurationError(
                 f"cors_origins: {origin!r} is not an origin.",
                 suggestion="Write it as a browser does, with the port if there is one: https://wiki.example.com.",
-            )
+            ) from None
     if ANY_ORIGIN in origins and settings.auth.mode == "none":
         raise ConfigurationError(
             "cors_origins: '*' would let every web page read the library, since requests are not authenticated.",
@@ -346,11 +393,11 @@ def listed_origins(settings: Settings) -> frozenset[str]:
     return origins
 
 
-def allow_origins(app: FastAPI, origins: frozenset[str]) -> None:
-    """Allow pages of these origins to call the app, without cookies, which it does not use."""
-    if origins:
+def allow_origins(app: FastAPI, origins: frozenset[str], *, of_keys: bool) -> None:
+    """Allow pages of these origins to call the app, without cookies; ``of_keys``: also those that keys are bound to."""
+    if origins or of_keys:
         app.add_middleware(
-            CORSMiddleware,
+            KeyOriginsMiddleware if of_keys else CORSMiddleware,
             allow_origins=sorted(origins),
             allow_methods=CORS_METHODS,
             allow_headers=[ANY_ORIGIN],
@@ -358,3 +405,34 @@ def allow_origins(app: FastAPI, origins: frozenset[str]) -> None:
             allow_private_network=True,
             max_age=PREFLIGHT_SECONDS,
         )
+
+
+class KeyOriginsMiddleware(CORSMiddleware):
+    """CORS for the listed origins and for those that keys are bound to.
+
+    A preflight names no key, so the origins of all keys count; a reply's key is checked by itself. They are read anew
+    at most every few seconds, and only for an origin that is not known or, once a minute, for all.
+    """
+
+    _of_keys: frozenset[str] = frozenset()
+    _read_at = -math.inf
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a preflight, or pass the request on and let its page read the reply."""
+        if scope["type"] == "http" and (origin := Headers(scope=scope).get("origin")) is not None:
+            await self._look_up(origin, scope["app"].state.citewell)
+        await super().__call__(scope, receive, send)
+
+    def is_allowed_origin(self, origin: str) -> bool:
+        """Whether pages of an origin may call."""
+        return origin in self._of_keys or super().is_allowed_origin(origin)
+
+    async def _look_up(self, origin: str, citewell: Citewell) -> None:
+        since = time.monotonic() - self._read_at
+        if super().is_allowed_origin(origin) or since < (
+            KNOWN_ORIGINS_SECONDS if origin in self._of_keys else UNKNOWN_ORIGINS_SECONDS
+        ):
+            return
+        self._read_at = time.monotonic()
+        with suppress(CitewellError):  # then the request itself says that the database is unavailable
+            self._of_keys = await ApiKeys(citewell.library.database, citewell.library.workspaces).origins()

@@ -18,7 +18,7 @@ ENVELOPE: dict[str, Any] = {
     "seq": {"type": "integer", "minimum": 1, "description": "Counts from 1 without gaps."},
     "at": {"type": "string", "format": "date-time"},
 }
-_UNIDENTIFIED = {str(status): described for status, described in problems(401).items()}
+_REFUSED = {str(status): described for status, described in problems(401, 403, 429).items()}
 
 
 def event_schemas() -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _event_of(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
-    """Add the credentials that routes accept, any one of them, and the 401 of a request without any."""
+    """Add the credentials that routes accept, any one of them, and how a request is refused that they don't allow."""
     if not schemes:
         return
     schema["components"]["securitySchemes"] = schemes
@@ -103,4 +103,4 @@ def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
             if path in OPEN_PATHS or path in LOGIN_PATHS:
                 operation["security"] = []
             else:
-                operation["responses"] = {**operation["responses"], **_UNIDENTIFIED}
+                operation["responses"] = {**operation["responses"], **_REFUSED}

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import compile_path
 
 from graph import errors
-from graph.errors import CitewellError, NotFound
+from graph.errors import CitewellError, NotFound, RateLimited
 
 log = logging.getLogger("citewell.api")
 
@@ -67,6 +67,9 @@ ERROR_TABLE = (
     ErrorKind(errors.LoginFailed, 401, "The issuer's answer does not prove who logs in; names what is wrong."),
     ErrorKind(errors.NotAuthenticated, 401, "The request has no credentials, or its key or token is not valid."),
     ErrorKind(errors.CrossSiteRequest, 403, "Another site's page made the browser send this, and a cookie with it."),
+    ErrorKind(
+        errors.NotPermitted, 403, "The credentials don't allow this; names the scope or the right that is missing."
+    ),
     ErrorKind(errors.UntrustedProxy, 403, "Headers name a user, but do not come from a trusted proxy."),
     ErrorKind(errors.NotFound, 404, "It does not exist, or it is not yours; both get the same reply."),
     ErrorKind(errors.SessionBusy, 409, "The session is answering another question."),
@@ -90,6 +93,7 @@ ERROR_TABLE = (
         "The file is empty, broken, too large, or in an unsupported format; names the reason.",
     ),
     ErrorKind(errors.QueueFull, 429, "As many of your files wait as a user may have."),
+    ErrorKind(errors.RateLimited, 429, "The credentials have used up a limit; names it."),
     ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
     ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
@@ -199,9 +203,9 @@ def problem(
     )
     extra = dict(headers or {})
     if retryable and status == HTTPStatus.SERVICE_UNAVAILABLE:
-        extra["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        extra.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
     elif retryable and status == HTTPStatus.TOO_MANY_REQUESTS:
-        extra["Retry-After"] = str(QUEUE_RETRY_AFTER_SECONDS)
+        extra.setdefault("Retry-After", str(QUEUE_RETRY_AFTER_SECONDS))
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
 
 
@@ -212,7 +216,8 @@ def shorten(detail: str) -> str:
 
 def problem_of(error: CitewellError) -> Response:
     """Return one of our errors as a response."""
-    return problem(error.code, error.message, error.advice, retryable=type(error).retryable)
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, RateLimited) else None
+    return problem(error.code, error.message, error.advice, retryable=type(error).retryable, headers=headers)
 
 
 ROUTES_ADVICE = "See /docs for the routes and what they accept."
@@ -272,6 +277,8 @@ def install_error_handlers(app: FastAPI) -> None:
 
 async def _citewell_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, CitewellError)
+    if (audited := getattr(request.state, "audited", None)) is not None:
+        audited.reason = error.code
     if error_kind(error.code).status >= 500:
         # Our own refusals, such as Overloaded, need no trace; an error of something else has a cause.
         trace = error if error.__cause__ else None

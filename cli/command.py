@@ -61,6 +61,8 @@ BY_CODE = {
     "login_failed": Exit.USAGE,
     "cross_site_request": Exit.USAGE,
     "untrusted_proxy": Exit.USAGE,
+    "not_permitted": Exit.USAGE,
+    "rate_limited": Exit.UNAVAILABLE,
     "overloaded": Exit.UNAVAILABLE,
     "server_stopping": Exit.UNAVAILABLE,
     "dependency_failed": Exit.UNAVAILABLE,

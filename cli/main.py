@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cli.ask import ask
+from cli.audit import audit
 from cli.command import run_app
 from cli.database_commands import expire, migrate, purge, reindex
 from cli.demo import demo
@@ -49,6 +50,7 @@ app.add_typer(sources_, name="sources")
 app.add_typer(sessions, name="sessions")
 app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")
+app.command()(audit)
 app.add_typer(links, name="links")
 app.add_typer(logins, name="logins")
 app.add_typer(judge, name="judge")

@@ -83,6 +83,25 @@ class UntrustedProxy(InvalidRequest):
     suggestion = "Call through the proxy, or add its address to CITEWELL_AUTH_PROXY__TRUSTED."
 
 
+class NotPermitted(InvalidRequest):
+    """Good credentials that don't allow the request, with what they lack."""
+
+    code = "not_permitted"
+    suggestion = "Use credentials that allow it; `citewell keys create --scope` makes a key."
+
+
+class RateLimited(CitewellError):
+    """As many requests or runs as the credentials allow in a time; ``retry_after`` is in seconds."""
+
+    code = "rate_limited"
+    retryable = True
+    suggestion = "Try again after the seconds that Retry-After names."
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class Overloaded(CitewellError):
     """As many active and queued runs as this process accepts."""
 
@@ -234,6 +253,7 @@ class WebUnavailable(DependencyFailed):
 
 _RESTORED: tuple[type[CitewellError], ...] = (
     InvalidRequest,
+    NotPermitted,
     NotFound,
     UnreadableDocument,
     DocumentTooExpensive,

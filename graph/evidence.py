@@ -93,12 +93,18 @@ GROUP = "group:"
 class Identity:
     """The tenant and the user of a request. Every read and write of stored rows is scoped to one identity.
 
-    ``groups`` are the user's as the credentials name them: documents may have groups as readers.
+    ``groups`` are the user's as the credentials name them: documents may have groups as readers. The other fields
+    narrow what it may do: ``spaces`` are the ids or slugs of the only spaces whose documents it reads and writes, None
+    for all. ``is_shared``: strangers to each other act as this user, so that only the id of a session opens it.
+    ``assigns_owners``: it may give documents to other users.
     """
 
     workspace: str = "default"
     user: str = "local"
     groups: tuple[str, ...] = ()
+    spaces: tuple[str, ...] | None = None
+    is_shared: bool = field(default=False, compare=False)
+    assigns_owners: bool = field(default=True, compare=False)
 
     @property
     def readers(self) -> list[str]:

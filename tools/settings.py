@@ -381,7 +381,8 @@ class HttpSettings(_Section):
 class AuthSettings(_Section):
     """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
 
-    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
+    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused. One
+    without ``scope_claim`` may do all but administer, and one without ``space_claim`` works in all spaces.
     """
 
     mode: Literal["none", "keys", "jwt", "proxy"] = "none"
@@ -393,6 +394,8 @@ class AuthSettings(_Section):
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
     groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    scope_claim: Annotated[str, Field(min_length=1)] = "citewell_scopes"
+    space_claim: Annotated[str, Field(min_length=1)] = "citewell_spaces"
 
     @model_validator(mode="after")
     def _one_way(self) -> "AuthSettings":
@@ -421,6 +424,22 @@ class MetricsSettings(_Section):
     serve: Literal["app", "port", "off"] = "app"
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 9464
+
+
+class AuditSettings(_Section):
+    """The audit log; unless ``enabled`` says otherwise, it is kept where requests are authenticated.
+
+    It holds no text, except questions with ``questions``. Entries are kept for ``keep_days``.
+    """
+
+    enabled: bool | None = None
+    questions: bool = False
+    keep_days: Annotated[int, Field(ge=1, le=3650)] = 90
+
+    @field_validator("enabled", mode="before")
+    @classmethod
+    def _unset(cls, value: object) -> object:
+        return None if value == "" else value
 
 
 SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
@@ -475,6 +494,7 @@ class Settings(BaseSettings):
     auto_title: bool = True
 
     auth: AuthSettings = AuthSettings()
+    audit: AuditSettings = AuditSettings()
     oidc: OidcSettings = OidcSettings()
     auth_proxy: AuthProxySettings = AuthProxySettings()
     http: HttpSettings = HttpSettings()

@@ -19,6 +19,7 @@ from api.dependencies import AppSettings, Me, OpenLibrary
 from api.document_upload import FORM_FIELDS, DocumentForm, document_of_form, schema_of
 from api.fields import Cursor, Limit
 from api.problems import problems
+from api.scopes import needs
 from api.stream import HEADERS, PING_SECONDS, client_left, stream_responses
 from graph.errors import CitewellError
 from graph.evidence import Identity
@@ -186,6 +187,7 @@ UPLOAD_FILES: dict[str, Any] = {
     openapi_extra=UPLOAD_FILES,
     responses=problems(404, 413, 422, 429, 503),
 )
+@needs("write")
 async def submit_files(request: Request, me: Me, library: OpenLibrary) -> Response:
     """Take several files in as one job; each becomes a new document."""
     documents = await _read_files(request)
@@ -197,12 +199,14 @@ async def submit_files(request: Request, me: Me, library: OpenLibrary) -> Respon
 
 
 @router.get("", responses=problems(422, 503))
+@needs("write")
 async def list_jobs(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> JobPage:
     """List your jobs, the newest first. They are kept for a week after their end."""
     return await library.jobs.list_jobs(me, limit=limit, cursor=cursor)
 
 
 @router.get("/{job_id}", responses=KNOWN)
+@needs("write")
 async def get_job(
     job_id: UUID,
     me: Me,
@@ -225,6 +229,7 @@ async def get_job(
         **KNOWN,
     },
 )
+@needs("write")
 async def follow_job(job_id: UUID, me: Me, library: OpenLibrary) -> EventSourceResponse:
     """Follow a job by Server-Sent Events up to its end, by file and by segment."""
     await library.jobs.get(me, str(job_id))
@@ -252,6 +257,7 @@ register_url_convertor("job_action", _ActionConvertor())
 
 
 @router.post("/{job_id}/{action:job_action}", responses=KNOWN)
+@needs("write")
 async def change_job(job_id: UUID, action: Action, me: Me, library: OpenLibrary) -> Job:
     """Cancel a job, pause it, go on with it, or queue its refused and cancelled files again.
 

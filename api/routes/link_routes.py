@@ -7,11 +7,13 @@ from fastapi.responses import HTMLResponse
 
 from api.dependencies import OpenLibrary
 from api.document_page import LINK_HEADERS, NOT_OPEN, render_page
+from api.scopes import needs
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.get("/links/{token}")
+@needs()
 async def open_link(token: str, library: OpenLibrary) -> HTMLResponse:
     """Open a link. What is absent, forbidden, expired or forged is answered with the same page."""
     opened = await library.links.open(token)

@@ -15,7 +15,9 @@ from api.dependencies import AppSettings, Granted, Me, OpenLibrary
 from api.document_page import HEADERS, STYLE
 from api.fields import Body
 from api.problems import error_kind, problem_of, problems
+from api.scopes import needs
 from graph.errors import CitewellError, LoginFailed, NotFound
+from tools.auth.identities import SCOPES
 from tools.auth.login_store import Logins
 from tools.auth.oidc import Attempt, RelyingParty
 
@@ -71,12 +73,14 @@ Party = Annotated[RelyingParty, Depends(_relying_party)]
 
 
 @router.get("/api/login")
+@needs()
 async def get_login_offer(request: Request) -> LoginOffer:
     """Tell whether people can log in here, at `/login`. Needs no credentials."""
     return LoginOffer(offered=request.app.state.relying_party is not None)
 
 
 @router.get("/api/me", responses=problems(503))
+@needs(*SCOPES)
 async def get_account(request: Request, me: Me, grant: Granted, settings: AppSettings) -> Account:
     """Tell whom this request is served as."""
     name: str | None = getattr(request.state, "login_name", None)
@@ -85,6 +89,7 @@ async def get_account(request: Request, me: Me, grant: Granted, settings: AppSet
 
 
 @router.get("/login", include_in_schema=False)
+@needs()
 async def log_in(request: Request, party: Party, address: Address) -> Response:
     """Send the browser to the issuer; after the login it comes back, and goes on to the path ``next``."""
     try:
@@ -100,6 +105,7 @@ async def log_in(request: Request, party: Party, address: Address) -> Response:
 
 
 @router.get(CALLBACK_PATH, include_in_schema=False)
+@needs()
 async def finish_login(
     request: Request, party: Party, address: Address, library: OpenLibrary, settings: AppSettings
 ) -> Response:
@@ -127,6 +133,7 @@ async def finish_login(
 
 
 @router.post("/logout", responses=problems(403, 404, 503))
+@needs(*SCOPES)
 async def log_out(
     request: Request, response: Response, party: Party, address: Address, library: OpenLibrary, settings: AppSettings
 ) -> LoggedOut:

@@ -10,6 +10,8 @@ from pydantic import ConfigDict, Field
 from api.dependencies import Granted, KnownTags, Me, Opened, OpenLibrary
 from api.fields import Body
 from api.problems import NotReady, problems
+from api.scopes import needs
+from tools.auth.identities import SCOPES
 from tools.storage.health import EndpointProbe, check_readiness
 
 health_router = APIRouter(tags=["health"])
@@ -67,12 +69,14 @@ class Workspaces(Body):
 
 
 @health_router.get("/healthz")
+@needs()
 async def health() -> Health:
     """Confirm that the process serves requests."""
     return Health()
 
 
 @health_router.get("/readyz", responses=problems(503))
+@needs()
 async def ready(request: Request, citewell: Opened) -> Ready:
     """Confirm that questions can be answered, or name the reasons why not."""
     probe: EndpointProbe = request.app.state.endpoint_probe
@@ -84,6 +88,7 @@ async def ready(request: Request, citewell: Opened) -> Ready:
 
 
 @workspaces_router.get("/api/workspaces", responses=problems(404, 503))
+@needs(*SCOPES)
 async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Workspaces:
     """List the workspaces that your credentials allow.
 
@@ -99,6 +104,7 @@ async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Works
     response_model=GraphStructure,
     responses={304: {"description": "The graph has the `If-None-Match` tag."}, **problems(503)},
 )
+@needs(*SCOPES)
 async def get_graph(citewell: Opened, known: KnownTags) -> Response:
     """Return the nodes and edges of the graph, to draw it. They change only with a new version."""
     content = _structure(citewell).model_dump_json(by_alias=True)

@@ -107,6 +107,7 @@ DOCUMENTS = [
     gone("GET", "/api/documents/{document_id}"),
     gone("PUT", "/api/documents/{document_id}", json={"text": "Overwritten."}),
     gone("PATCH", "/api/documents/{document_id}", json={"readers": ["everyone"]}),
+    gone("PATCH", "/api/documents/{document_id}", json={"owner": "local"}),
     gone("DELETE", "/api/documents/{document_id}"),
     gone("GET", "/api/documents/{document_id}/raw-text"),
     gone("GET", "/api/documents/{document_id}/versions"),
@@ -167,6 +168,7 @@ ID_CITATIONS = [
 SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min_score": 0})]
 OPENAI = [
     apart("GET", "/api/workspaces", silent=True),
+    apart("GET", "/api/audit", silent=True),
     public("GET", "/api/graph"),
     public("GET", "/metrics"),
     public("GET", "/v1/models"),

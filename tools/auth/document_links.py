@@ -208,7 +208,7 @@ def _read(token: str, secret: bytes) -> tuple[Any, ...] | None:
 
 
 def _identity(workspace: str, user: str, rights: dict[str, Any]) -> Identity:
-    held = {name: tuple(value) if isinstance(value, list) else value for name, value in rights.items()}
+    held: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in rights.items()}
     return Identity(workspace, user, **held)
 
 

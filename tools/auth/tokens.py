@@ -3,12 +3,13 @@
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import jwt
 from pydantic import BaseModel
 
 from graph.errors import ConfigurationError, NotAuthenticated
-from tools.auth.identities import Grant, checked_grant
+from tools.auth.identities import ORDINARY, Grant, Rights, checked_grant, checked_scopes, checked_spaces
 from tools.auth.issuer_documents import Clock, IssuerDocument, secure_url
 from tools.settings import AuthSettings
 
@@ -66,6 +67,7 @@ def _usable(body: bytes) -> dict[str | None, jwt.PyJWK]:
 
 
 LONGEST_TOKEN = 16_384
+LONGEST_TOKEN_ID = 200
 LEEWAY_SECONDS = 30
 LEAST_SECRET_BYTES = 32  # RFC 7518, 3.2: a key of the hash's own size or larger
 INVALID = "The token is not valid."
@@ -124,12 +126,37 @@ class TokenVerifier:
         # A claim that is there counts, whatever it holds: only a token that names no workspace gets the default.
         workspace = claims.get(names["workspace"], self._auth.default_workspace)
         try:
-            return checked_grant(workspace, claims.get(names["user"]), claims.get(names["groups"]))
+            grant = checked_grant(workspace, claims.get(names["user"]), claims.get(names["groups"]))
         except ValueError as error:
             what, _, why = str(error).partition(": ")
             named = "groups" if what == "groups" else f"a {what}"
             message = f"The token's claim {names[what]} does not name {named}: {why}."
             raise NotAuthenticated(message, suggestion="Configure the issuer to put it into the token.") from None
+        rights = {name: self._rights(claims, name) for name in grant.workspaces or ()}
+        token_id = claims.get("jti")
+        return replace(
+            grant,
+            rights_by_workspace=rights,
+            credential=f"jwt:{token_id[:LONGEST_TOKEN_ID]}" if isinstance(token_id, str) else "jwt",
+        )
+
+    def _rights(self, claims: dict[str, object], workspace: str) -> Rights:
+        """Return what the claims allow in a workspace; a claim that is an object says it for each workspace."""
+        scopes, spaces = ORDINARY, None
+        if (claim := self._auth.scope_claim) in claims:
+            scopes = checked_scopes(_of_workspace(claims[claim], workspace))
+        if (claim := self._auth.space_claim) in claims:
+            named = _of_workspace(claims[claim], workspace)
+            try:
+                spaces = () if named is None else checked_spaces(named)
+            except ValueError as error:
+                message = f"The token's claim {claim} does not name spaces of {workspace!r}: {error}."
+                raise NotAuthenticated(message, suggestion="Leave it out for all spaces.") from None
+        return Rights(scopes, spaces)
+
+
+def _of_workspace(claim: object, workspace: str) -> object:
+    return claim.get(workspace) if isinstance(claim, dict) else claim
 
 
 def _shared(auth: AuthSettings) -> FindKey:

@@ -40,6 +40,7 @@ from tools.library.new_documents import (
     make_ready,
     stored_readers,
 )
+from tools.library.ownership import refusal_to_store
 from tools.library.sandbox import ReadFile, Sandbox
 from tools.library.sandbox_process import Reading, WiredDocument
 from tools.library.segmenting import SegmentSize, segment
@@ -57,7 +58,7 @@ from tools.telemetry.metrics import SEGMENTS
 
 Status = Literal["created", "updated", "unchanged"]
 Draft = IndexedDocument | PackedDocument
-Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
+Change = Literal["created", "replaced", "updated", "unchanged", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,15 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class ComparedDocument:
-    """A document with the change that storing it makes, and the number of its stored segments."""
+    """A document with the change that storing it makes, and the number of its stored segments.
+
+    ``refusal`` is why it may not be stored.
+    """
 
     document: ReadyDocument
     change: Change
     segments: int
+    refusal: InvalidRequest | None = None
 
     @property
     def writes(self) -> bool:
@@ -96,11 +101,12 @@ class ComparedDocument:
         """Whether its segments have to be made and are not among the drafts yet."""
         return self.change in ("created", "replaced") and self.document.document_id not in drafts
 
-    def outcome(self, drafts: Mapping[str, Draft]) -> Ingested | NotFound:
+    def outcome(self, drafts: Mapping[str, Draft]) -> Ingested | InvalidRequest:
         """Return the result for the document, valid once its changes are written."""
         document = self.document
-        if self.change == "foreign":
-            return NotFound(f"There is no document {document.document_id} that you can change.")
+        if self.change == "refused":
+            assert self.refusal is not None
+            return self.refusal
         status: Status = "updated" if self.change == "replaced" else self.change
         cut = self.change in ("created", "replaced")
         segments = drafts[document.document_id].segments if cut else self.segments
@@ -124,7 +130,7 @@ async def compare_documents(
     *,
     all_readers: bool = False,
 ) -> list[ComparedDocument]:
-    """Compare documents with their stored versions; those that the identity may not change are ``foreign``.
+    """Compare documents with their stored versions; those that the identity may not store are ``refused``.
 
     ``all_readers``: documents without an owner may be changed whoever their readers are.
     """
@@ -143,12 +149,12 @@ def _compared(
         said = stored.fields.readers  # so that nobody opens a document by not mentioning them
     readers = stored_readers(said, document.fields.owner)
     document = replace(document, fields=replace(document.fields, readers=readers))
+    if (refusal := refusal_to_store(document, stored, identity, all_readers=all_readers)) is not None:
+        return ComparedDocument(document, "refused", 0, refusal)
     if stored is None:
         return ComparedDocument(document, "created", 0)
     change: Change = "updated"
-    if not (stored.fields.may_be_changed_by(identity) or (all_readers and stored.fields.owner is None)):
-        change = "foreign"
-    elif stored.is_same(document):
+    if stored.is_same(document):
         change = "unchanged"
     elif not stored.holds(document):
         change = "replaced"
@@ -279,6 +285,7 @@ class Ingestor:
         """Store a document or its new version; nothing is written if it is unchanged.
 
         Raises InvalidRequest, UnreadableDocument, NotFound (unknown workspace, or another user's document id),
+        NotPermitted (an owner or a space that the identity may not choose),
         EmbeddingUnavailable, EmbeddingMismatch, DatabaseUnavailable. After any of them the library is unchanged.
         """
         workspace = await self._workspaces.number(identity.workspace)
@@ -515,8 +522,8 @@ class Ingestor:
         finish: Finish | None = None,
         tell: Progress = _silent,
         drafts: Mapping[str, Draft] = MappingProxyType({}),
-    ) -> list[Ingested | NotFound]:
-        """Write the changes of documents with distinct ids; the result is NotFound for those of another user.
+    ) -> list[Ingested | InvalidRequest]:
+        """Write the changes of documents with distinct ids; the result is an error for those that it may not store.
 
         ``files`` are what the sandbox has read; ``again`` reads one whose stored segments were replaced meanwhile.
         ``drafts`` are the segments of documents that are not read at all.
@@ -622,22 +629,22 @@ def _given(document: NewDocument) -> NewDocument:
     return document
 
 
-def _counted(outcomes: list[Ingested | NotFound]) -> list[Ingested | NotFound]:
+def _counted(outcomes: list[Ingested | InvalidRequest]) -> list[Ingested | InvalidRequest]:
     """Count the segments of documents that were stored, and return the outcomes."""
     stored = (each for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged")
     SEGMENTS.inc(sum(each.segments for each in stored))
     return outcomes
 
 
-def _raised(outcome: Ingested | NotFound) -> Ingested:
-    if isinstance(outcome, NotFound):
+def _raised(outcome: Ingested | InvalidRequest) -> Ingested:
+    if isinstance(outcome, InvalidRequest):
         raise outcome
     return outcome
 
 
 async def _with_similar(
-    connection: Connection, workspace: int, identity: Identity, outcomes: Sequence[Ingested | NotFound]
-) -> list[Ingested | NotFound]:
+    connection: Connection, workspace: int, identity: Identity, outcomes: Sequence[Ingested | InvalidRequest]
+) -> list[Ingested | InvalidRequest]:
     """Tell of each document whose text is new which others are similar to it."""
     new = [each.document_id for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged"]
     similar = await find_similar(connection, workspace, identity, new) if new else {}

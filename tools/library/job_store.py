@@ -35,8 +35,8 @@ BETWEEN_REPORTS_SECONDS = 0.5
 LONGEST_PAGE = 1000
 
 _INSERT_JOB = """
-INSERT INTO ingestion_jobs (workspace, "user", groups) VALUES (%(workspace)s, %(user)s, %(groups)s)
-RETURNING job_id::text
+INSERT INTO ingestion_jobs (workspace, "user", groups, spaces, assigns_owners)
+VALUES (%(workspace)s, %(user)s, %(groups)s, %(spaces)s, %(assigns_owners)s) RETURNING job_id::text
 """
 _INSERT_FILE = """
 INSERT INTO ingestion_files (job_id, file_no, workspace, document_id, name, bytes) VALUES (%s, %s, %s, %s, %s, %s)
@@ -234,7 +234,9 @@ class Jobs:
         async with self._database.connection() as connection:
             await self._check_room(connection, row, documents)
             async with connection.transaction():
-                found = await (await connection.execute(_INSERT_JOB, row)).fetchone()
+                spaces = None if identity.spaces is None else list(identity.spaces)
+                rights = {"spaces": spaces, "assigns_owners": identity.assigns_owners}
+                found = await (await connection.execute(_INSERT_JOB, row | rights)).fetchone()
                 assert found is not None
                 job_id: str = found[0]
                 files = [

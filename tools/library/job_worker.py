@@ -74,10 +74,10 @@ WITH busy AS (
     UPDATE ingestion_jobs SET state = 'running', started_at = coalesce(started_at, now()),
                               claimed_at = clock_timestamp()
     FROM taken WHERE ingestion_jobs.job_id = taken.job_id
-    RETURNING ingestion_jobs.job_id, workspace, "user", groups
+    RETURNING ingestion_jobs.job_id, workspace, "user", groups, spaces, assigns_owners
 )
 SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.name, workspaces.name AS workspace, "user",
-       groups
+       groups, spaces, assigns_owners
 FROM taken JOIN begun USING (job_id) JOIN workspaces ON workspaces.number = begun.workspace
 """
 _UPLOAD = "SELECT fields, data, is_text FROM ingestion_uploads WHERE job_id = %(job_id)s AND file_no = %(file_no)s"
@@ -130,6 +130,8 @@ class ClaimedFile:
     workspace: str
     user: str
     groups: list[str]
+    spaces: list[str] | None
+    assigns_owners: bool
     progress: tuple[int | None, int | None] = (None, None)
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
@@ -140,8 +142,9 @@ class ClaimedFile:
 
     @property
     def identity(self) -> Identity:
-        """Who the file is stored for."""
-        return Identity(self.workspace, self.user, tuple(self.groups))
+        """Who the file is stored for, with what the credentials allowed that it was sent with."""
+        spaces = None if self.spaces is None else tuple(self.spaces)
+        return Identity(self.workspace, self.user, tuple(self.groups), spaces, assigns_owners=self.assigns_owners)
 
 
 class JobWorker:

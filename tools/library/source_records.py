@@ -73,7 +73,10 @@ class Source:
         return SourceOptions(**{name: self.options.get(name) for name in SourceOptions.__slots__})
 
 
-_REACHED = f"s.workspace = %(workspace)s AND {readable('s')}"
+_REACHED = (
+    f"s.workspace = %(workspace)s AND {readable('s')}"
+    " AND (%(allowed_spaces)s::text[] IS NULL OR s.options ->> 'space' = ANY(%(allowed_spaces)s))"
+)
 _COLUMNS = """
 s.source_id::text, s.kind, s.location, s.owner, s.readers, s.options, s.created_at, s.synced_at, s.report,
 (SELECT count(DISTINCT p.document_id) FROM places AS p
@@ -112,6 +115,7 @@ UPDATE documents AS d SET deleted_at = now()
 FROM places AS p
 WHERE p.workspace = %(workspace)s AND p.source_id = %(source_id)s
   AND d.workspace = %(workspace)s AND d.document_id = p.document_id AND d.deleted_at IS NULL
+  AND (d.owner IS NULL OR d.owner = %(user)s)
   AND NOT EXISTS (SELECT FROM places AS o WHERE o.workspace = %(workspace)s AND o.document_id = d.document_id
                   AND o.source_id <> %(source_id)s)
 RETURNING d.document_id

@@ -16,7 +16,7 @@ from graph.evidence import Identity
 from tools.library.catalogue import RawSegment, RawText
 from tools.library.segmenting import SegmentSpan
 from tools.library.structure import unpack_blocks
-from tools.retrieval.scope import VISIBLE, as_uuid
+from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -170,4 +170,4 @@ class Versions:
 
     async def _row(self, identity: Identity, document_id: str) -> dict[str, Any]:
         number = await self._workspaces.number(identity.workspace)
-        return {"workspace": number, "user": identity.user, "document_id": as_uuid(document_id)}
+        return {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}

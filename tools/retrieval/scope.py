@@ -19,6 +19,12 @@ SEGMENT_COLUMNS = (
     " d.updated_at, d.content_hash, d.media_type"
 )
 NOT_EXPIRED = "(d.expires_at IS NULL OR d.expires_at > now())"
+# What a run stored for its asker, a page of the web or a marked passage, is in no space.
+IN_SPACES = (
+    "(%(allowed_spaces)s::text[] IS NULL"
+    " OR d.space_id = ANY(%(allowed_spaces)s) OR d.space_slug = ANY(%(allowed_spaces)s)"
+    " OR d.expires_at IS NOT NULL AND d.owner IS NOT NULL)"
+)
 
 
 def readable(row: str) -> str:
@@ -30,11 +36,12 @@ def readable(row: str) -> str:
 
 
 def reading_as(identity: Identity) -> dict[str, Any]:
-    """Return the parameters of ``readable``."""
-    return {"user": identity.user, "principals": identity.readers}
+    """Return the parameters of ``readable`` and of ``IN_SPACES``."""
+    spaces = None if identity.spaces is None else list(identity.spaces)
+    return {"user": identity.user, "principals": identity.readers, "allowed_spaces": spaces}
 
 
-READABLE = readable("d")
+READABLE = f"{readable('d')} AND {IN_SPACES}"
 VISIBLE = f"d.deleted_at IS NULL AND {READABLE} AND {NOT_EXPIRED}"
 # What has a time limit was brought by a run: a page of the web, a passage that a reader marked. It can be read and
 # cited by its id, and is no part of the library that everybody's questions search.
@@ -103,8 +110,8 @@ async def find_scope(conn: Connection, workspace: int, query: SearchQuery, share
                 return Scope(few)
         return Scope(candidates=min(CANDIDATES * documents // max(readable, 1), MOST_CANDIDATES))
     parameters = {
-        "workspace": workspace,
         **reading_as(query.identity),
+        "workspace": workspace,
         "spaces": list(query.spaces),
         "few": FEW_DOCUMENTS,
     }

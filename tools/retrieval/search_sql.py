@@ -293,9 +293,9 @@ def search_statement(
 
     ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
     named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
-    first ``OPENING``. Parameters: terms, weights, expected, budget, user, principals, spaces, document_ids, coverage,
-    top_k, min_score, expand, and with the dense leg embedding. Columns: those of a segment, the score that a segment
-    was found with or None for a neighbour, and the score that orders.
+    first ``OPENING``. Parameters: terms, weights, expected, budget, user, principals, allowed_spaces, spaces,
+    document_ids, coverage, top_k, min_score, expand, and with the dense leg embedding. Columns: those of a segment, the
+    score that a segment was found with or None for a neighbour, and the score that orders.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"

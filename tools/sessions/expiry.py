@@ -9,7 +9,9 @@ from typing import Literal
 from psycopg.types.json import Jsonb
 
 from graph.errors import DatabaseUnavailable
+from tools.auth.audit_log import expire_audit
 from tools.auth.document_links import expire_links
+from tools.auth.limits import expire_limits
 from tools.library.job_store import expire_jobs
 from tools.library.versions import expire_versions
 from tools.sessions.checkpoints import delete_threads
@@ -115,9 +117,15 @@ async def expire(database: Database, *, retention: Retention, job_days: int = 7,
 
 
 async def expire_hourly(
-    database: Database, *, retention: Retention, job_days: int, link_days: int, version_days: int
+    database: Database,
+    *,
+    retention: Retention,
+    job_days: int,
+    link_days: int,
+    version_days: int,
+    audit_days: int,
 ) -> None:
-    """Run ``expire``, and that of links and versions, now and every hour until cancelled.
+    """Run ``expire``, and that of links, versions, audit entries and limits, now and every hour until cancelled.
 
     After a database failure, it is tried again at the next hour.
     """
@@ -126,6 +134,8 @@ async def expire_hourly(
             expired = await expire(database, retention=retention, job_days=job_days)
             await expire_links(database, days=link_days)
             await expire_versions(database, days=version_days)
+            await expire_audit(database, days=audit_days)
+            await expire_limits(database)
         except DatabaseUnavailable as error:
             log.warning("nothing could be expired: %s", error.message)
         else:

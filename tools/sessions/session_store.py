@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
@@ -44,10 +44,20 @@ async def named_session(
     database: Database, workspaces: Workspaces, identity: Identity, dialect: str, external_id: str
 ) -> str | None:
     """Return the id of the identity's session with a host's external id, or None if there is none yet."""
+    if identity.is_shared and not _is_secret(external_id):
+        return None
     row = [await workspaces.number(identity.workspace), identity.user, dialect, external_id]
     async with database.connection() as connection:
         found = await (await connection.execute(_NAMED, row)).fetchone()
     return None if found is None else str(found[0])
+
+
+def _is_secret(external_id: str) -> bool:
+    """Whether an id that a host made can't be guessed: a UUID of a version that is random."""
+    try:
+        return UUID(external_id).version in (4, 7)
+    except ValueError:
+        return False
 
 
 __all__ = ["DEFAULT_TITLE", "History", "RunPage", "RunStatus", "Session", "SessionPage", "Sessions", "StoredMessage"]
@@ -90,11 +100,16 @@ class Sessions:
         """Create a session, or return the existing one with the host's ``external_id`` in this dialect.
 
         An ephemeral session is never listed and expires after 24 hours. Raises InvalidRequest for an ``external_id``
-        that can't be stored, DiskLow.
+        that can't be stored, or that strangers who share the identity could guess, DiskLow.
         """
         self._database.require_room()
         if external_id is not None and (len(external_id) > LONGEST_EXTERNAL_ID or "\0" in external_id):
             raise InvalidRequest(f"A session's id may have at most {LONGEST_EXTERNAL_ID} characters and no NUL.")
+        if external_id is not None and identity.is_shared and not _is_secret(external_id):
+            raise InvalidRequest(
+                "With a public key, the id of a conversation is what opens it, so it has to be a random UUID.",
+                suggestion="Make it by crypto.randomUUID(), or leave it out where the format allows.",
+            )
         row = {
             "workspace": await self._workspaces.ensure(identity.workspace),
             "user": identity.user,

@@ -14,12 +14,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from sse_starlette import EventSourceResponse
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
 from api.dialects.conversation.schemas import ConversationQuestion
 from api.dialects.event_frames import frame
 from api.fields import knobs_with
 from api.problems import describe_fault, problems
+from api.scopes import needs
 from api.stream import HEADERS, MEDIA_TYPE, RunStream, StreamPosition, resume_position, stream_responses, wants_stream
 from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest
@@ -27,7 +28,6 @@ from graph.events import TERMINAL, Envelope
 from graph.evidence import Identity
 from tools.library.library import Library
 from tools.runs.run_request import AlreadyAsked, RunReader, RunRequest
-from tools.runs.runner import Runner
 
 # An EventSource reconnects with the last id that it received, until it is closed or answered with 204.
 REFUSED_ID = "refused"
@@ -80,6 +80,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 
 @router.get(PATH, response_class=EventSourceResponse, responses=STREAM)
+@needs("ask")
 async def ask_by_event_source(
     question: Annotated[ConversationQuestion, Query()],
     request: Request,
@@ -93,6 +94,7 @@ async def ask_by_event_source(
 
 
 @router.post(PATH, response_class=EventSourceResponse, responses=STREAM)
+@needs("ask")
 async def ask_in_conversation(
     question: ConversationQuestion,
     request: Request,
@@ -111,7 +113,7 @@ async def _answer(
     me: Identity,
     knobs: dict[str, Any],
     library: Library,
-    runner: Runner,
+    runner: GrantedRunner,
 ) -> Response:
     if (left := resume_position(request)) is not None:
         return await _rejoin(left, question, me, library, runner)
@@ -134,7 +136,7 @@ async def _answer(
 
 
 async def _rejoin(
-    left: StreamPosition, question: ConversationQuestion, me: Identity, library: Library, runner: Runner
+    left: StreamPosition, question: ConversationQuestion, me: Identity, library: Library, runner: GrantedRunner
 ) -> Response:
     run = await runner.join(me, left.run_id)
     if left.seq == SWEPT_SEQ or await run.is_over(left.seq):

@@ -25,6 +25,7 @@ from api.dialects.docmost.schemas import (
 )
 from api.fields import Cursor, Limit
 from api.problems import register_error_shape
+from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from graph.errors import ModelUnavailable
 from graph.evidence import Identity, Segment, Space
@@ -86,6 +87,7 @@ class NotConfigured(ModelUnavailable):
 
 
 @router.post("/sessions", responses=error_responses(413, 422, 503))
+@needs("ask")
 async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | None = None) -> MadeSession:
     """Create a session, with no page selected."""
     page_id = str(body.page_id) if body and body.page_id else None
@@ -93,6 +95,7 @@ async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | N
 
 
 @router.get("/sessions", responses=error_responses(422, 503))
+@needs("ask", lists=True)
 async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> AiSessionList:
     """List your sessions, last used first, each with its selected pages."""
     page = await library.sessions.list(me, limit=limit, cursor=cursor, dialect=DIALECT)
@@ -101,6 +104,7 @@ async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, curs
 
 
 @router.get("/sessions/{session_id}", responses=error_responses(404, 422, 503))
+@needs("ask")
 async def get_ai_session(
     session_id: UUID,
     me: Me,
@@ -116,6 +120,7 @@ async def get_ai_session(
 
 
 @router.patch("/sessions/{session_id}", responses=error_responses(404, 413, 422, 503))
+@needs("ask")
 async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, library: OpenLibrary) -> ChangedSession:
     """Rename a session, or change its selected pages."""
     page_ids = None if body.selected_page_ids is None else [str(page_id) for page_id in body.selected_page_ids]
@@ -124,6 +129,7 @@ async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, libr
 
 
 @router.delete("/sessions/{session_id}", responses=error_responses(404, 409, 422, 503))
+@needs("ask")
 async def delete_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> Deleted:
     """Delete a session with its messages."""
     await library.sessions.delete(me, str(session_id))
@@ -131,6 +137,7 @@ async def delete_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> D
 
 
 @router.post("/sessions/{session_id}/auto-title", responses=error_responses(404, 422, 503))
+@needs("ask")
 async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> AutoTitle:
     """Title a session after its first question."""
     title = await library.sessions.auto_title(me, str(session_id))
@@ -143,6 +150,7 @@ async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) 
     response_class=Response,
     responses={**STREAM, **error_responses(400, 404, 409, 413, 422, 503)},
 )
+@needs("ask")
 async def stream_ai_chat(
     body: AiQuestion, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
@@ -158,6 +166,7 @@ async def stream_ai_chat(
 
 
 @router.post("/pages/search", responses=error_responses(413, 422, 503))
+@needs("read", action="read")
 async def search_ai_pages(body: PageSearch, me: Me, library: OpenLibrary) -> list[AiPage]:
     """List pages to select, by id or by words and space."""
     return await find_pages(library, me, body)

@@ -10,6 +10,7 @@ from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.schemas import DocsQuery, DocsReply, DocsSession
 from api.fields import Cursor, Limit
 from api.problems import problem, problems
+from api.scopes import needs
 from api.stream import RunStream, stream_responses, wait_for_end, wants_stream
 from graph.errors import SessionBusy
 from graph.events import RunFailed
@@ -22,6 +23,7 @@ REPLY = stream_responses("The answer with its sources; in parts if the request a
 
 
 @router.post("/messages", response_model=DocsReply, responses={**REPLY, **problems(400, 404, 409, 413, 422, 502, 503)})
+@needs("ask")
 async def ask_docs(
     body: DocsQuery, request: Request, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Any:
@@ -42,6 +44,7 @@ async def ask_docs(
 
 
 @router.get("/sessions/{session_id}", responses=problems(404, 422, 503))
+@needs("ask")
 async def get_docs_session(
     session_id: UUID4, me: Me, library: OpenLibrary, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
 ) -> DocsSession:
@@ -51,6 +54,7 @@ async def get_docs_session(
 
 
 @router.delete("/sessions/{session_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 409, 422, 503))
+@needs("ask")
 async def delete_docs_session(session_id: UUID4, me: Me, library: OpenLibrary) -> None:
     """Delete a session with its messages."""
     await library.sessions.delete(me, str(session_id))

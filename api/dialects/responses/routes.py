@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
 from api.dialects.branch_request import branch_at_question, whole_history
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, error_responses
 from api.dialects.responses.encoder import ResponsesEncoder
@@ -26,6 +26,7 @@ from api.dialects.responses.schemas import (
     unknown_response,
 )
 from api.problems import in_dialect_shape, problem
+from api.scopes import needs
 from api.stream import RunStream, wait_for_end
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
@@ -34,7 +35,6 @@ from tools.auth.document_links import LinkSigner
 from tools.library.library import Library
 from tools.runs.run_listing import RunStatus
 from tools.runs.run_request import RunReader, question_id
-from tools.runs.runner import Runner
 from tools.sessions.session_store import Session
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"])
@@ -50,6 +50,7 @@ ONE: dict[int | str, dict[str, Any]] = {200: {"description": "The response.", "c
 
 
 @router.post("", response_model=None, responses={**ANSWERS, **error_responses(502, 503)})
+@needs("ask")
 async def create_response(
     body: ResponseRequest,
     request: Request,
@@ -114,6 +115,7 @@ After = Annotated[int, Query(ge=-1, description="The sequence number of the last
 
 
 @router.get("/{response_id}", response_model=None, responses={**ANSWERS, **error_responses(503)})
+@needs("ask")
 async def get_response(
     response_id: str,
     request: Request,
@@ -133,6 +135,7 @@ async def get_response(
 
 
 @router.get("/{response_id}/input_items", responses=error_responses(503))
+@needs("ask")
 async def list_input_items(response_id: str, me: Me, library: OpenLibrary, runner: OpenRunner) -> InputItems:
     """List the stored input of a response: its question."""
     found, _ = await _stored(library, me, response_id)
@@ -144,6 +147,7 @@ async def list_input_items(response_id: str, me: Me, library: OpenLibrary, runne
 
 
 @router.post("/{response_id}/cancel", response_model=None, responses={**ONE, **error_responses(503)})
+@needs("ask")
 async def cancel_response(
     response_id: str, request: Request, me: Me, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
@@ -156,6 +160,7 @@ async def cancel_response(
 
 
 @router.delete("/{response_id}", responses=error_responses(503))
+@needs("ask")
 async def delete_response(response_id: str, me: Me, library: OpenLibrary) -> Deleted:
     """Delete a response with its session, if it is the only one there."""
     found, session = await _stored(library, me, response_id)
@@ -170,7 +175,7 @@ async def delete_response(response_id: str, me: Me, library: OpenLibrary) -> Del
 
 
 async def _session(
-    body: ResponseRequest, library: Library, runner: Runner, me: Identity
+    body: ResponseRequest, library: Library, runner: GrantedRunner, me: Identity
 ) -> tuple[str, str | None, bool]:
     """Return the session of a request, the question beside which its own stands, and whether the session goes on.
 
@@ -196,7 +201,7 @@ async def _session(
 
 
 async def _following(
-    library: Library, runner: Runner, me: Identity, response_id: str, field: str
+    library: Library, runner: GrantedRunner, me: Identity, response_id: str, field: str
 ) -> tuple[str, str | None]:
     """Return the session of a response, and the question that already follows it there, if any."""
     found, session = await _stored(library, me, response_id, field)
