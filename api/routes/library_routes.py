@@ -39,7 +39,7 @@ PathPart = Annotated[str, Field(min_length=1, max_length=2000), Printable]
     status_code=status.HTTP_201_CREATED,
     response_model=Ingested | IngestedArchive,
     openapi_extra=UPLOAD_BODY,
-    responses=WRITING,
+    responses={200: {"description": "It is there already.", "model": Ingested | IngestedArchive}, **WRITING},
 )
 async def add_document(
     document: UploadedDocument, me: Me, library: OpenLibrary, prefer: Prefer, request: Request, response: Response
@@ -59,7 +59,7 @@ async def add_document(
     "/api/documents/{document_id}",
     response_model=Ingested | IngestedArchive,
     openapi_extra=UPLOAD_BODY,
-    responses=WRITING,
+    responses={201: {"description": "It is new.", "model": Ingested | IngestedArchive}, **WRITING},
 )
 async def put_document(
     document_id: UUID,
