@@ -173,7 +173,7 @@ def test_the_description_has_what_the_framework_leaves_out(description: dict[str
     assert {"200", "201", "400"} <= set(paths["/api/documents/{document_id}"]["put"]["responses"])
     assert "400" in paths["/api/sessions"]["post"]["responses"]
     assert set(schemas["FileProblem"]["required"]) == {"code", "message", "suggestion"}
-    question = schemas["RunQuestion"]["properties"]["question"]
+    question = schemas["DocsQuery"]["properties"]["query"]
     assert re.search(question["pattern"], "How many\ndays?")
     for refused in (" \n", "a\x07", "\x85"):
         assert not re.search(question["pattern"], refused)
