@@ -163,7 +163,7 @@ async def test_a_method_that_a_path_has_not_is_answered_with_all_that_it_has(sha
     missing = "00000000-0000-4000-8000-000000000000"
     for path, allowed in (
         ("/api/sessions", "GET, POST"),
-        (f"/api/documents/{missing}", "DELETE, GET, PUT"),
+        (f"/api/documents/{missing}", "DELETE, GET, PATCH, PUT"),
         (f"/api/documents/{missing}/original", "GET, HEAD"),
         (f"/api/jobs/{missing}/events", "GET"),
     ):
