@@ -25,7 +25,7 @@ from tools.runs.run_request import RunRequest
 from tools.settings import JobSettings, Settings
 from tools.storage.database import Database
 from tools.storage.embedded import STATE_DIR, WHEEL, EmbeddedServer, start_embedded, unprivileged_user
-from tools.storage.health import check_readiness
+from tools.storage.health import EndpointProbe, check_readiness
 from tools.storage.startup import open_database
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")
@@ -305,7 +305,7 @@ async def test_a_disk_without_room_takes_nothing_new_and_says_so(folder: Path) -
     document = NewDocument(name="handbook.md", text="Staff get 25 days of annual leave.")
     async with open_citewell(settings) as opened:
         library = opened.library
-        assert (await check_readiness(library)).checks["disk"] == "ok"
+        assert (await check_readiness(library, EndpointProbe())).checks["disk"] == "ok"
         await library.ingestor.ingest(Identity(), document)
         session = await library.sessions.create(Identity())
         assert library.database.room is not None
@@ -313,7 +313,7 @@ async def test_a_disk_without_room_takes_nothing_new_and_says_so(folder: Path) -
         full = settings.model_copy(update={"disk_reserve_megabytes": 2 * free})
     async with open_citewell(full) as opened:
         library = opened.library
-        found = await check_readiness(library)
+        found = await check_readiness(library, EndpointProbe())
         assert not found.ready
         assert "must stay free" in found.checks["disk"]
         with pytest.raises(DiskLow, match="must stay free"):

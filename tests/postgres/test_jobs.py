@@ -19,7 +19,7 @@ from tools.library.job_store import FileState, expire_jobs
 from tools.library.new_documents import NewDocument
 from tools.library.sandbox import Sandbox
 from tools.runs.retry import retry_while_unavailable
-from tools.sessions.expiry import expire
+from tools.sessions.expiry import Retention, expire
 
 FORKED = multiprocessing.get_context("forkserver")
 SLEEPER = """
@@ -301,7 +301,7 @@ async def test_jobs_are_listed_in_pages_and_expire(process: Deployment) -> None:
         "UPDATE ingestion_jobs SET finished_at = now() - interval '8 days' WHERE job_id = %s RETURNING 1", ids[0]
     )
     assert await expire_jobs(process.database, days=7, dry_run=True) == 1
-    assert (await expire(process.database, days=7)).jobs == 1
+    assert (await expire(process.database, retention=Retention(7))).jobs == 1
     assert (await library(process))["uploads"] == [(2,)]
 
 

@@ -22,7 +22,7 @@ CITEWELL = "from cli.main import main; main()"
 
 
 def person(user: str) -> Person:
-    grant = Grant(Identity("default", user), ("default", "team"), may_create=True, groups=("staff",))
+    grant = Grant(Identity("default", user, ("staff",)), ("default", "team"), may_create=True)
     return Person(grant, user.title(), "id-token")
 
 
