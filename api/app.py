@@ -27,6 +27,7 @@ from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
 from api.routes.service_routes import workspaces_router as workspaces_router_
 from api.routes.source_routes import router as source_router_
+from api.routes.spending_routes import router as spending_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.static_files import read_page
@@ -59,7 +60,12 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
             expiring = asyncio.create_task(
-                expire_hourly(opened.library.database, days=settings.session_days, job_days=settings.jobs.keep_days)
+                expire_hourly(
+                    opened.library.database,
+                    days=settings.session_days,
+                    job_days=settings.jobs.keep_days,
+                    spending=opened.library.spending,
+                )
             )
             try:
                 yield
@@ -96,6 +102,7 @@ def mount_routes(app: FastAPI) -> None:
         search_router_,
         verify_router_,
         workspaces_router_,
+        spending_router_,
         graph_router_,
         health_router_,
         page_router_,

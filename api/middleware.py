@@ -7,6 +7,7 @@ exists.
 
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -20,11 +21,12 @@ from answers.citations import excerpt
 from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
 from graph.errors import CitewellError, ConfigurationError, NotAuthenticated, NotFound
 from graph.evidence import Identity
-from tools.auth.api_keys import ApiKeys
+from tools.auth.api_keys import PREFIX, ApiKeys, key_id
 from tools.auth.identities import Grant, checked_identity, is_loopback
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
 from tools.settings import Settings
+from tools.spending.accounts import RequestOrigin, coming_from
 from tools.storage.tenants import LONGEST_NAME
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
@@ -69,7 +71,32 @@ class IdentityMiddleware:
                 await in_dialect_shape(scope["path"], response)(scope, receive, send)
                 return
             scope.setdefault("state", {}).update(identity=identity, grant=grant)
+            with coming_from(origin_of(scope, headers)):
+                await self._app(scope, receive, send)
+            return
         await self._app(scope, receive, send)
+
+
+def origin_of(scope: Scope, headers: Headers) -> RequestOrigin:
+    """Return which key a request came with, if it came with one, and from which address.
+
+    Of an IPv6 address it is the network of 64 bits, all of which one household has.
+    """
+    sent = [*_bearers(headers), *headers.getlist("x-api-key")]
+    keys = [key_id(key) for key in sent if key.startswith(PREFIX)]
+    client = scope.get("client")
+    return RequestOrigin(keys[0] if keys else None, _network(client[0]) if client else None)
+
+
+def _network(address: str) -> str:
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return address
+    if ip.version == 4:
+        return address
+    mapped = ip.ipv4_mapped
+    return str(mapped) if mapped is not None else str(ip_network((ip.packed, 64), strict=False))
 
 
 async def _in_workspace(grant: Grant, headers: Headers, library: Library) -> Identity:

@@ -85,6 +85,11 @@ ERROR_TABLE = (
         "The file is empty, broken, too large, or in an unsupported format; names the reason.",
     ),
     ErrorKind(errors.QueueFull, 429, "As many of your files wait as a user may have."),
+    ErrorKind(
+        errors.SpendingLimitReached,
+        429,
+        "A limit of runs, tokens or money a day is used up; names whose it is, and when the next day begins.",
+    ),
     ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
     ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
@@ -172,8 +177,12 @@ def problem(
     status: int | None = None,
     run_id: str | None = None,
     headers: Mapping[str, str] | None = None,
+    retry_after: int | None = None,
 ) -> Response:
-    """Return a problem as a response; its status comes from the table unless ``status`` is set."""
+    """Return a problem as a response; its status comes from the table unless ``status`` is set.
+
+    ``retry_after`` is the seconds until a retry may succeed, where they are known better than by the status.
+    """
     status = status or error_kind(code).status
     # The detail may quote the request, lone surrogates included, and must be encodable.
     detail = shorten(detail.encode("utf-8", "replace").decode())
@@ -189,9 +198,9 @@ def problem(
     )
     extra = dict(headers or {})
     if retryable and status == HTTPStatus.SERVICE_UNAVAILABLE:
-        extra["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        extra["Retry-After"] = str(retry_after or RETRY_AFTER_SECONDS)
     elif retryable and status == HTTPStatus.TOO_MANY_REQUESTS:
-        extra["Retry-After"] = str(QUEUE_RETRY_AFTER_SECONDS)
+        extra["Retry-After"] = str(retry_after or QUEUE_RETRY_AFTER_SECONDS)
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
 
 
@@ -202,7 +211,8 @@ def shorten(detail: str) -> str:
 
 def problem_of(error: CitewellError) -> Response:
     """Return one of our errors as a response."""
-    return problem(error.code, error.message, error.advice, retryable=type(error).retryable)
+    retryable = type(error).retryable
+    return problem(error.code, error.message, error.advice, retryable=retryable, retry_after=error.retry_after)
 
 
 ROUTES_ADVICE = "See /docs for the routes and what they accept."

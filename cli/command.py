@@ -68,6 +68,7 @@ BY_CODE = {
     "document_too_expensive": Exit.REFUSED,
     "queue_full": Exit.UNAVAILABLE,
     "budget_exhausted": Exit.BUDGET,
+    "spending_limit_reached": Exit.BUDGET,
 }
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from langgraph.types import Overwrite
 
 from graph.context import Context
 from graph.events import EMIT_KEY, StepFinished, StepStarted
-from graph.evidence import Spent
 from graph.ports import Family, Resources
 from graph.routing import (
     after_answer_directly,
@@ -128,12 +127,14 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
         family = run.families(context.model, thinking=context.thinking).at(context.effort)
         node = bind(run, family)
         meter = meter_for(name, state, context)
+        if meter.account is not None:
+            await meter.account.refresh()
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()
         update = dict(await node(state, runtime, meter=meter))
         ms = round((time.perf_counter() - began) * 1000, 3)
         runtime.stream_writer(StepFinished(step=name, ms=ms))
-        account = {name: Spent(calls=meter.calls, tokens=meter.tokens, ms=ms)}
+        account = {name: meter.spent(ms)}
         if name == FIRST_STEP:
             return {**update, "spent": Overwrite(account), "exhausted": Overwrite(meter.exhausted or "")}
         return {**update, "spent": account, "exhausted": update.get("exhausted") or meter.exhausted or ""}

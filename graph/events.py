@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from graph.evidence import (
     Claim,
+    Cost,
     DisagreementCode,
     Failure,
     FamilyName,
@@ -269,11 +270,14 @@ class TitleChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished:
+    """The end of a run that did not fail. ``cost`` is None where no model was asked, or none that has a price."""
+
     type: Literal["run_finished"] = "run_finished"
     outcome: Literal["answered", "abstained", "cancelled"]
     stop_reason: str
     message: Message
     spent: dict[str, Spent]
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,7 @@ StopReason = Literal[
     "budget_model_calls",  # answered or abstained with steps skipped, since a cap was reached
     "budget_seconds",
     "budget_tokens",
+    "budget_day",  # so did a limit on what may be spent in a day
     "cancel_requested",
     "client_disconnected",
     "interrupted",  # replaced by another question of the session
@@ -410,12 +411,42 @@ class Failure(TypedDict):
     suggestion: NotRequired[str]
 
 
+class ModelUse(TypedDict):
+    """What was used of one model. ``cached_tokens`` of its ``input_tokens`` came from the endpoint's prompt cache.
+
+    ``estimated_calls`` of its ``calls`` are those whose endpoint reported no tokens, so that they are estimated.
+    """
+
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    estimated_calls: int
+
+
 class Spent(TypedDict):
-    """The usage of a node: model calls (retries count), tokens as the endpoint reports them, milliseconds."""
+    """The usage of a node: model calls (retries count), tokens as the endpoint reports them, milliseconds.
+
+    ``models`` are the tokens by the model that was asked; it is left out where none was.
+    """
 
     calls: int
     tokens: int
     ms: float
+    models: NotRequired[dict[str, ModelUse]]
+
+
+class Cost(TypedDict):
+    """What a run cost: an exact decimal number in units of ``currency`` (ISO 4217).
+
+    ``unpriced`` are the models that it used and that have no price, so that the amount is without them; ``estimated``
+    says that the tokens of some calls are estimated.
+    """
+
+    amount: str
+    currency: str
+    unpriced: list[str]
+    estimated: bool
 
 
 class Message(TypedDict):

@@ -18,6 +18,7 @@ from graph.evidence import (
     Intent,
     JudgeMark,
     LibraryQuestion,
+    ModelUse,
     Proof,
     Section,
     SourceKind,
@@ -92,16 +93,36 @@ class RevisionRow(TypedDict):
     source_ids: list[str]
 
 
+def add_use(total: dict[str, ModelUse], model: str, use: ModelUse) -> None:
+    """Add what was used of a model to a total by model, in place."""
+    before = total.get(model)
+    total[model] = use if before is None else _sum(before, use)
+
+
+def _sum(one: ModelUse, other: ModelUse) -> ModelUse:
+    return ModelUse(
+        calls=one["calls"] + other["calls"],
+        input_tokens=one["input_tokens"] + other["input_tokens"],
+        cached_tokens=one["cached_tokens"] + other["cached_tokens"],
+        output_tokens=one["output_tokens"] + other["output_tokens"],
+        estimated_calls=one["estimated_calls"] + other["estimated_calls"],
+    )
+
+
 def merge_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str, Spent]:
     """Add up the usage of each node; a node that runs again adds to its row."""
     merged = dict(before)
     for node, spent in after.items():
         so_far = merged.get(node, Spent(calls=0, tokens=0, ms=0.0))
-        merged[node] = Spent(
+        models = dict(so_far.get("models", {}))
+        for model, use in spent.get("models", {}).items():
+            add_use(models, model, use)
+        row = Spent(
             calls=so_far["calls"] + spent["calls"],
             tokens=so_far["tokens"] + spent["tokens"],
             ms=round(so_far["ms"] + spent["ms"], 3),
         )
+        merged[node] = Spent(**row, models=models) if models else row
     return merged
 
 

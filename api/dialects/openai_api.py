@@ -108,7 +108,13 @@ def can_think(settings: Settings, name: str) -> bool:
 PREFIX = "/v1/"
 # OpenAI answers 400 to an invalid request, and its clients choose their exception by status.
 STATUSES: Mapping[int, int] = {422: 400}
-CODES: Mapping[str, str] = {"not_authenticated": "invalid_api_key", "unknown_model": "model_not_found"}
+CODES: Mapping[str, str] = {
+    "not_authenticated": "invalid_api_key",
+    "unknown_model": "model_not_found",
+    "spending_limit_reached": "insufficient_quota",
+}
+# OpenAI names its errors of limits by their kind; clients tell by it a limit of the day from one of the minute.
+TYPES: Mapping[str, str] = {"spending_limit_reached": "insufficient_quota", "queue_full": "rate_limit_error"}
 
 _PARAM = re.compile(r"([a-z_]+(?:\.\w+)*): ")
 
@@ -146,7 +152,7 @@ def error(code: str, message: str, suggestion: str, *, status: int | None = None
     return {
         "error": {
             "message": f"{message.rstrip('.')}. {suggestion}",
-            "type": "server_error" if ours else "invalid_request_error",
+            "type": TYPES.get(code, "server_error" if ours else "invalid_request_error"),
             "param": param,
             "code": CODES.get(code, code),
         }

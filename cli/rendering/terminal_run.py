@@ -273,6 +273,7 @@ class TerminalRun:
         facts = [
             _count(len({quoted(citation) for citation in event.message["citations"]}), "citation"),
             _count(calls, "model call") if calls else f"no model ({self._family})",
+            *([cost_line(event.cost)] if event.cost else []),
             f"{(time.perf_counter() - self._started) * 1000:.0f} ms",
         ]
         if event.outcome == "abstained" or event.outcome == "cancelled":
@@ -324,6 +325,12 @@ class TerminalRun:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+
+def cost_line(cost: evidence.Cost) -> str:
+    """Return a cost in words, with what of it is not known."""
+    line = f"{'about ' if cost['estimated'] else ''}{cost['amount']} {cost['currency']}"
+    return f"{line} without {', '.join(cost['unpriced'])}" if cost["unpriced"] else line
 
 
 def _count(number: int, noun: str) -> str:

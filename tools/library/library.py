@@ -30,6 +30,7 @@ from tools.retrieval.segment_store import SegmentStore
 from tools.runs.notifications import Notifications
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
+from tools.spending.spending import Spending
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
@@ -63,6 +64,7 @@ class Library:
     pages: WebPages
     catalogue: LibraryCatalogue
     languages: SampledLanguages
+    spending: Spending
 
     @property
     def resources(self) -> Resources:
@@ -138,6 +140,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     pages=pages,
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
+                    spending=Spending(database, workspaces, settings.spending),
                 )
         finally:
             await syncs.close()

@@ -12,12 +12,14 @@ from typing import Any, TypeVar, cast
 import httpx2
 import openai
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_openai import ChatOpenAI
 from openai import RequestOptions
 from pydantic import SecretStr
 
 from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable
+from graph.evidence import ModelUse
 from graph.usage import Meter
 from tools.llm.model_reply import (
     AttemptFailed,
@@ -250,7 +252,7 @@ HIDDEN_FROM_STREAM = {"tags": ["nostream"]}  # otherwise LangGraph streams the r
 @dataclass(slots=True)
 class _StreamEnd:
     reason: str | None = None
-    tokens: int = 0
+    use: ModelUse | None = None  # as the endpoint reports it
 
 
 class Caller:
@@ -259,6 +261,7 @@ class Caller:
     def __init__(self, model: ModelSettings, upstream: str) -> None:
         self._records = StreamRecords()
         self._chat = open_chat(model, upstream, self._records)
+        self._upstream = upstream
         self._timeout_seconds = model.timeout_seconds
 
     async def attempt(
@@ -289,7 +292,7 @@ class Caller:
                 yield part
             yield ReplyEnd(cut=ending.reason == "length")
         finally:
-            meter.add_tokens(ending.tokens or _estimate(messages, read))
+            meter.add_use(self._upstream, ending.use or _estimate(messages, read))
 
     async def _chunks(
         self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, meter: Meter
@@ -307,8 +310,8 @@ class Caller:
             async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], stream)) as chunks:
                 async for chunk in with_timeout(self._timeout_seconds, chunks, meter=meter):
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
-                    if chunk.usage_metadata:
-                        ending.tokens = chunk.usage_metadata["total_tokens"]
+                    if chunk.usage_metadata and chunk.usage_metadata["total_tokens"]:
+                        ending.use = _reported(chunk.usage_metadata)
                     tokens = read_odds(chunk.response_metadata.get("logprobs"))
                     yield str(chunk.text), chunk.additional_kwargs.get(REASONING, ""), tokens
         except SDK_ERRORS as error:
@@ -322,6 +325,22 @@ class Caller:
             raise AttemptFailed(ModelUnavailable("The model endpoint's reply broke off before its end."), again=True)
 
 
-def _estimate(messages: Messages, read: int) -> int:
-    """Estimate the tokens of a call whose endpoint reported none, so that the token budget still applies."""
-    return sum(estimate_tokens(text) for _, text in messages) + read // 4 if read else 0
+def _reported(usage: UsageMetadata) -> ModelUse:
+    """Return the tokens that an endpoint counted; what it counts beside prompt and reply is priced as the prompt is."""
+    written = min(usage["output_tokens"], usage["total_tokens"])
+    prompt = usage["total_tokens"] - written
+    cached = usage.get("input_token_details", {}).get("cache_read", 0) or 0
+    return ModelUse(
+        calls=1, input_tokens=prompt, cached_tokens=min(cached, prompt), output_tokens=written, estimated_calls=0
+    )
+
+
+def _estimate(messages: Messages, read: int) -> ModelUse:
+    """Estimate the tokens of a call whose endpoint reported none, so that budgets and limits still apply.
+
+    A call that brought nothing is counted as one without tokens.
+    """
+    prompt = sum(estimate_tokens(text) for _, text in messages) if read else 0
+    return ModelUse(
+        calls=1, input_tokens=prompt, cached_tokens=0, output_tokens=read // 4, estimated_calls=1 if read else 0
+    )

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass
 from graph.errors import DatabaseUnavailable
 from tools.library.job_store import expire_jobs
 from tools.sessions.checkpoints import delete_threads
+from tools.spending.spending import Spending
 from tools.storage.database import Connection, Database
 
 log = logging.getLogger("citewell.sessions")
@@ -57,9 +58,12 @@ class Expired:
     jobs: int = 0
 
 
-async def expire(database: Database, *, days: int, job_days: int = 7, dry_run: bool = False) -> Expired:
+async def expire(
+    database: Database, *, days: int, job_days: int = 7, dry_run: bool = False, spending: Spending | None = None
+) -> Expired:
     """Delete sessions unused for ``days``, expired ephemeral ones, event logs older than 24 hours, and ended jobs.
 
+    With ``spending`` also what was spent longer ago than is kept of it.
     Works in batches, each in its own transaction, and never deletes a session with a run in progress. ``dry_run`` only
     counts. Raises DatabaseUnavailable; batches that are already deleted stay deleted.
     """
@@ -70,14 +74,16 @@ async def expire(database: Database, *, days: int, job_days: int = 7, dry_run: b
             return Expired(idle, ephemeral, events, await expire_jobs(database, days=job_days, dry_run=True))
         deleted = await _delete_sessions(connection, days)
         events = await _delete_events(connection)
+    if spending is not None:
+        await spending.expire()
     return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
 
 
-async def expire_hourly(database: Database, *, days: int, job_days: int) -> None:
+async def expire_hourly(database: Database, *, days: int, job_days: int, spending: Spending | None = None) -> None:
     """Run ``expire`` now and every hour until cancelled; after a database failure, retry at the next hour."""
     while True:
         try:
-            expired = await expire(database, days=days, job_days=job_days)
+            expired = await expire(database, days=days, job_days=job_days, spending=spending)
         except DatabaseUnavailable as error:
             log.warning("nothing could be expired: %s", error.message)
         else:

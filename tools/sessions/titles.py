@@ -38,7 +38,7 @@ async def best_title(titler: Titler | None, question: str) -> tuple[str, Spent]:
         log.warning("A title could not be made: %s", error.message)
         title = await RuleTitler().title(question, language=detected, meter=meter)
     ms = round((time.perf_counter() - began) * 1000, 3)
-    return title, Spent(calls=meter.calls, tokens=meter.tokens, ms=ms)
+    return title, meter.spent(ms)
 
 
 class SessionTitler:
