@@ -139,6 +139,7 @@ def error_table_markdown() -> str:
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
 QUEUE_RETRY_AFTER_SECONDS = 10
+LONGEST_CLIENT_WAIT = 60  # seconds, above which clients don't wait as Retry-After says
 MOST_FAULTS = 10  # listed in one problem
 LONGEST_NAME = 100  # of a field, echoed in a problem
 LONGEST_DETAIL = 1000
@@ -201,6 +202,8 @@ def problem(
         extra["Retry-After"] = str(retry_after or RETRY_AFTER_SECONDS)
     elif retryable and status == HTTPStatus.TOO_MANY_REQUESTS:
         extra["Retry-After"] = str(retry_after or QUEUE_RETRY_AFTER_SECONDS)
+    if retry_after is not None and retry_after > LONGEST_CLIENT_WAIT:
+        extra["X-Should-Retry"] = "false"  # else the SDKs of OpenAI and others try again after a second
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
 
 

@@ -112,7 +112,7 @@ def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = Fal
 
 async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
     from tools.sessions.expiry import expire as sweep
-    from tools.spending.spending import Spending
+    from tools.spending.charges import Spending
 
     settings = settings_for()
     days = days or settings.session_days

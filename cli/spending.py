@@ -10,7 +10,7 @@ from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
 
 if TYPE_CHECKING:
-    from tools.spending.spending import By, LimitUse, SpentRow
+    from tools.spending.charges import By, LimitUse, SpentRow
 
 Group = Annotated[
     Literal["day", "model", "user", "session"], typer.Option(help="Add up by day, model, user or session.")
@@ -36,7 +36,7 @@ def spending(
 
 
 async def _spending(by: "By", days: int, me: bool, workspace: str | None, user: str | None, as_json: bool) -> None:
-    from tools.spending.spending import Spending
+    from tools.spending.charges import Spending
 
     settings = settings_for(workspace, user)
     identity = identity_of(settings)

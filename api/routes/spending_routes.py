@@ -13,8 +13,8 @@ from graph.errors import InvalidRequest
 from tools.auth.identities import Grant
 from tools.settings import Settings
 from tools.spending.accounts import Scope
+from tools.spending.charges import By, SpentRow
 from tools.spending.prices import plain
-from tools.spending.spending import By, SpentRow
 
 router = APIRouter(tags=["spending"])
 DAYS = 30  # by default

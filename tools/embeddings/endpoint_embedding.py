@@ -69,7 +69,8 @@ class ChargedEmbeddings:
         """Request embeddings. Raises as the SDK's own method."""
         response = await self._embeddings.create(**request)
         if (account := current_account()) is not None:
-            reported = response.usage.total_tokens if response.usage else 0
+            counted = response.usage.to_dict() if response.usage else {}
+            reported = counted.get("total_tokens") or counted.get("prompt_tokens") or 0
             texts = request.get("input", ())
             tokens = reported or sum(len(text) for text in texts if isinstance(text, str)) // 4
             account.charge(

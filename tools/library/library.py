@@ -30,7 +30,7 @@ from tools.retrieval.segment_store import SegmentStore
 from tools.runs.notifications import Notifications
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
-from tools.spending.spending import Spending
+from tools.spending.charges import Spending
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces

@@ -274,7 +274,7 @@ class Caller:
         """
         splitter, joiner, ending = ThinkingSplitter(), SurrogateJoiner(), _StreamEnd()
         room = {ReplyText: max_characters, ReplyThinking: THINKING_CHARACTERS}
-        read = 0
+        read, cancelled = 0, False
         try:
             async with aclosing(self._chunks(messages, fields, ending, meter)) as chunks:
                 async for text, thought, tokens in chunks:
@@ -291,8 +291,11 @@ class Caller:
             for part in splitter.feed(joiner.end()) + splitter.end():
                 yield part
             yield ReplyEnd(cut=ending.reason == "length")
+        except (asyncio.CancelledError, GeneratorExit):
+            cancelled = True
+            raise
         finally:
-            meter.add_use(self._upstream, ending.use or _estimate(messages, read))
+            meter.add_use(self._upstream, ending.use or _estimate(messages, read, cancelled=cancelled))
 
     async def _chunks(
         self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, meter: Meter
@@ -335,12 +338,12 @@ def _reported(usage: UsageMetadata) -> ModelUse:
     )
 
 
-def _estimate(messages: Messages, read: int) -> ModelUse:
+def _estimate(messages: Messages, read: int, *, cancelled: bool) -> ModelUse:
     """Estimate the tokens of a call whose endpoint reported none, so that budgets and limits still apply.
 
-    A call that brought nothing is counted as one without tokens.
+    A call that brought nothing is counted as one without tokens, but for one that was cancelled: its endpoint may have
+    read the prompt.
     """
-    prompt = sum(estimate_tokens(text) for _, text in messages) if read else 0
-    return ModelUse(
-        calls=1, input_tokens=prompt, cached_tokens=0, output_tokens=read // 4, estimated_calls=1 if read else 0
-    )
+    counts = bool(read) or cancelled
+    prompt = sum(estimate_tokens(text) for _, text in messages) if counts else 0
+    return ModelUse(calls=1, input_tokens=prompt, cached_tokens=0, output_tokens=read // 4, estimated_calls=int(counts))

@@ -16,7 +16,7 @@ from tools.runs.run_request import RunRequest, Superseded, question_id, request_
 from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY
 from tools.sessions.history import question_body
-from tools.spending.spending import RECORD_RUN, RECORD_USE, Spending
+from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 

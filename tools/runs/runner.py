@@ -18,7 +18,7 @@ from graph.errors import CitewellError, DatabaseUnavailable, NotFound, ServerSto
 from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
-from graph.usage import charged_to
+from graph.usage import charged_to, use_by_model
 from tools.runs.completion import CompletionRecorder, internal_error
 from tools.runs.event_log import RunLogs, parse_event
 from tools.runs.event_writer import EventWriter
@@ -31,7 +31,7 @@ from tools.runs.run_request import RunReader, RunRequest, request_from_json
 from tools.sessions.branches import Fork
 from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings
-from tools.spending.spending import Spending
+from tools.spending.charges import Spending
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -271,6 +271,9 @@ class Runner:
         run.leave(ServerStopping("The server is stopping."))
         await run.stopped()
         with suppress(DatabaseUnavailable):  # its lease then expires
+            if run.account is not None:
+                run.account.leave(use_by_model(run.spent))
+                await self._spending.record_late(run.run_id, run.account)
             await self._leases.release(run)
 
     def _forget(self, run: Run) -> None:

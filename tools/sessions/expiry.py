@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from graph.errors import DatabaseUnavailable
 from tools.library.job_store import expire_jobs
 from tools.sessions.checkpoints import delete_threads
-from tools.spending.spending import Spending
+from tools.spending.charges import Spending
 from tools.storage.database import Connection, Database
 
 log = logging.getLogger("citewell.sessions")

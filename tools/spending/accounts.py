@@ -3,10 +3,11 @@
 What ended is in PostgreSQL; what is in progress is known to its own process alone. A run is refused where both together
 have reached a limit. Between two steps it reads again what others have spent, at most every ``REFRESH_SECONDS``, and
 asks no more models once a limit is reached. So a limit is exceeded at most by what is in progress at that moment: in
-this process one call for each run, in others what their unfinished runs have used.
+this process one call for each run, in others what their unfinished runs have used, and those that ended since the last
+reading.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from tools.settings import DailyLimits, SpendingSettings
 from tools.spending.prices import Prices, plain
 
 REFRESH_SECONDS = 2.0
+REFRESH_SHARE = 20  # the sum of a large workspace takes long: it is read at most this many times its own time apart
 
 Scope = Literal["workspace", "user", "key", "address"]
 SCOPES: tuple[Scope, ...] = ("workspace", "user", "key", "address")
@@ -112,9 +114,17 @@ DayTotals = Mapping[Scope, Totals]
 
 
 class DayReader(Protocol):
-    async def __call__(self, payer: Payer, day: date) -> DayTotals:
-        """Read what was stored of a day, for each scope that has a limit."""
+    async def __call__(self, payer: Payer, day: date, scopes: Sequence[Scope]) -> DayTotals:
+        """Read what was stored of a day, for each of these scopes."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was stored of a day when it was read, on the clock of ``time.monotonic``."""
+
+    totals: Totals
+    read_at: float
 
 
 class Gate:
@@ -126,6 +136,7 @@ class Gate:
         self._read = read
         self._open: set[RunAccount] = set()
         self._settled: list[RunAccount] = []
+        self._of_workspaces: dict[tuple[str, date], tuple[Seen, float]] = {}  # with the time until which they will do
 
     def today(self) -> date:
         """Return the day that it is in the deployment's time zone."""
@@ -159,25 +170,42 @@ class Gate:
         account.admitted = True
         return account
 
-    async def read(self, account: "RunAccount") -> DayTotals:
-        """Read what was stored of an account's day."""
-        return await self._read(account.payer, account.day)
+    async def read(self, account: "RunAccount") -> dict[Scope, Seen]:
+        """Read what was stored of an account's day; the sum of a workspace is shared by all that need it."""
+        now = monotonic()
+        self._of_workspaces = {key: each for key, each in self._of_workspaces.items() if each[1] > now}
+        key = (account.payer.identity.workspace, account.day)
+        shared = self._of_workspaces.get(key)
+        scopes = [scope for scope in account.limits if scope != "workspace" or shared is None]
+        found = await self._read(account.payer, account.day, scopes) if scopes else {}
+        seen = {scope: Seen(totals, now) for scope, totals in found.items()}
+        if shared is not None:
+            seen["workspace"] = shared[0]
+        elif "workspace" in seen:
+            took = monotonic() - now
+            self._of_workspaces[key] = seen["workspace"], now + max(REFRESH_SECONDS, REFRESH_SHARE * took)
+        return seen
 
     def close(self, account: "RunAccount") -> None:
         """Forget an account. One whose use was stored still counts for those who read before that."""
         self._open.discard(account)
         if account.settled_at is not None:
             self._settled.append(account)
-        oldest = min((each.read_at for each in self._open if each.limits), default=monotonic())
+        readings = [each.read_at for each in self._open if each.limits]
+        readings += [seen.read_at for seen, _ in self._of_workspaces.values()]
+        oldest = min(readings, default=monotonic())
         self._settled = [each for each in self._settled if (each.settled_at or 0) >= oldest]
 
     def reached(self, account: "RunAccount", *, before_run: bool = False) -> Reached | None:
         """Return the first limit that is reached, of runs only where one more is to begin."""
         for scope, limits in account.limits.items():
-            total = account.seen.get(scope, Totals())
+            seen = account.seen.get(scope)
+            if seen is None:
+                continue
+            total = seen.totals
             for other in (*self._open, *self._settled):
                 if other.payer.shares(scope, account.payer) and other.day == account.day:
-                    total += other.unseen_since(account.read_at)
+                    total += other.unseen_since(seen.read_at)
             if before_run and limits.runs is not None and total.runs >= limits.runs:
                 return Reached(scope, "runs", limits.runs)
             if limits.tokens is not None and total.tokens >= limits.tokens:
@@ -198,8 +226,8 @@ class RunAccount:
     used: dict[str, ModelUse] = field(default_factory=dict)
     embedded: dict[str, ModelUse] = field(default_factory=dict)
     stored: dict[str, ModelUse] = field(default_factory=dict)  # of what was used
-    seen: DayTotals = field(default_factory=dict)
-    read_at: float = 0.0
+    seen: Mapping[Scope, Seen] = field(default_factory=dict)
+    read_at: float = 0.0  # of the oldest of them
     admitted: bool = False
     recorded_at: float | None = None  # when the run was stored, and so counts for everybody
     settled_at: float | None = None  # when what it used was stored
@@ -210,8 +238,8 @@ class RunAccount:
         now = monotonic()
         if self.limits and (not self.read_at or now - self.read_at >= REFRESH_SECONDS):
             self.read_at = self.read_at or now  # from the first read on, what ends meanwhile is kept for it
-            seen = await self.gate.read(self)
-            self.seen, self.read_at = seen, now
+            self.seen = await self.gate.read(self)
+            self.read_at = min(each.read_at for each in self.seen.values())
 
     def may_call(self) -> bool:
         """Whether the limits of the day leave room for another call."""
@@ -242,6 +270,11 @@ class RunAccount:
     def unstored(self) -> dict[str, ModelUse]:
         """Return what was used and is not stored."""
         return {model: rest for model, use in self.used.items() if (rest := _less(use, self.stored.get(model)))}
+
+    def leave(self, kept: Mapping[str, ModelUse]) -> None:
+        """Leave to the process that goes on with the run what it ``kept``, which that one restores."""
+        for model, use in kept.items():
+            add_use(self.stored, model, use)
 
     def settle(self, stored: Mapping[str, ModelUse]) -> None:
         """Note that this use was stored."""

@@ -12,6 +12,7 @@
 /** @typedef {{id: string | null, slug: string | null}} Space */
 /** @typedef {{code: string, message: string, suggestion?: string}} Fallback */
 /** @typedef {{calls: number, tokens: number, ms: number}} Spent */
+/** @typedef {{amount: string, currency: string, unpriced: string[], estimated: boolean}} Cost */
 /** @typedef {{model_calls: number, tokens: number | null, seconds?: number | null}} Budget */
 /** @typedef {{text: string, source_ids: string[], grounded?: boolean}} Section `grounded` is false where the model wrote what it knows itself. */
 /** @typedef {{segment_id: string, document_id: string, title: string, start: number, end: number, quote: string, value: string, date: string, dated_by: "document" | "library" | ""}} Position */
@@ -143,7 +144,7 @@
  *      reason: string, model_score: number | null, answerhood: number | null, fallback: Fallback | null}
  *   | {type: "title_changed", title: string}
  *   | {type: "run_finished", outcome: "answered" | "abstained" | "cancelled", stop_reason: string, message: Message,
- *      spent: Record<string, Spent>}
+ *      spent: Record<string, Spent>, cost: Cost | null}
  *   | {type: "run_failed", code: string, message: string, suggestion: string, retryable: boolean}
  * )} RunEvent
  */
@@ -180,6 +181,7 @@
  * @property {Assessment | null} assessment
  * @property {Disagreement[]} disagreements
  * @property {Record<string, Spent>} spent
+ * @property {Cost | null} cost
  */
 
 /** @typedef {{session: Session, messages: SessionMessage[], next_cursor: string | null}} SessionDetail */

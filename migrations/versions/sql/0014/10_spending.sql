@@ -30,3 +30,4 @@ COMMENT ON COLUMN spending.cost IS 'exact, in units of the currency; null for a 
 -- It holds all that the limits of a day need, so that the table itself is not read for them.
 CREATE INDEX spending_by_day ON spending (workspace, day, "user")
     INCLUDE (model, kind, key_id, address, input_tokens, output_tokens, cost, currency);
+CREATE INDEX spending_by_address ON spending (workspace, day, address) WHERE address IS NOT NULL;

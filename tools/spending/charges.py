@@ -1,6 +1,6 @@
 """What was spent, stored exactly: a row for each run when it is asked, and one for each model when it ends."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -50,14 +50,15 @@ INSERT INTO spending (charge_id, model, kind, workspace, "user", key_id, address
 VALUES (%(run_id)s, '', 'verification', %(workspace)s, %(user)s, %(key_id)s, %(address)s, %(day)s)
 """
 _IS_DELETED = "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE run_id = %s)"
-_DAY_COLUMNS = """
-count(*) FILTER (WHERE model = '' AND kind = 'run' {own}), coalesce(sum(input_tokens + output_tokens) {own_only}, 0),
-coalesce(sum(cost) FILTER (WHERE currency = %(currency)s {own}), 0)
+_DAY = """
+SELECT count(*) FILTER (WHERE model = '' AND kind = 'run'), coalesce(sum(input_tokens + output_tokens), 0),
+       coalesce(sum(cost) FILTER (WHERE currency = %(currency)s), 0)
+FROM spending WHERE workspace = %(workspace)s AND day = %(day)s
 """
 _OWN: Mapping[Scope, str] = {
     "workspace": "",
     "user": 'AND "user" = %(user)s',
-    "key": "AND key_id = %(key_id)s",
+    "key": 'AND "user" = %(user)s AND key_id = %(key_id)s',  # a key is one user's
     "address": "AND address = %(address)s",
 }
 _FORGET_ADDRESSES = "UPDATE spending SET address = NULL WHERE address IS NOT NULL AND day < %(today)s"
@@ -140,10 +141,12 @@ class Spending:
 
         Raises SpendingLimitReached, NotFound, DatabaseUnavailable.
         """
+        return await self.gate.open(self._payer(identity), checked=checked)
+
+    def _payer(self, identity: Identity) -> Payer:
         payer = Payer.of(identity)
-        if self.settings.limits_of(identity.workspace).address.model_dump(exclude_none=True) == {}:
-            payer = Payer(identity, payer.key_id)  # an address is not kept for nothing
-        return await self.gate.open(payer, checked=checked)
+        by_address = self.settings.limits_of(identity.workspace).address.model_dump(exclude_none=True)
+        return payer if by_address else Payer(identity, payer.key_id)  # an address is not kept for nothing
 
     def run_fields(self, account: RunAccount) -> dict[str, Any]:
         """Return the parameters of ``RECORD_RUN``."""
@@ -164,7 +167,9 @@ class Spending:
         }
 
     async def record_late(self, run_id: str, account: RunAccount, *, if_deleted: bool = False) -> None:
-        """Store what a run used and its end did not store: of a title that came late, or as its session was deleted.
+        """Store what a run used and its end did not store, as of a title that came late.
+
+        Also what a step used that was cut off as the process stopped, or as its session was deleted.
 
         With ``if_deleted`` only where the run is deleted; another process accounts for one that it took over.
         """
@@ -244,18 +249,15 @@ class Spending:
 
         Without ``everyone`` those of the whole workspace are left out.
         """
-        account = await self.open(identity, checked=False)
-        try:
-            await account.refresh()
-            return [
-                LimitUse(scope, what, limit, getattr(account.seen.get(scope, Totals()), what))
-                for scope, limits in account.limits.items()
-                if everyone or scope != "workspace"
-                for what in LIMITED
-                if (limit := getattr(limits, what)) is not None
-            ]
-        finally:
-            account.close()
+        payer = self._payer(identity)
+        limited = {scope: each for scope, each in self.gate.limits(payer).items() if everyone or scope != "workspace"}
+        totals = await self._read_day(payer, self.gate.today(), list(limited)) if limited else {}
+        return [
+            LimitUse(scope, what, limit, getattr(totals[scope], what))
+            for scope, limits in limited.items()
+            for what in LIMITED
+            if (limit := getattr(limits, what)) is not None
+        ]
 
     def day_ends_at(self) -> datetime:
         """Return when today ends."""
@@ -269,13 +271,8 @@ class Spending:
             await connection.execute(_FORGET_ADDRESSES, {"today": today})
             return (await connection.execute(_EXPIRE, {"oldest": oldest})).rowcount
 
-    async def _read_day(self, payer: Payer, day: date) -> DayTotals:
-        scopes = list(self.gate.limits(payer))
-        columns = ", ".join(
-            _DAY_COLUMNS.format(own=_OWN[scope], own_only=f"FILTER (WHERE true {_OWN[scope]})") for scope in scopes
-        )
-        of_user = _OWN["user"] if scopes == ["user"] else ""
-        query = f"SELECT {columns} FROM spending WHERE workspace = %(workspace)s AND day = %(day)s {of_user}"
+    async def _read_day(self, payer: Payer, day: date, scopes: Sequence[Scope]) -> DayTotals:
+        query = " UNION ALL ".join(f"{_DAY} {_OWN[scope]}" for scope in scopes)
         values = {
             "workspace": await self._workspaces.number(payer.identity.workspace),
             "day": day,
@@ -285,12 +282,8 @@ class Spending:
             "currency": self.settings.currency,
         }
         async with self._database.connection() as connection:
-            row = await (await connection.execute(query.encode(), values)).fetchone()
-        assert row is not None
-        return {
-            scope: Totals(int(row[at]), int(row[at + 1]), Decimal(row[at + 2]))
-            for scope, at in zip(scopes, range(0, len(row), 3), strict=True)
-        }
+            rows = await (await connection.execute(query.encode(), values)).fetchall()
+        return {scope: Totals(row[0], int(row[1]), row[2]) for scope, row in zip(scopes, rows, strict=True)}
 
 
 def _order(row: SpentRow, by: By) -> Any:
