@@ -101,6 +101,7 @@ ERROR_TABLE = (
         503,
         "The embedding endpoint did not answer, and the request can't continue without it.",
     ),
+    ErrorKind(errors.McpUnavailable, 503, "An MCP server that is a search source did not answer, or its tool failed."),
     ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),
     ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint can't be reached, is overloaded, or took too long."),
     ErrorKind(

@@ -201,6 +201,13 @@ class WebUnavailable(DependencyFailed):
     suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then, answers use the library only."
 
 
+class McpUnavailable(DependencyFailed):
+    """An MCP server that is a search source and does not answer, or whose tool fails."""
+
+    code = "mcp_unavailable"
+    suggestion = "Check CITEWELL_MCP_SEARCH, and that the server runs; until then, answers do without it."
+
+
 _RESTORED: tuple[type[CitewellError], ...] = (
     InvalidRequest,
     NotFound,

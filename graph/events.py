@@ -109,19 +109,25 @@ class PagesLoaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcesFound:
+    """Segments that a search found. ``servers`` are the MCP servers that were searched, none where it was the web."""
+
     type: Literal["sources_found"] = "sources_found"
     kind: SourceKind
     query: str
     count: int
     degraded: str | None = None
+    servers: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFailed:
+    """A search that failed, of the MCP server in ``servers`` where it was none of the web or the library."""
+
     type: Literal["search_failed"] = "search_failed"
     kind: SourceKind
     code: str
     message: str
+    servers: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,9 @@ FIRST_STEP = "decide_retrieval"  # it clears the state of the last run
 ANSWER_KEPT = 1000  # characters: enough of an answer for later questions, few enough for every checkpoint
 
 
+Outside = Literal["search_web", "search_mcp"]
+
+
 class Turn(TypedDict):
     """A finished exchange, in the form that later questions need.
 
@@ -168,7 +171,9 @@ class State(InputState):
     tried: list[str] = field(default_factory=list)
     rounds: int = 0
     rewrites: int = 0
+    outside: list[Outside] = field(default_factory=lambda: ["search_web"])  # what is searched beside the library
     web_failed: bool = False  # the web could not be searched
+    mcp_failed: bool = False  # none of the MCP servers could be searched
     candidates: Annotated[list[SourceRow], operator.add] = field(default_factory=list)
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another

@@ -26,6 +26,7 @@ STEPS: Mapping[str, str] = {
     "load_selected_pages": "Reading the selected pages",
     "search_segments": "Searching the library",
     "search_web": "Searching the web",
+    "search_mcp": "Searching connected servers",
     "grade_segments": "Weighing what was found",
     "rewrite_query": "Rewording the search",
     "generate_answer": "Writing the answer",

@@ -142,14 +142,14 @@ class TerminalRun:
 
     @_show.register
     def _sources_found(self, event: events.SourcesFound) -> None:
-        step = "search_web" if event.kind == "web" else "search_segments"
+        step = _search_step(event)
         self._note(step, f"{_count(event.count, 'segment')} found")
         if event.degraded:
             self._note(step, event.degraded)
 
     @_show.register
     def _search_failed(self, event: events.SearchFailed) -> None:
-        self._note("search_web" if event.kind == "web" else "search_segments", f"failed: {event.message}")
+        self._note(_search_step(event), f"failed: {event.message}")
 
     @_show.register
     def _sources_graded(self, event: events.SourcesGraded) -> None:
@@ -325,6 +325,12 @@ class TerminalRun:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+
+def _search_step(event: events.SourcesFound | events.SearchFailed) -> str:
+    if event.servers:
+        return "search_mcp"
+    return "search_web" if event.kind == "web" else "search_segments"
 
 
 def cost_line(cost: evidence.Cost) -> str:

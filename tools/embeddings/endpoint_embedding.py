@@ -69,8 +69,8 @@ class ChargedEmbeddings:
         """Request embeddings. Raises as the SDK's own method."""
         response = await self._embeddings.create(**request)
         if (account := current_account()) is not None:
-            counted = response.usage.to_dict() if response.usage else {}
-            reported = counted.get("total_tokens") or counted.get("prompt_tokens") or 0
+            counted: dict[str, Any] = response.usage.to_dict() if response.usage else {}
+            reported: int = counted.get("total_tokens") or counted.get("prompt_tokens") or 0
             texts = request.get("input", ())
             tokens = reported or sum(len(text) for text in texts if isinstance(text, str)) // 4
             account.charge(

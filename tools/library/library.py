@@ -23,6 +23,7 @@ from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
 from tools.library.web_pages import WebPages
+from tools.mcp_search.mcp_library import McpLibrary, open_mcp_search
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
@@ -61,6 +62,7 @@ class Library:
     families: Families
     passages: MarkedPassages
     web: WebLibrary | None
+    mcp: McpLibrary | None
     pages: WebPages
     catalogue: LibraryCatalogue
     languages: SampledLanguages
@@ -75,6 +77,7 @@ class Library:
             families=self.families,
             passages=self.passages,
             web=self.web,
+            mcp=self.mcp,
             catalogue=self.catalogue,
             languages=self.languages,
             coverage=question_coverage,
@@ -116,7 +119,11 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
-            async with open_web(settings, sandboxed if settings.web.fetch_pages else ingestor, searcher) as web:
+            found = sandboxed if settings.web.fetch_pages or settings.mcp_search else ingestor
+            async with (
+                open_web(settings, found, searcher) as web,
+                open_mcp_search(settings, found, searcher) as mcp,
+            ):
                 yield Library(
                     settings=settings,
                     database=database,
@@ -137,6 +144,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     families=families,
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
+                    mcp=mcp,
                     pages=pages,
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),

@@ -124,8 +124,9 @@
  *   | {type: "retrieval_decided", needs_retrieval: boolean, reason: string, standalone_question: string,
  *      intent: "content_query" | "small_talk" | "about_library", fallback: Fallback | null}
  *   | {type: "pages_loaded", used: PageUse[], cut: PageUse[], unused: string[]}
- *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null}
- *   | {type: "search_failed", kind: SourceKind, code: string, message: string}
+ *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null,
+ *      servers: string[]}
+ *   | {type: "search_failed", kind: SourceKind, code: string, message: string, servers: string[]}
  *   | {type: "sources_graded", sources: Source[], dropped: Dropped[], fallback: Fallback | null}
  *   | {type: "sources_disagree", segment_ids: string[], reason: string, code: "another_value" | "denied" | null,
  *      parts: string[], positions: Position[]}
