@@ -24,7 +24,7 @@ from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
 from tools.mcp_search.mcp_library import McpLibrary
 from tools.mcp_search.results import FoundLink, FoundText, results_of
-from tools.mcp_search.server import McpServer
+from tools.mcp_search.search_server import McpServer
 from tools.runs.run_request import RunRequest
 from tools.settings import McpServerSettings, Settings
 from tools.web.fetching import PageFetcher
@@ -108,7 +108,7 @@ async def test_a_linked_page_is_fetched_behind_the_guard_of_the_web(library: Lib
         assert {hit.segment.text for hit in searched.hits} == {LAMP, KEEPER}  # the second is its link's description
         assert {hit.segment.url for hit in searched.hits} == {None}
 
-        web.sites["lamp.test/inside"] = page("The lamp stands inside.")
+        web.pages["lamp.test/inside"] = page("The lamp stands inside.")
         link = FoundLink(web.url("lamp.test/inside"), "Inside")
         trusting = PageFetcher(web.guard, transport, max_bytes=50_000, seconds=5)
         opened = McpLibrary(asked, trusting, library.ingestor, library.searcher, keep_days=30)

@@ -21,7 +21,7 @@ from graph.evidence import Identity
 from graph.ports import McpSearchResult, SearchQuery, SegmentSearcher, ServerFailure
 from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.mcp_search.results import FoundLink, FoundText
-from tools.mcp_search.server import McpServer
+from tools.mcp_search.search_server import McpServer
 from tools.settings import Settings
 from tools.web.fetching import PageFetcher
 from tools.web.guard import Guard

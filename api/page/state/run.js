@@ -173,7 +173,7 @@ const SEARCHES = { page: "load_selected_pages", search: "search_segments", web: 
  */
 function note(steps, event) {
   const searched = event.type === "sources_found" || event.type === "search_failed";
-  const tellers = searched ? [event.servers.length ? "search_mcp" : SEARCHES[event.kind]] : Object.hasOwn(TOLD_BY, event.type) && TOLD_BY[event.type];
+  const tellers = searched ? [event.servers?.length ? "search_mcp" : SEARCHES[event.kind]] : Object.hasOwn(TOLD_BY, event.type) && TOLD_BY[event.type];
   if (!tellers) return steps;
   let at = steps.findLastIndex((step) => step.ms === null && tellers.includes(step.name));
   if (at < 0) at = steps.findLastIndex((step) => step.ms === null);

@@ -170,7 +170,7 @@ function aside(event, failed) {
 
 /** Say what could not be searched. @param {Extract<RunEvent, {type: "search_failed"}>} event */
 function failure({ kind, servers }) {
-  return words.run.told.failed[servers.length ? "servers" : kind];
+  return words.run.told.failed[servers?.length ? "servers" : kind];
 }
 
 /** Whether a step takes part in repairing what was written. @param {Place} place */
