@@ -357,6 +357,10 @@ class DailyLimits(BaseModel, extra="forbid"):
     tokens: Annotated[int | None, Field(ge=0)] = None
     cost: Annotated[Decimal | None, Field(ge=0)] = None
 
+    def __str__(self) -> str:
+        """Return the limits as the JSON object that sets them."""
+        return self.model_dump_json(exclude_none=True)
+
 
 class SpendingLimits(BaseModel, extra="forbid"):
     """Limits by day for a whole workspace, and for each user, API key and client address in it."""
