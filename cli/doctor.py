@@ -25,10 +25,12 @@ async def _doctor(as_json: bool) -> Exit:
         check_database,
         check_embedding,
         check_judges,
+        check_mcp_server,
         check_model,
         check_originals,
         check_other_names,
         check_plugins,
+        check_prices,
         check_reranker,
     )
     from cli.provenance import provenance
@@ -48,6 +50,11 @@ async def _doctor(as_json: bool) -> Exit:
         if settings.reranker.base_url:
             status.update("Checking the reranker")
             checks.append(await check_reranker(settings))
+        for server in settings.mcp_search:
+            status.update(f"Checking the MCP server {server.name}")
+            checks.append(await check_mcp_server(server))
+        if settings.spending.prices:
+            checks.append(check_prices(settings))
         if settings.originals not in ("postgresql", "off"):
             status.update("Checking the store of originals")
             checks.append(await check_originals(settings))

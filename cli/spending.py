@@ -72,8 +72,9 @@ def _show(by: str, rows: "list[SpentRow]", total: "SpentRow", limits: "list[Limi
             soft_wrap=True,
         )
     for each in limits:
-        used, limit = (f"{_plain(value)}{_unit(each, currency)}" for value in (each.used, each.limit))
-        progress_console().print(f"Today's limit of the {each.scope}: {used} of {limit}.", soft_wrap=True)
+        unit = currency if each.what == "cost" else each.what
+        line = f"Today's limit of the {each.scope}: {_plain(each.used)} of {_plain(each.limit)} {unit}."
+        progress_console().print(line, soft_wrap=True)
 
 
 def _row(name: str, row: "SpentRow") -> list[str]:
@@ -87,10 +88,6 @@ def cost_of(row: "SpentRow") -> str:
     if not row.unpriced:
         return known
     return f"{known} + unknown" if known else "unknown"
-
-
-def _unit(limit: "LimitUse", currency: str | None) -> str:
-    return f" {currency}" if limit.what == "cost" else f" {limit.what}"
 
 
 def _plain(value: Any) -> str:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from cli.checks import check_mcp_server
 from graph.context import Context
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import AnyEvent, RunFinished, SearchFailed, SourcesFound, StepStarted
@@ -172,6 +173,15 @@ async def test_a_server_that_fails_is_named_and_stops_no_other(library: Library,
     assert all(message.startswith(f"{name}: ") for name, message in told.items())
     assert searched.servers == ("structured",)
     assert len(searched.hits) == 2
+
+
+async def test_doctor_says_whether_a_server_answers_and_has_its_tool(url: str) -> None:
+    good = await check_mcp_server(over_http(url, "structured"))
+    assert (good.ok, good.detail) == (True, "answers, and has the tool look_up")
+    other = await check_mcp_server(over_http(url, "structured", tool="look_down"))
+    assert other.detail == "structured: its server has no tool look_down; it has: look_up."
+    gone = await check_mcp_server(McpServerSettings(name="gone", url="http://127.0.0.1:9/mcp", tool="look_up"))
+    assert (gone.ok, gone.facts) == (False, {"code": "mcp_unavailable"})
 
 
 async def test_the_runs_own_time_bounds_a_search(library: Library, url: str) -> None:

@@ -6,11 +6,11 @@ died is started again by the next search. The SDK is imported at the first searc
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from mcp import Client
 
 LONGEST_ERROR = 200
+MOST_PAGES = 20  # of a server's list of tools
 QUERY, TOP_K = "{query}", "{top_k}"
 FAILURES = (OSError, httpx2.HTTPError, ValueError, RuntimeError)  # of connections, processes and replies
+
+
+T = TypeVar("T")
 
 
 class McpServer:
@@ -38,17 +42,36 @@ class McpServer:
 
         Raises McpUnavailable if the server can't be asked, or its tool fails.
         """
+        return await self._with_client(lambda client: self._search(client, query))
+
+    async def check(self) -> None:
+        """Check that the server answers and has the tool. Raises McpUnavailable."""
+        try:
+            async with asyncio.timeout(self.settings.timeout_seconds):
+                names = await self._with_client(_tool_names)
+        except TimeoutError as error:
+            raise McpUnavailable(f"{self.name}: its server did not answer in time.") from error
+        if self.settings.tool not in names:
+            has = _short(", ".join(names)) or "none"
+            raise McpUnavailable(f"{self.name}: its server has no tool {self.settings.tool}; it has: {has}.")
+
+    async def _search(self, client: "Client", query: str) -> Found:
+        found = results_of(await self._call(client, query))
+        found.results = [
+            await self._read(client, each) if isinstance(each, FoundLink) else each
+            for each in found.results[: self.settings.top_k]
+        ]
+        return found
+
+    async def _with_client(self, work: Callable[["Client"], Awaitable[T]]) -> T:
+        """Do some work with an open connection. Raises McpUnavailable where it or the connection fails."""
         from mcp.shared.exceptions import MCPError
 
         try:
             async with AsyncExitStack() as stack:
-                client = await stack.enter_async_context(await asyncio.to_thread(_client, self.settings, stack))
-                found = results_of(await self._call(client, query))
-                found.results = [
-                    await self._read(client, each) if isinstance(each, FoundLink) else each
-                    for each in found.results[: self.settings.top_k]
-                ]
-                return found
+                return await work(
+                    await stack.enter_async_context(await asyncio.to_thread(_client, self.settings, stack))
+                )
         except (McpUnavailable, MCPError, ExceptionGroup, *FAILURES) as error:
             match cause := _first(error):
                 case McpUnavailable():
@@ -82,6 +105,17 @@ class McpServer:
         if not read or not isinstance(read[0], FoundText):
             return link
         return replace(read[0], title=link.title, url=read[0].url or web_url(link.uri))
+
+
+async def _tool_names(client: "Client") -> list[str]:
+    names: list[str] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        names += [tool.name for tool in page.tools]
+        if (cursor := page.next_cursor) is None:
+            break
+    return names
 
 
 def _client(settings: McpServerSettings, stack: AsyncExitStack) -> "Client":
