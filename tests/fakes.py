@@ -23,6 +23,8 @@ from graph.ports import (
     Judge,
     Judgement,
     LibraryLanguages,
+    McpSearcher,
+    McpSearchResult,
     OpenClaim,
     PassageFinder,
     Preparation,
@@ -266,6 +268,20 @@ class MemoryWeb:
         return SearchResult(tuple(Hit(each, 0.8, "web") for each in self.found[:top_k]))
 
 
+@dataclass
+class MemoryMcp:
+    """McpSearcher over segments in memory, as of one server."""
+
+    found: Sequence[Segment] = ()
+    servers: tuple[str, ...] = ("wiki",)
+
+    async def search_mcp(
+        self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
+    ) -> McpSearchResult:
+        """Return what there is, whatever is asked."""
+        return McpSearchResult(tuple(Hit(each, 0.7, "web") for each in self.found[:top_k]), servers=self.servers)
+
+
 def resources(
     library: MemoryLibrary,
     family: ScriptedFamily,
@@ -276,6 +292,7 @@ def resources(
     assessor: QualityAssessor | None = None,
     passages: PassageFinder | None = None,
     web: WebSearcher | None = None,
+    mcp: McpSearcher | None = None,
     catalogue: Catalogue | None = None,
     languages: LibraryLanguages | None = None,
 ) -> Resources:
@@ -298,6 +315,7 @@ def resources(
         coverage=question_coverage,
         passages=passages,
         web=web,
+        mcp=mcp,
         catalogue=catalogue,
         languages=languages,
     )
