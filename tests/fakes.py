@@ -35,6 +35,7 @@ from graph.ports import (
     Rewriting,
     SearchQuery,
     SearchResult,
+    ServerFailure,
     WebSearcher,
     WrittenSection,
 )
@@ -270,15 +271,22 @@ class MemoryWeb:
 
 @dataclass
 class MemoryMcp:
-    """McpSearcher over segments in memory, as of one server."""
+    """McpSearcher over the segments of one server, of a library in memory; with a failure, that server fails."""
 
+    library: MemoryLibrary
     found: Sequence[Segment] = ()
+    failure: ServerFailure | None = None
+    queries: list[str] = field(default_factory=list)
     servers: tuple[str, ...] = ("wiki",)
 
     async def search_mcp(
         self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
     ) -> McpSearchResult:
-        """Return what there is, whatever is asked."""
+        """Find all there is."""
+        self.queries.append(query)
+        if self.failure is not None:
+            return McpSearchResult((), failures=(self.failure,))
+        self.library.segments = [*self.library.segments, *self.found]
         return McpSearchResult(tuple(Hit(each, 0.7, "web") for each in self.found[:top_k]), servers=self.servers)
 
 

@@ -41,7 +41,7 @@ def ports(scenario: str) -> Resources:
     library = MemoryLibrary([LEAVE, PAY, WEB])
     family = writer([RIGHT]) if scenario == "repair" else ScriptedFamily()
     return resources(
-        library, family, rewriter=ScriptedRewriter(["zebra"]), web=MemoryWeb(library, [WEB]), mcp=MemoryMcp()
+        library, family, rewriter=ScriptedRewriter(["zebra"]), web=MemoryWeb(library, [WEB]), mcp=MemoryMcp(library)
     )
 
 
