@@ -195,7 +195,7 @@ def check_prices(settings: Settings) -> Check:
     named = [name for each in settings.models for name in (each.model, each.thinking_model) if name]
     named += [each.model for each in (settings.judge, settings.embedding) if each.base_url and each.model]
     unpriced = list(dict.fromkeys(name for name in named if prices.price_of(name) is None))
-    detail = f"no price for {', '.join(unpriced)}: what they cost is unknown" if unpriced else "every model has a price"
+    detail = f"no price for {', '.join(unpriced)}: what they cost is unknown" if unpriced else "no model without one"
     return Check("prices", True, detail, facts={"unpriced": unpriced})
 
 

@@ -17,7 +17,7 @@ from api.app import create_app
 from graph.context import Context
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import NotFound, SpendingLimitReached
-from graph.events import RunFinished
+from graph.events import AnyEvent, RunFinished
 from graph.evidence import Identity
 from tests.api.conftest import LIBRARY, new_session, with_model
 from tests.api.serving import client_of, served
@@ -67,6 +67,14 @@ async def stored(database: Database) -> list[Mapping[str, Any]]:
         return await (await cursor.execute("SELECT * FROM spending ORDER BY created_at, model")).fetchall()
 
 
+async def end_without_log(citewell: Citewell, run_id: str) -> AnyEvent:
+    """Return what is told of a run's end once its log is no longer kept."""
+    async with citewell.library.database.connection() as connection:
+        await connection.execute("DELETE FROM run_events")
+    reader = await citewell.runner.join(ME, run_id)
+    return [envelope.event async for envelope in reader.events()][-1]
+
+
 async def test_a_run_is_charged_by_what_its_endpoint_counts(
     settings: Settings, scripted_openai: ScriptedOpenAI
 ) -> None:
@@ -78,6 +86,7 @@ async def test_a_run_is_charged_by_what_its_endpoint_counts(
         end = await ask(citewell)
         calls = len(scripted_openai.requests)
         rows = await stored(citewell.library.database)
+        later = await end_without_log(citewell, str(rows[0]["charge_id"]))
     others = calls - 1  # each of 42 tokens, one of them written
     prompt, written = 1000 + others * 41, 500 + others
     cost = (Decimal(prompt - 400) * 2 + Decimal(400) * Decimal("0.5") + written * 8) / 1_000_000
@@ -94,6 +103,7 @@ async def test_a_run_is_charged_by_what_its_endpoint_counts(
     assert run["session_id"] == model["session_id"] is not None
     assert end.cost == {"amount": f"{cost:f}".rstrip("0"), "currency": "EUR", "unpriced": [], "estimated": False}
     assert end.spent["generate_answer"]["models"]["any"]["cached_tokens"] == 400
+    assert later == end
 
 
 async def test_a_model_without_a_price_is_counted_and_its_cost_unknown(
@@ -196,7 +206,7 @@ async def test_a_run_that_another_process_ends_is_charged_for_both(
 
 
 LIMITS = [
-    ({"user": {"runs": 1}}, "You have used up today's limit of 1 questions."),
+    ({"user": {"runs": 1}}, "You have used up today's limit of 1 question."),
     ({"workspace": {"tokens": 10}}, "The workspace has used up today's limit of 10 tokens of models."),
     ({**PRICED, "user": {"cost": "0.00001"}}, "You have used up today's limit of 0.00001 EUR for models."),
     ({"workspaces": {"default": {"workspace": {"runs": 1}}}}, "The workspace has used up today's limit"),

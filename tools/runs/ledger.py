@@ -127,9 +127,8 @@ class Ledger:
         where it has an unfinished run and the entry is ``running`` or the request may not wait.
         """
         identity = run.request.context.identity
-        account = run.account or await self._spending.open(identity, checked=False)
         row = {
-            **self._spending.run_fields(account),
+            **self._spending.run_fields(run.account),
             "run_id": run.run_id,
             "session_id": run.session_id,
             "message_id": run.message_id,
@@ -157,7 +156,8 @@ class Ledger:
         untitled, entered = found
         if not entered:
             raise SessionBusy("The session is answering another question.")
-        account.recorded_at = monotonic()
+        if run.account is not None:
+            run.account.recorded_at = monotonic()
         return bool(untitled)
 
     async def finish(self, run: Run, end: RunFinished, last: LogLine) -> None:

@@ -312,7 +312,7 @@ def limit_error(reached: Reached, settings: SpendingSettings) -> SpendingLimitRe
     end = day_end(now.date(), settings.zone)
     seconds = max(1, int((end.astimezone(UTC) - now.astimezone(UTC)).total_seconds()) + 1)
     limit = {
-        "runs": f"{reached.limit:,} questions",
+        "runs": f"{reached.limit:,} question{'' if reached.limit == 1 else 's'}",
         "tokens": f"{reached.limit:,} tokens of models",
         "cost": f"{plain(reached.limit)} {settings.currency} for models",
     }[reached.what]

@@ -148,8 +148,10 @@ class Spending:
         by_address = self.settings.limits_of(identity.workspace).address.model_dump(exclude_none=True)
         return payer if by_address else Payer(identity, payer.key_id)  # an address is not kept for nothing
 
-    def run_fields(self, account: RunAccount) -> dict[str, Any]:
-        """Return the parameters of ``RECORD_RUN``."""
+    def run_fields(self, account: RunAccount | None) -> dict[str, Any]:
+        """Return the parameters of ``RECORD_RUN``; without an account, those of a run by no key and no address."""
+        if account is None:
+            return {"key_id": None, "address": None, "day": self.gate.today()}
         return {"key_id": account.payer.key_id, "address": account.payer.address, "day": account.day}
 
     def use_fields(self, use: Mapping[str, ModelUse]) -> dict[str, Any]:
