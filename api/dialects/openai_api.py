@@ -114,8 +114,7 @@ CODES: Mapping[str, str] = {
     "unknown_model": "model_not_found",
     "spending_limit_reached": "insufficient_quota",
 }
-# OpenAI names its errors of limits by their kind; clients tell by it a limit of the day from one of the minute.
-TYPES: Mapping[str, str] = {"spending_limit_reached": "insufficient_quota", "queue_full": "rate_limit_error"}
+TYPES: Mapping[str, str] = {"spending_limit_reached": "insufficient_quota"}  # which clients do not take for a rate
 
 _PARAM = re.compile(r"([a-z_]+(?:\.\w+)*): ")
 
