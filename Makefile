@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11-3.13 and a package registry, nothing else. Where Node.js 20 or later and
 # npm are there, `make test` runs other people's clients of our wire formats and the page's modules too, and `make check`
-# the types of the page. Where Chromium is there, `make test` opens the page in it; CHROMIUM=/path names another.
+# the page's types and bundles. Where Chromium is there, `make test` opens the page in it; CHROMIUM=/path names another.
 # PYTHON=/path/to/python3 chooses the interpreter; STUDIO_PORT, DATA, SET and ARGS go to the targets that name them.
 
 RUN := .venv/bin
@@ -11,7 +11,7 @@ PAGE := tests/page/node
 CODE := answers api bench cli evals graph migrations nodes prompts research text tools tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve studio test check format bench screenshots eval lock clean
+.PHONY: help demo serve studio test contract check format page bench screenshots eval lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -33,17 +33,23 @@ PAGE_CHECKS := $(if $(NODE),$(PAGE)/node_modules/.package-lock.json)
 test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, three files at a time: they wait more than they work
 	@$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
+contract: .venv/dev.installed .contract/installed ## hold the service to its OpenAPI document, with schemathesis
+	@PATH="$(CURDIR)/.contract/bin:$$PATH" $(RUN)/pytest tests/api/test_contract.py $(ARGS)
+
 check: .venv/dev.installed $(PAGE_CHECKS) ## check formatting, style, types and layers
 	@$(RUN)/ruff format --check --quiet $(CODE) || { echo "make format puts this right"; exit 1; }
 	@$(RUN)/ruff check --quiet $(CODE)
 	@$(RUN)/mypy
 	@$(RUN)/lint-imports --no-logo
-	@if command -v node >/dev/null && [ -x $(PAGE)/node_modules/.bin/tsc ]; then $(PAGE)/node_modules/.bin/tsc -p $(PAGE); \
-	else echo "The types of the page were not checked: that takes Node.js 20 or later, npm and a registry." >&2; [ "$$CI" != true ]; fi
+	@if command -v node >/dev/null && [ -x $(PAGE)/node_modules/.bin/tsc ]; then $(PAGE)/node_modules/.bin/tsc -p $(PAGE) && node $(PAGE)/build.mjs --check; \
+	else echo "The page was not checked: that takes Node.js 20 or later, npm and a registry." >&2; [ "$$CI" != true ]; fi
 
 format: .venv/dev.installed ## put formatting and import order right
 	@$(RUN)/ruff check --quiet --select I --fix $(CODE)
 	@$(RUN)/ruff format $(CODE)
+
+page: $(PAGE)/node_modules/.package-lock.json ## bundle the page anew, and what it takes from npm
+	@node $(PAGE)/build.mjs
 
 bench: .venv/dev.installed ## measure speed and memory; writes bench/results.json
 	@$(RUN)/python -m bench $(ARGS)
@@ -61,7 +67,7 @@ lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh
 
 clean: ## remove the environment and every cache; libraries stay
-	@rm -rf .venv $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
+	@rm -rf .venv .contract $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # npm writes this file last, and only when everything of the lock is there.
@@ -72,6 +78,11 @@ tests/%/node/node_modules/.package-lock.json: tests/%/node/package-lock.json tes
 # The development lock holds the runtime's, at the same versions, so it satisfies both stamps.
 .venv/runtime.installed: requirements/runtime.txt pyproject.toml
 	@requirements/install.sh runtime
+	@touch $@
+
+.contract/installed: requirements/contract.txt .venv/dev.installed
+	@$(RUN)/python -m venv .contract
+	@.contract/bin/pip install --quiet --disable-pip-version-check -r requirements/contract.txt
 	@touch $@
 
 .venv/dev.installed: requirements/dev.txt pyproject.toml

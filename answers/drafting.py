@@ -1,5 +1,6 @@
 """Streaming of drafts as events, without links that no cited source contains."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
@@ -10,6 +11,7 @@ from graph.evidence import Failure, Section, Segment, section_of
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking
 
 NO_SEGMENTS: Mapping[str, Segment] = {}
+SMALL = 1_000  # characters that are filtered at once; more would keep the event loop from other requests
 
 
 async def emit_drafts(
@@ -36,23 +38,35 @@ async def emit_drafts(
         async for draft in stream:
             match draft:
                 case DraftOpened(fallback, source_ids):
-                    thinking.close()
+                    await thinking.close()
                     opened = _OpenSection(first + len(sections), fallback, emit, grounded=grounded)
                     cited = source_ids
                 case DraftText(delta):
-                    opened.write(delta)
+                    await opened.write(delta)
                     if answer is not None and cited:
                         await answer.check_open(opened.text, cited, ahead=opened.ahead)
                 case DraftThinking(delta):
-                    thinking.write(delta)
+                    await thinking.write(delta)
                 case DraftClosed():
-                    closed = opened.close(draft, segments)
+                    closed = await opened.close(draft, segments)
                     sections += closed
                     if answer is not None:
                         for section in closed:
                             await answer.close_section(section)
-    thinking.close()
+    await thinking.close()
     return sections
+
+
+async def _feed(links: LinkFilter, delta: str) -> str:
+    if links.waiting + len(delta) <= SMALL:
+        return links.feed(delta)
+    return await asyncio.to_thread(links.feed, delta)
+
+
+async def _close(links: LinkFilter, held: SourceLinks) -> tuple[str, str, list[RemovedLink]]:
+    if links.waiting <= SMALL:
+        return links.close(held)
+    return await asyncio.to_thread(links.close, held)
 
 
 class _ThinkingStream:
@@ -62,11 +76,11 @@ class _ThinkingStream:
         self._emit = emit
         self._filter = LinkFilter()
 
-    def write(self, delta: str) -> None:
-        self._emit_text(self._filter.feed(delta))
+    async def write(self, delta: str) -> None:
+        self._emit_text(await _feed(self._filter, delta))
 
-    def close(self) -> None:
-        rest, _, _ = self._filter.close(SourceLinks())
+    async def close(self) -> None:
+        rest, _, _ = await _close(self._filter, SourceLinks())
         self._filter = LinkFilter()
         self._emit_text(rest)
 
@@ -89,17 +103,17 @@ class _OpenSection:
         self._started = False
         self.text = ""  # that has gone out
 
-    def write(self, delta: str) -> None:
-        self._emit_text(self._filter.feed(delta))
+    async def write(self, delta: str) -> None:
+        self._emit_text(await _feed(self._filter, delta))
 
     @property
     def ahead(self) -> str:
         """What follows the text and has yet to go out, as far as it is known not to be removed as a whole."""
         return self._filter.word
 
-    def close(self, closed: DraftClosed, segments: Mapping[str, Segment]) -> list[Section]:
+    async def close(self, closed: DraftClosed, segments: Mapping[str, Segment]) -> list[Section]:
         """Emit the remaining text and what was removed; return the section, or nothing where no text is left."""
-        rest, text, removed = self._filter.close(links_of_cited(closed.source_ids, segments))
+        rest, text, removed = await _close(self._filter, links_of_cited(closed.source_ids, segments))
         self._emit_text(rest)
         emit_removed(removed, self._index, self._emit)
         if not text:

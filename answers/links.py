@@ -20,7 +20,7 @@ from urllib.parse import unquote
 
 from text.language import word_set
 from text.normal_forms import fold_width
-from text.scripts import INVISIBLE
+from text.scripts import INDEXED_BY_BIGRAMS, INVISIBLE
 
 _UNSEEN_CLASS = f"{INVISIBLE}\x00-\x08\x0e-\x1f\x7f"
 _UNSEEN = re.compile(f"[{_UNSEEN_CLASS}]")
@@ -89,10 +89,10 @@ def _construct(
     return _Construct(read.place(start), read.place(end), kind, (target,), visible, whole)
 
 
-def _constructs(raw: str) -> list[_Construct]:
-    """Return the constructs of a text by position, outer ones before those inside them."""
+def _constructs(raw: str, before: str = "") -> list[_Construct]:
+    """Return the constructs of a text by position, outer ones before those inside them; ``before`` precedes it."""
     read = _render(raw)
-    found = [*_definitions(read), *_bracketed(read), *_addresses(read)]
+    found = [*_definitions(read), *_bracketed(read), *_addresses(read, before)]
     for reading in read.readings():
         found += [*_tags(reading), *_pointed(reading)]
     return sorted(found, key=lambda each: (each.start, -each.end))
@@ -216,13 +216,32 @@ _ADDRESS = re.compile(
     | (?<![A-Za-z0-9])(?:mailto|xmpp|tel|sms|javascript|vbscript|livescript|file|blob|magnet|view-source):[^\s<]+
     | (?<![A-Za-z0-9])data:(?:[a-z]+/[a-z0-9+.\-]+[;,]|[;,])[^\s<]*
     | (?<![:/A-Za-z0-9_])//[A-Za-z0-9\-_~%]+(?:\.[A-Za-z0-9\-_~%]+)+[^\s<]*
-    | (?<![A-Za-z0-9@/._\-])(?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}
-      (?::\d{1,5})?[/?\#][^\s<]+
+    | (?<![A-Za-z0-9@/._\-])(?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?\.)+
+      (?:[A-Za-z]{2,24}|xn--[A-Za-z0-9\-]{1,59})(?::\d{1,5})?[/?\#][^\s<]+
     | (?<![A-Za-z0-9.!\#$%&'*+/=?^_`{|}~\-])[A-Za-z0-9.!\#$%&'*+/=?^_`{|}~\-]++
       @(?:[A-Za-z0-9](?:[A-Za-z0-9\-_]{0,61}[A-Za-z0-9])?\.)+[A-Za-z][A-Za-z0-9\-]{0,22}[A-Za-z0-9](?:\?[^\s<]*)?
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
+# A bare address whose host has letters outside of ASCII. It is read from behind the last of them, which may have gone
+# out already: text without spaces is all such letters.
+_INTERNATIONAL = re.compile(
+    r"""(?<=[^\x00-\x7f\s])(?P<target>
+      \.(?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?\.)*
+      (?:[A-Za-z]{2,24}|xn--[A-Za-z0-9\-]{1,59})(?::\d{1,5})?[/?\#][^\s<]+
+    | (?P<path>(?::\d{1,5})?[/?\#][!-;=?-~][^\s<]*)
+    )""",
+    re.VERBOSE,
+)
+# Any other is a word of a sentence, as in "A.单价/kg".
+_IDEOGRAPHIC_DOMAINS = (
+    "中国", "中國", "香港", "台灣", "台湾", "澳門", "澳门", "新加坡", "公司", "网络", "網絡", "在线", "中文网",
+    "网址", "网站", "商城", "商店", "商标", "公益", "政务", "移动", "手机", "集团", "世界", "餐厅", "健康",
+    "企业", "娱乐", "广东", "佛山", "慈善", "时尚", "游戏", "招聘", "购物", "信息", "机构", "组织机构", "みんな",
+    "コム", "ストア", "クラウド", "닷컴", "닷넷", "한국",
+)  # fmt: skip
+_DOMAIN = re.compile(rf"[\w\-]\.(?:{'|'.join(_IDEOGRAPHIC_DOMAINS)}|[^\x00-\x7f\s.{INDEXED_BY_BIGRAMS}]{{2,24}})\Z")
+_CONTEXT = 40  # characters before a text, which may be the host of an address that begins it
 _TRAILING = "?!.,:;*_~'\"`()[]{}|\\>"
 _NOT_OF_URLS = re.compile(r"[^!#$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]")
 
@@ -293,21 +312,32 @@ def _pointed(read: _RenderedText) -> Iterator[_Construct]:
         yield _construct(read, found.start(), found.end(), "autolink", found["target"], _REMOVED)
 
 
-def _addresses(read: _RenderedText) -> Iterator[_Construct]:
+def _addresses(read: _RenderedText, before: str) -> Iterator[_Construct]:
     for found in _ADDRESS.finditer(read.text):
-        run = found["target"].rstrip(_TRAILING)
-        while run.count("(") > run.count(")") and found["target"].startswith(run + ")"):
-            run += ")"
-        end = found.start() + len(run)
-        other = _NOT_OF_URLS.search(run)
-        short = run[: other.start()].rstrip(_TRAILING) if other else run
-        start, stop = read.place(found.start()), read.place(found.start() + len(short))
-        if stop <= start:
+        yield from _address(read, found["target"], found.start())
+    context = _render(before[-_CONTEXT:]).text
+    whole = context + read.text
+    for found in _INTERNATIONAL.finditer(whole, max(0, len(context) - 1)):
+        start = found.start()
+        if start < len(context) or (found["path"] and not _DOMAIN.search(whole[max(0, start - _CONTEXT) : start])):
             continue
-        after = read.place(found.end())
-        continues = short != run or read.text[end : end + 1] >= "\x80" or read.raw[after : after + 1] in ("&", "\\")
-        separated = f"{read.raw[start:stop]} " if continues else ""
-        yield _Construct(start, stop, "autolink", (short,), _REMOVED, False, separated)
+        yield from _address(read, found["target"], start - len(context))
+
+
+def _address(read: _RenderedText, target: str, at: int) -> Iterator[_Construct]:
+    run = target.rstrip(_TRAILING)
+    while run.count("(") > run.count(")") and target.startswith(run + ")"):
+        run += ")"
+    end = at + len(run)
+    other = _NOT_OF_URLS.search(run)
+    short = run[: other.start()].rstrip(_TRAILING) if other else run
+    start, stop = read.place(at), read.place(at + len(short))
+    if stop <= start:
+        return
+    after = read.place(at + len(target))
+    continues = short != run or read.text[end : end + 1] >= "\x80" or read.raw[after : after + 1] in ("&", "\\")
+    separated = f"{read.raw[start:stop]} " if continues else ""
+    yield _Construct(start, stop, "autolink", (short,), _REMOVED, False, separated)
 
 
 _PASSES = 12
@@ -375,7 +405,7 @@ def without_foreign_links(text: str, held: SourceLinks) -> tuple[str, list[Remov
     head, tail = text[:inert], text[inert:]
     removed: list[RemovedLink] = []
     for _ in range(_PASSES):
-        cleaned, removed_now = _remove_once(tail, held)
+        cleaned, removed_now = _remove_once(tail, held, head)
         removed += removed_now
         unchanged, tail = cleaned == tail, cleaned
         if unchanged or len(removed) > _MOST_REMOVED:
@@ -387,14 +417,14 @@ def without_foreign_links(text: str, held: SourceLinks) -> tuple[str, list[Remov
     return (head + tail).rstrip() if head else tail.strip(), removed
 
 
-def _remove_once(text: str, held: SourceLinks) -> tuple[str, list[RemovedLink]]:
+def _remove_once(text: str, held: SourceLinks, before: str) -> tuple[str, list[RemovedLink]]:
     """Remove foreign constructs in one pass; the remaining text may form new ones."""
     parts: list[str] = []
     removed: list[RemovedLink] = []
     done = 0
     inside: list[str] = []  # targets of the kept constructs around this position
     inside_end = 0
-    for each in _constructs(text):
+    for each in _constructs(text, before):
         if each.start < done:
             continue
         if held.contain(text[each.start : each.end], each):
@@ -421,7 +451,7 @@ _NO_LINK_WITHOUT = re.compile(rf"[\[\]<>&\\/:@?#{_UNSEEN_CLASS}]|www", re.IGNORE
 _CLOSES = re.compile(r"[\]>;\\]")  # a closing character, or the end of an entity for one
 
 
-def settled(text: str) -> tuple[int, _Waits]:
+def settled(text: str, before: str = "") -> tuple[int, _Waits]:
     """Return the length of text that can't be part of a link whatever follows, and what the rest waits for.
 
     The cut is before white space or after a non-ASCII letter: no link continues through the one or begins with the
@@ -429,7 +459,7 @@ def settled(text: str) -> tuple[int, _Waits]:
     """
     if not _NO_LINK_WITHOUT.search(text):  # true of most text; the rest takes forty times as long
         return _last_cut(text, len(text)), "word"
-    begun = [each.start for each in _constructs(text)[:1]]
+    begun = [each.start for each in _constructs(text, before)[:1]]
     read = _render(text)
     begun += [read.place(found.start()) for found in _DEFINITION_BEGUN.finditer(read.text)][:1]
     spans = list(_spans(read))
@@ -484,7 +514,8 @@ class LinkFilter:
         self._text += delta
         if self._waits == "construct" or (self._waits == "closing" and not _CLOSES.search(delta)):
             return ""
-        cut, self._waits = settled(self._text[self._sent :])
+        before = self._text[max(0, self._sent - _CONTEXT) : self._sent]
+        cut, self._waits = settled(self._text[self._sent :], before)
         out = self._text[self._sent : self._sent + cut]
         self._sent += cut
         return out
@@ -493,6 +524,11 @@ class LinkFilter:
     def word(self) -> str:
         """The space and the word that wait, "" if they may be part of more than an address."""
         return self._text[self._sent :] if self._waits == "word" else ""
+
+    @property
+    def waiting(self) -> int:
+        """How many characters wait."""
+        return len(self._text) - self._sent
 
     def close(self, held: SourceLinks) -> tuple[str, str, list[RemovedLink]]:
         """Return the remaining text, the whole text that goes out, and the removed links."""

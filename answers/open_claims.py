@@ -60,7 +60,7 @@ def question_of(row: ClaimRow, section: Section, segments: Sequence[Segment], qu
 def _before(text: str, start: int) -> str:
     """Return what a claim hangs on and what comes before it in its line; the line above it where there is neither."""
     lead = " ".join(text[first:last].strip() for first, last in context_of(text, start))
-    line = text[:start].rsplit("\n", 1)[-1].strip()
+    line = text[text.rfind("\n", 0, start) + 1 : start].strip()
     before = f"{lead} {line}".strip() or text[:start].strip().rsplit("\n", 1)[-1]
     return before[-BEFORE_CHARACTERS:]
 

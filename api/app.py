@@ -6,22 +6,30 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api.dialects.registry import DIALECTS, NATIVE, mount_plugins
+from api.auditing import AuditMiddleware, serve_audit
+from api.browsers import PublicAddress
+from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
+from api.login_streams import CHECK_SECONDS
 from api.mcp.endpoint import mount_mcp, serve_mcp
 from api.middleware import (
-    SECURITY_SCHEMES,
     BodyLimitMiddleware,
     IdentityMiddleware,
     LoopbackMiddleware,
     allow_origins,
     identify_by,
     listed_origins,
+    security_schemes,
 )
+from api.observation import ObservationMiddleware, request_telemetry
 from api.openapi import describe
 from api.problems import install_error_handlers
+from api.routes.audit_routes import router as audit_router_
 from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
+from api.routes.link_routes import router as link_router_
+from api.routes.login_routes import router as login_router_
+from api.routes.metrics_routes import router as metrics_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -30,12 +38,17 @@ from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
-from api.static_files import read_page
+from api.scopes import RouteTable
+from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
+from tools.auth.oidc import RelyingParty
 from tools.runs.tasks import cancel_and_wait
-from tools.sessions.expiry import expire_hourly
+from tools.sessions.expiry import Retention, expire_hourly
 from tools.settings import Settings
+from tools.storage.health import EndpointProbe
+from tools.telemetry.exporting import start_tracing
+from tools.telemetry.tracing import background_context
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
@@ -46,12 +59,14 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     Raises ConfigurationError if the identity or origin settings, or an installed dialect, can't work.
     """
     origins = listed_origins(settings)
-    identify = identify_by(settings)
+    address = PublicAddress(settings)
+    identify = identify_by(settings, address, origins)
+    require_dialects(settings.session_days_by_dialect, "session_days_by_dialect")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if citewell is not None:
-            async with serve_mcp(app):
+            async with serve_audit(app, settings), serve_mcp(app):
                 yield
             return
         async with open_citewell(settings) as opened, serve_mcp(app):
@@ -59,32 +74,51 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             app.state.citewell = opened
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
-            expiring = asyncio.create_task(
-                expire_hourly(
-                    opened.library.database,
-                    days=settings.session_days,
-                    job_days=settings.jobs.keep_days,
-                    spending=opened.library.spending,
-                )
+            sweeping = expire_hourly(
+                opened.library.database,
+                retention=Retention.of(settings),
+                job_days=settings.jobs.keep_days,
+                link_days=settings.links.days,
+                audit_days=settings.audit.keep_days,
+                version_days=settings.versions.days,
+                spending=opened.library.spending,
             )
+            expiring = asyncio.create_task(sweeping, context=background_context())
             try:
-                yield
+                async with serve_audit(app, settings):
+                    yield
             finally:
                 await cancel_and_wait(expiring)
 
-    app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
+    app = FastAPI(
+        title="Citewell",
+        version=str(SCHEMA),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        telemetry=request_telemetry(traced=start_tracing(settings.tracing)),
+    )
     app.state.settings = settings
     app.state.citewell = citewell
-    app.state.page = read_page()
+    app.state.audit = None
+    app.state.public_address = address
+    app.state.relying_party = RelyingParty(settings.oidc) if settings.oidc.issuer else None
+    app.state.login_check_seconds = CHECK_SECONDS
+    app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
+    app.state.endpoint_probe = EndpointProbe()
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
+    app.add_middleware(AuditMiddleware, keeps_questions=settings.audit.questions)
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackMiddleware, origins=origins)
-    allow_origins(app, origins)
+    allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
+    app.add_middleware(ObservationMiddleware)
+    if settings.metrics.serve == "app":
+        app.include_router(metrics_router_)
     mount_routes(app)
+    app.state.route_table = RouteTable(app.routes)
     install_error_handlers(app)
-    describe(app, SECURITY_SCHEMES[settings.auth.mode])
+    describe(app, security_schemes(settings))
     return app
 
 
@@ -103,9 +137,12 @@ def mount_routes(app: FastAPI) -> None:
         verify_router_,
         workspaces_router_,
         spending_router_,
+        audit_router_,
+        login_router_,
         graph_router_,
         health_router_,
         page_router_,
+        link_router_,
         *others,
     ):
         app.include_router(router)

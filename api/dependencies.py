@@ -1,15 +1,21 @@
 """Dependencies of routes: settings, the open library, the runner, and the identity that a request is served as."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Request
+from starlette.requests import HTTPConnection
 
+from api.auditing import Audited
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from graph.evidence import Identity
 from tools.auth.identities import Grant, is_loopback
+from tools.auth.limits import UsedLimits
 from tools.library.library import Library
-from tools.runs.runner import Runner
+from tools.runs.live_run import Run
+from tools.runs.run_request import RunReader, RunRequest
+from tools.runs.tasks import shield_until_done
 from tools.settings import Settings
 
 
@@ -31,10 +37,6 @@ def _library(citewell: Opened) -> Library:
     return citewell.library
 
 
-def _runner(citewell: Opened) -> Runner:
-    return citewell.runner
-
-
 def identify(request: Request) -> Identity:
     """Return the identity that a request is served as; it comes from credentials, never from path, query or body.
 
@@ -49,13 +51,59 @@ def _grant(request: Request) -> Grant:
     return grant
 
 
+class GrantedRunner:
+    """The runner on behalf of the credentials of one request: within their spaces and limits, and audited."""
+
+    def __init__(self, citewell: Citewell, identity: Identity, grant: Grant, audited: Audited) -> None:
+        self._runner = citewell.runner
+        self._limits = UsedLimits(citewell.library.database)
+        self._identity = identity
+        self._grant = grant
+        self._audited = audited
+
+    async def start(self, session_id: str, request: RunRequest) -> Run:
+        """Start a run as ``Runner.start`` does. Raises what that raises, and RateLimited."""
+        spaces = self._identity.spaces
+        context = replace(request.context, allowed_spaces=None if spaces is None else list(spaces))
+        await self._limits.take_run(self._grant)
+        try:
+            run = await self._runner.start(session_id, replace(request, context=context))
+        except BaseException:
+            await shield_until_done(self._limits.give_back_run(self._grant))
+            raise
+        self._audited.asked(run.run_id, request.question)
+        return run
+
+    async def let_pass(self, run: Run) -> None:
+        """Stop the earlier runs of a run's session, as ``Runner.let_pass`` does."""
+        await self._runner.let_pass(run)
+
+    async def join(self, identity: Identity, run_id: str) -> RunReader:
+        """Return a run to read. Raises NotFound where the identity has no such run."""
+        return await self._runner.join(identity, run_id)
+
+    async def current(self, identity: Identity, session_id: str) -> RunReader | None:
+        """Return the running run of a session, else the one that has waited longest, else None."""
+        return await self._runner.current(identity, session_id)
+
+
+def granted_runner(request: HTTPConnection) -> GrantedRunner:
+    """Return the runner on behalf of a request."""
+    state = request.state
+    return GrantedRunner(request.app.state.citewell, state.identity, state.grant, state.audited)
+
+
+def _runner(request: Request) -> GrantedRunner:
+    return granted_runner(request)
+
+
 def _known_tags(request: Request) -> list[str]:
     """Return the entity tags of the client's cached copies."""
     return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
 
 
 OpenLibrary = Annotated[Library, Depends(_library)]
-OpenRunner = Annotated[Runner, Depends(_runner)]
+OpenRunner = Annotated[GrantedRunner, Depends(_runner)]
 Me = Annotated[Identity, Depends(identify)]
 Granted = Annotated[Grant, Depends(_grant)]
 KnownTags = Annotated[list[str], Depends(_known_tags)]

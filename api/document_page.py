@@ -7,11 +7,13 @@ from html import escape
 
 from answers.original_places import said_segment_place
 from graph.evidence import Page, Segment
+from tools.auth.document_links import LinkedPlace, checksum
 
 STYLE = (
     "body{max-width:45rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif}"
     "section{white-space:pre-wrap;overflow-wrap:anywhere;padding:.25rem .5rem;border-radius:.25rem}"
-    "section:target{background:#fff3c4;color:#222}h2{font-size:.85rem;color:#767676;margin:1.5rem 0 0}"
+    "section:target{background:#fff3c4;color:#222}mark{background:#ffd54a;color:#111}"
+    "h2{font-size:.85rem;color:#767676;margin:1.5rem 0 0}"
 )
 HEADERS = {
     "Content-Security-Policy": (
@@ -24,25 +26,55 @@ HEADERS = {
 }
 
 
-def render_page(page: Page) -> str:
-    """Return the document as HTML with all its content escaped. Takes CPU time: run it in a thread."""
+LINK_HEADERS = {**HEADERS, "Cache-Control": "private, no-store", "X-Robots-Tag": "noindex, nofollow"}
+_CHANGED = "<p>The document has changed since it was quoted: the quote is not at its place any more.</p>"
+NOT_OPEN = (
+    '<!doctype html>\n<html><head><meta charset="utf-8"><title>This link does not open</title>'
+    f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
+    "<body><h1>This link does not open</h1>"
+    "<p>It may have expired or been revoked, the document may be gone, or whoever asked may no longer read it.</p>"
+    "<p>Ask the question again for a new link, or ask whoever runs the service for access to the document.</p>"
+    "</body></html>\n"
+)
+
+
+def render_page(page: Page, place: LinkedPlace | None = None) -> str:
+    """Return the document as HTML with all its content escaped, and the quote of a place marked where it still stands.
+
+    Takes CPU time: run it in a thread.
+    """
     title = escape(page.title)
+    start, end = (place.start, place.end) if place is not None else (0, 0)
+    note = ""
+    if place is not None and start < end:
+        text = "".join(segment.text for segment in page.segments)
+        if checksum(text[start:end]) != place.checksum:
+            start, end, note = 0, 0, _CHANGED
     original = _original(page.segments[0].url) if page.segments else ""
     return (
         f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
-        f"<body><h1>{title}</h1>{original}\n{''.join(_sections(page))}</body></html>\n"
+        f"<body><h1>{title}</h1>{original}{note}\n{''.join(_sections(page, start, end))}</body></html>\n"
     )
 
 
-def _sections(page: Page) -> Iterator[str]:
+def _sections(page: Page, start: int, end: int) -> Iterator[str]:
     above = ""
     for segment in page.segments:
         place = _place(segment)
         if place and place != above:
             yield f"<h2>{escape(place)}</h2>"
         above = place
-        yield f'<section id="segment-{segment.segment_index}">{escape(segment.text)}</section>\n'
+        yield f'<section id="segment-{segment.segment_index}">{_marked(segment, start, end)}</section>\n'
+
+
+def _marked(segment: Segment, start: int, end: int) -> str:
+    """Return the text of a segment as HTML, with the part of it that is between two offsets marked."""
+    begin, stop = (min(max(at - segment.start, 0), len(segment.text)) for at in (start, end))
+    if begin == stop:
+        return escape(segment.text)
+    before, quote, after = segment.text[:begin], segment.text[begin:stop], segment.text[stop:]
+    return f"{escape(before)}<mark>{escape(quote)}</mark>{escape(after)}"
 
 
 def _place(segment: Segment) -> str:

@@ -20,7 +20,11 @@ from graph.evidence import Space
 from tools.library.new_documents import NewDocument
 from tools.web.addresses import is_address
 
-JSON_FIELDS = ("metadata", "space")
+JSON_FIELDS = ("metadata", "space", "readers")
+READERS = (
+    "Who may read it: `user:NAME`, `group:NAME`, or `everyone`. Left out, those of a stored document stay; a new one "
+    "is for its owner, or for everyone where it has none."
+)
 FORM_FIELDS = 20
 
 
@@ -28,7 +32,10 @@ class DocumentFields(Body):
     """Fields that describe a document; those left out may be read from the document itself."""
 
     title: str | None = Field(default=None, description="At most 500 characters.")
-    owner: str | None = Field(default=None, description="The only user who may read it; null for the whole workspace.")
+    owner: str | None = Field(
+        default=None, description="The user who always reads it, and alone may change it; null for none."
+    )
+    readers: list[str] | None = Field(default=None, description=READERS)
     space: Space | None = Field(default=None, description="The host's space: its id, its slug, or both.")
     slug: str | None = None
     url: str | None = Field(default=None, description="Where the original is: http://, https://, or a path.")
@@ -48,7 +55,7 @@ class DocumentText(DocumentFields):
 
 
 class DocumentForm(DocumentFields):
-    """A document as a form: `file`, `text`, or the `url` of a page to fetch; `space` and `metadata` are JSON."""
+    """A document as a form: `file`, `text`, or the `url` of a page; `space`, `readers` and `metadata` are JSON."""
 
     text: str | None = None
     file: bytes | None = Field(default=None, json_schema_extra={"format": "binary"})
@@ -130,7 +137,7 @@ def _with_json(form: Mapping[str, Any]) -> dict[str, Any]:
                 fields[name] = json.loads(fields[name])
             except ValueError:
                 raise RequestValidationError(
-                    [{"type": "value_error", "loc": ("body", name), "msg": "must be a JSON object", "input": None}]
+                    [{"type": "value_error", "loc": ("body", name), "msg": "must be JSON", "input": None}]
                 ) from None
     return fields
 

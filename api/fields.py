@@ -3,11 +3,26 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from graph.context import Context
 from graph.events import timestamp
@@ -21,6 +36,11 @@ Timestamp = Annotated[datetime, PlainSerializer(timestamp, return_type=str)]
 CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{SURROGATES}]")
 
 
+_CONTROL_CLASS = r"\u0000-\u0008\u000b-\u001f\u007f-\u009f"
+_SPACE_CLASS = r"\u0009\u000a\u0020\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+PRINTABLE = f"^[^{_CONTROL_CLASS}]*[^{_CONTROL_CLASS}{_SPACE_CLASS}][^{_CONTROL_CLASS}]*$"
+
+
 def _printable(value: str) -> str:
     if CONTROL.search(value):
         raise ValueError("control characters are not allowed, except newline and tab")
@@ -29,9 +49,21 @@ def _printable(value: str) -> str:
     return value
 
 
-Printable = AfterValidator(_printable)
+class _Printable:
+    """Text that has something to read and no control characters, which the schema tells by a pattern."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(_printable, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), "pattern": PRINTABLE}
+
+
+Printable = _Printable()
 Question = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
-SelectedText = Annotated[str, Field(min_length=1, max_length=1000), Printable]
+# A browser's selection, as its text fields, may break lines as Windows does.
+LineEnds = BeforeValidator(lambda value: re.sub(r"\r\n?", "\n", value) if isinstance(value, str) else value)
+SelectedText = Annotated[str, Field(min_length=1, max_length=1000), Printable, LineEnds]
 Name = Annotated[str, Field(min_length=1, max_length=200), Printable]
 Title = Annotated[str, Field(min_length=1, max_length=255), Printable]
 ModelName = Annotated[
@@ -70,7 +102,40 @@ def knobs_with(
     return {"answer_from": default, **knobs, **({"answer_from": answer_from} if answer_from else {})}
 
 
-class Body(BaseModel):
+class ExactTypes(BaseModel):
+    """Base of requests that take no number for a flag, no flag for a number and no text for either, as JSON has it."""
+
+    reads_text: ClassVar[bool] = False  # whether it is also read from a query string, where all is text
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _exact(cls, value: Any, info: ValidationInfo) -> Any:
+        kinds = _scalars(cls, info.field_name or "")
+        if value is None or not kinds or (isinstance(value, str) and cls.reads_text):
+            return value
+        if kinds == {bool} and not isinstance(value, bool):
+            raise ValueError("must be true or false")
+        if bool not in kinds and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise ValueError("must be a number")
+        return value
+
+
+@cache
+def _scalars(model: type[BaseModel], field: str) -> frozenset[Any]:
+    """Return which of bool, int and float a field takes; none if it takes anything else but null."""
+    return _members(model.model_fields[field].annotation) - {NoneType}
+
+
+def _members(annotation: Any) -> frozenset[Any]:
+    if get_origin(annotation) is Annotated:
+        return _members(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        parts = [_members(each) for each in get_args(annotation)]
+        return frozenset(kind for part in parts for kind in part) if all(parts) else frozenset()
+    return frozenset({annotation}) if annotation in (bool, int, float, NoneType) else frozenset()
+
+
+class Body(ExactTypes):
     """Base of requests and replies: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
@@ -84,7 +149,7 @@ class Budget(Body):
     tokens: Annotated[int, Field(ge=1)] | None = None
 
 
-class SearchOptions(BaseModel):
+class SearchOptions(ExactTypes):
     """The documents that a run reads, and where it searches."""
 
     page_ids: PageIds = Field(default=[], description="Documents to read in full.")
@@ -127,6 +192,7 @@ class RunOptions(SearchOptions):
         return Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             model=self.model,
             thinking=self.thinking,
             max_model_calls=self.budget.model_calls,

@@ -1,40 +1,56 @@
 """ASGI middleware: authentication, allowed origins and hosts, and the largest body.
 
 A request is identified by its credentials alone, before its body is read: none if only this machine can reach the
-service, an API key, or a token of a trusted issuer. Without valid credentials it is refused, whether or not the route
-exists.
+service, an API key, a token of a trusted issuer, the cookie of a person who logged in, or a trusted proxy's headers.
+Without valid credentials it is refused, whether or not the route exists.
 """
 
+import math
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
-from ipaddress import ip_address, ip_network
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from answers.citations import excerpt
+from api.auditing import Audited
+from api.browsers import LOGIN_COOKIE, PublicAddress, names_loopback, opens_document, refuse_cross_site
+from api.login_streams import LoginStream
 from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
-from graph.errors import CitewellError, ConfigurationError, NotAuthenticated, NotFound
+from api.scopes import RouteTable, default_action
+from graph.entrypoint import Citewell
+from graph.errors import CitewellError, ConfigurationError, InvalidRequest, NotAuthenticated, NotFound, NotPermitted
 from graph.evidence import Identity
-from tools.auth.api_keys import PREFIX, ApiKeys, key_id
-from tools.auth.identities import Grant, checked_identity, is_loopback
+from tools.auth.api_keys import ApiKeys, normal_origin
+from tools.auth.document_links import LINKS_PATH
+from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity
+from tools.auth.limits import UsedLimits, client_network
+from tools.auth.login_store import Logins
+from tools.auth.proxies import AuthProxy
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
-from tools.settings import Settings
+from tools.settings import OidcSettings, Settings
 from tools.spending.accounts import RequestOrigin, coming_from
 from tools.storage.tenants import LONGEST_NAME
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
 # the page asks for a key once it is open.
 OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
+LOGIN_PATHS = frozenset({"/login", "/login/callback", "/api/login"})  # people come here to get their cookie
 PAGE_FILES_PATH = "/page/"
 CHALLENGE = 'Bearer realm="citewell"'
-SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
+KEY_HEADER = "x-api-key"
+_SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
     "none": {},
     "keys": {
         "key": {"type": "http", "scheme": "bearer", "description": "A key of `citewell keys create`."},
@@ -46,7 +62,7 @@ SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
 WORKSPACE_HEADER = "x-citewell-workspace"
 SEE_WORKSPACES = "GET /api/workspaces lists those of your credentials."
 
-Identify = Callable[[Headers, Library], Awaitable[Grant]]
+Identify = Callable[[HTTPConnection, Library], Awaitable[Grant]]
 
 
 class IdentityMiddleware:
@@ -59,65 +75,106 @@ class IdentityMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its identity, or answer with a problem."""
         if scope["type"] == "http" and not _is_open(scope["path"]):
-            headers = Headers(scope=scope)
+            connection = HTTPConnection(scope)
+            audited = scope.setdefault("state", {}).setdefault("audited", Audited())
             try:
-                library: Library = scope["app"].state.citewell.library
-                grant = await self._identify(headers, library)
-                identity = await _in_workspace(grant, headers, library)
+                await self._admit(connection, audited)
             except CitewellError as error:
+                audited.reason = error.code
                 response = problem_of(error)
                 if response.status_code == HTTPStatus.UNAUTHORIZED:
-                    response.headers["WWW-Authenticate"] = _challenge(headers)
+                    if scope["app"].state.relying_party is not None and opens_document(connection):
+                        await _to_login(connection)(scope, receive, send)
+                        return
+                    response.headers["WWW-Authenticate"] = _challenge(connection.headers)
                 await in_dialect_shape(scope["path"], response)(scope, receive, send)
                 return
-            scope.setdefault("state", {}).update(identity=identity, grant=grant)
-            with coming_from(origin_of(scope, headers)):
-                await self._app(scope, receive, send)
+            with coming_from(origin_of(connection, scope["state"]["grant"])):
+                if lasts := scope["state"].get("login_lasts"):
+                    stream = LoginStream(receive, send, lasts, check_seconds=scope["app"].state.login_check_seconds)
+                    await self._app(scope, stream.receive, stream.send)
+                    await stream.finish()
+                else:
+                    await self._app(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
+    async def _admit(self, connection: HTTPConnection, audited: Audited) -> None:
+        """Store in the request's state who it is served as.
 
-def origin_of(scope: Scope, headers: Headers) -> RequestOrigin:
+        Raises NotAuthenticated, NotFound for a workspace that the credentials don't allow, NotPermitted, RateLimited.
+        """
+        scope, headers = connection.scope, connection.headers
+        library: Library = scope["app"].state.citewell.library
+        table: RouteTable = scope["app"].state.route_table
+        route = table.find(scope["method"], scope["path"])
+        if route is not None:
+            audited.route = route.template
+            audited.action = route.needs.action or default_action(scope["method"])
+        grant = audited.grant = await self._identify(connection, library)
+        audited.identity = grant.identity
+        _check_origin(grant, headers)
+        sent = headers.getlist(WORKSPACE_HEADER)
+        identity = audited.identity = grant.restricted(_chosen(grant, sent) if sent else grant.identity)
+        if route is not None:
+            audited.target = "/".join(route.ids) or None
+            route.needs.check(grant.rights_in(identity.workspace), is_public=grant.is_public)
+        client = scope.get("client")
+        await UsedLimits(library.database).take_request(grant, client[0] if client else "")
+        # A workspace that the credentials don't allow is answered like one that does not exist.
+        if grant.may_create:
+            await library.workspaces.ensure(identity.workspace)
+        elif sent:
+            await library.workspaces.number(identity.workspace)
+        await library.links.see(identity)
+        scope["state"].update(identity=identity, grant=grant)
+
+
+def origin_of(connection: HTTPConnection, grant: Grant) -> RequestOrigin:
     """Return which key a request came with, if it came with one, and from which address.
 
     Of an IPv6 address it is the network of 64 bits, all of which one household has.
     """
-    sent = [*_bearers(headers), *headers.getlist("x-api-key")]
-    keys = [key_id(key) for key in sent if key.startswith(PREFIX)]
-    client = scope.get("client")
-    return RequestOrigin(keys[0] if keys else None, _network(client[0]) if client else None)
+    kind, _, key_id = grant.credential.partition(":")
+    client = connection.client
+    return RequestOrigin(key_id if kind == "key" else None, client_network(client.host) if client else None)
 
 
-def _network(address: str) -> str:
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return address
-    if ip.version == 4:
-        return address
-    mapped = ip.ipv4_mapped
-    return str(mapped) if mapped is not None else str(ip_network((ip.packed, 64), strict=False))
+def _to_login(connection: HTTPConnection) -> Response:
+    """Send a person who follows a link to a document to the login, and from there back."""
+    address: PublicAddress = connection.app.state.public_address
+    wanted = urlencode({"next": connection.scope["path"]})
+    return RedirectResponse(f"{address.home}login?{wanted}", HTTPStatus.SEE_OTHER)
 
 
-async def _in_workspace(grant: Grant, headers: Headers, library: Library) -> Identity:
-    """Return the identity in the workspace that the request chooses, or else in the first one of its credentials.
+def _check_origin(grant: Grant, headers: Headers) -> None:
+    """Raise NotPermitted if the credentials are bound to web pages of other origins than the one that sends them.
 
-    The header holds a name in percent-encoded UTF-8, since headers are Latin-1. A workspace that the credentials don't
-    allow is answered like one that does not exist.
+    A browser names no origin where a page reads from its own; it says so in a header that pages can't set.
     """
-    sent = headers.getlist(WORKSPACE_HEADER)
-    identity = _chosen(grant, sent) if sent else grant.identity
-    if grant.may_create:
-        await library.workspaces.ensure(identity.workspace)
-    elif sent:
-        await library.workspaces.number(identity.workspace)
-    return identity
+    if not grant.origins:
+        return
+    origin = headers.get("origin")
+    if origin is not None and origin.lower() in grant.origins:
+        return
+    if origin is None and headers.get("sec-fetch-site") == "same-origin":
+        host = headers.get("host", "").lower()
+        if any(urlsplit(allowed).netloc == host for allowed in grant.origins):
+            return
+    raise NotPermitted(
+        "This key is for the web pages of other origins.",
+        suggestion="Send it from a page of its origins; `citewell keys list` shows them.",
+    )
 
 
 def _chosen(grant: Grant, sent: list[str]) -> Identity:
+    """Return the identity in the workspace that the request chooses.
+
+    The header holds a name in percent-encoded UTF-8, since headers are Latin-1.
+    """
     name = unquote(sent[0].strip())
     try:
-        identity = checked_identity(name, grant.identity.user)
+        identity = replace(checked_identity(name, grant.identity.user), groups=grant.identity.groups)
     except ValueError:
         pass
     else:
@@ -127,42 +184,88 @@ def _chosen(grant: Grant, sent: list[str]) -> Identity:
     raise NotFound(f"There is no workspace {named!r} for these credentials.", suggestion=SEE_WORKSPACES)
 
 
-def identify_by(settings: Settings) -> Identify:
+def identify_by(settings: Settings, address: PublicAddress, origins: frozenset[str]) -> Identify:
     """Return the function that identifies requests under these settings.
 
     Raises ConfigurationError if nobody could be identified by them.
     """
+    identify: Identify = _by_key
     match settings.auth.mode:
         case "none":
-            return _always(Grant(Identity(settings.workspace, settings.user), None))
-        case "keys":
-            return _by_key
+            identity = Identity(settings.workspace, settings.user, tuple(settings.groups))
+            return _always(Grant(identity, None, rights=Rights(EVERYTHING)))
         case "jwt":
-            return _by_token(TokenVerifier(settings.auth))
+            identify = _by_token(TokenVerifier(settings.auth))
+        case "proxy":
+            return _by_proxy(AuthProxy(settings.auth_proxy), address, origins)
+    return _by_cookie_or(identify, settings.oidc, address) if settings.oidc.issuer else identify
+
+
+def security_schemes(settings: Settings) -> dict[str, Any]:
+    """Return the credentials that requests may have under these settings, as the OpenAPI description names them."""
+    if settings.auth.mode == "proxy":
+        header = settings.auth_proxy.user_header
+        return {"proxy": {"type": "apiKey", "in": "header", "name": header, "description": "Set by a trusted proxy."}}
+    schemes = _SECURITY_SCHEMES[settings.auth.mode]
+    if not settings.oidc.issuer:
+        return schemes
+    name = PublicAddress(settings).cookie_name(LOGIN_COOKIE)
+    login = {"type": "apiKey", "in": "cookie", "name": name, "description": "Of a person who logged in at `/login`."}
+    return {**schemes, "login": login}
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(PAGE_FILES_PATH)
+    return path in OPEN_PATHS or path in LOGIN_PATHS or path.startswith((PAGE_FILES_PATH, LINKS_PATH))
 
 
 def _always(grant: Grant) -> Identify:
-    async def identify(headers: Headers, library: Library) -> Grant:
+    async def identify(connection: HTTPConnection, library: Library) -> Grant:
         return grant
 
     return identify
 
 
-async def _by_key(headers: Headers, library: Library) -> Grant:
-    keys = {*_bearers(headers), *headers.getlist("x-api-key")}
-    identity = await ApiKeys(library.database, library.workspaces).find(_single(keys))
-    if identity is None:
+async def _by_key(connection: HTTPConnection, library: Library) -> Grant:
+    keys = {*_bearers(connection.headers), *connection.headers.getlist(KEY_HEADER)}
+    grant = await ApiKeys(library.database, library.workspaces).find(_single(keys))
+    if grant is None:
         raise NotAuthenticated("The key is not valid.")
-    return Grant(identity, (identity.workspace,))
+    return grant
 
 
 def _by_token(verifier: TokenVerifier) -> Identify:
-    async def identify(headers: Headers, library: Library) -> Grant:
-        return await verifier.verify(_single(set(_bearers(headers))))
+    async def identify(connection: HTTPConnection, library: Library) -> Grant:
+        return await verifier.verify(_single(set(_bearers(connection.headers))))
+
+    return identify
+
+
+def _by_cookie_or(identify: Identify, settings: OidcSettings, address: PublicAddress) -> Identify:
+    """Identify a request by its login cookie, unless it has credentials that no browser sends by itself."""
+
+    async def identify_person(connection: HTTPConnection, library: Library) -> Grant:
+        headers = connection.headers
+        login = address.cookie(headers, LOGIN_COOKIE)
+        if login is None or _bearers(headers) or KEY_HEADER in headers:
+            return await identify(connection, library)
+        refuse_cross_site(connection, address)
+        logins = Logins(library.database, settings)
+        found = await logins.find(login)
+        if found is None:
+            raise NotAuthenticated("Your login has ended.", suggestion="Log in again.")
+        connection.state.login_name = found.name
+        connection.state.login_lasts = lambda: logins.lasts(login)
+        return found.grant
+
+    return identify_person
+
+
+def _by_proxy(proxy: AuthProxy, address: PublicAddress, origins: frozenset[str]) -> Identify:
+    async def identify(connection: HTTPConnection, library: Library) -> Grant:
+        grant = proxy.identify(connection.client and connection.client.host, connection.headers.getlist)
+        # The proxy knows browsers by a cookie of its own, which they send for other sites' pages too.
+        refuse_cross_site(connection, address, allowed=origins, silent_ones=True)
+        return grant
 
     return identify
 
@@ -182,7 +285,7 @@ def _single(credentials: set[str]) -> str:
 
 
 def _challenge(headers: Headers) -> str:
-    sent = _bearers(headers) or "x-api-key" in headers
+    sent = _bearers(headers) or KEY_HEADER in headers
     return f'{CHALLENGE}, error="invalid_token"' if sent else CHALLENGE
 
 
@@ -261,17 +364,9 @@ class LoopbackMiddleware:
 
     def _is_local(self, headers: Headers) -> bool:
         origin = headers.get("origin")
-        return _names_loopback(f"//{headers.get('host', '')}") and (
-            origin is None or origin in self._origins or _names_loopback(origin)
+        return names_loopback(f"//{headers.get('host', '')}") and (
+            origin is None or origin in self._origins or names_loopback(origin)
         )
-
-
-def _names_loopback(url: str) -> bool:
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:  # an unclosed bracket
-        return False
-    return host is not None and is_loopback(host)
 
 
 ANY_ORIGIN = "*"
@@ -286,6 +381,8 @@ EXPOSED_HEADERS = (
     "x-vercel-ai-ui-message-stream",
 )
 PREFLIGHT_SECONDS = 600
+KNOWN_ORIGINS_SECONDS = 60.0
+UNKNOWN_ORIGINS_SECONDS = 2.0
 
 
 def listed_origins(settings: Settings) -> frozenset[str]:
@@ -295,12 +392,13 @@ def listed_origins(settings: Settings) -> frozenset[str]:
     """
     origins = frozenset(origin.rstrip("/").lower() for origin in settings.cors_origins)
     for origin in origins - {ANY_ORIGIN}:
-        parts = urlsplit(origin)
-        if parts.scheme not in ("http", "https") or not parts.hostname or origin != f"{parts.scheme}://{parts.netloc}":
+        try:
+            normal_origin(origin)
+        except InvalidRequest:
             raise ConfigurationError(
                 f"cors_origins: {origin!r} is not an origin.",
                 suggestion="Write it as a browser does, with the port if there is one: https://wiki.example.com.",
-            )
+            ) from None
     if ANY_ORIGIN in origins and settings.auth.mode == "none":
         raise ConfigurationError(
             "cors_origins: '*' would let every web page read the library, since requests are not authenticated.",
@@ -309,11 +407,11 @@ def listed_origins(settings: Settings) -> frozenset[str]:
     return origins
 
 
-def allow_origins(app: FastAPI, origins: frozenset[str]) -> None:
-    """Allow pages of these origins to call the app, without cookies, which it does not use."""
-    if origins:
+def allow_origins(app: FastAPI, origins: frozenset[str], *, of_keys: bool) -> None:
+    """Allow pages of these origins to call the app, without cookies; ``of_keys``: also those that keys are bound to."""
+    if origins or of_keys:
         app.add_middleware(
-            CORSMiddleware,
+            KeyOriginsMiddleware if of_keys else CORSMiddleware,
             allow_origins=sorted(origins),
             allow_methods=CORS_METHODS,
             allow_headers=[ANY_ORIGIN],
@@ -321,3 +419,34 @@ def allow_origins(app: FastAPI, origins: frozenset[str]) -> None:
             allow_private_network=True,
             max_age=PREFLIGHT_SECONDS,
         )
+
+
+class KeyOriginsMiddleware(CORSMiddleware):
+    """CORS for the listed origins and for those that keys are bound to.
+
+    A preflight names no key, so the origins of all keys count; a reply's key is checked by itself. They are read anew
+    at most every few seconds, and only for an origin that is not known or, once a minute, for all.
+    """
+
+    _of_keys: frozenset[str] = frozenset()
+    _read_at = -math.inf
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a preflight, or pass the request on and let its page read the reply."""
+        if scope["type"] == "http" and (origin := Headers(scope=scope).get("origin")) is not None:
+            await self._look_up(origin, scope["app"].state.citewell)
+        await super().__call__(scope, receive, send)
+
+    def is_allowed_origin(self, origin: str) -> bool:
+        """Whether pages of an origin may call."""
+        return origin in self._of_keys or super().is_allowed_origin(origin)
+
+    async def _look_up(self, origin: str, citewell: Citewell) -> None:
+        since = time.monotonic() - self._read_at
+        if super().is_allowed_origin(origin) or since < (
+            KNOWN_ORIGINS_SECONDS if origin in self._of_keys else UNKNOWN_ORIGINS_SECONDS
+        ):
+            return
+        self._read_at = time.monotonic()
+        with suppress(CitewellError):  # then the request itself says that the database is unavailable
+            self._of_keys = await ApiKeys(citewell.library.database, citewell.library.workspaces).origins()

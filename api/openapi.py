@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from api.middleware import OPEN_PATHS
+from api.middleware import LOGIN_PATHS, OPEN_PATHS
 from api.problems import Problem, problems
 from graph.events import SCHEMA, AnyEvent
 
@@ -18,7 +18,7 @@ ENVELOPE: dict[str, Any] = {
     "seq": {"type": "integer", "minimum": 1, "description": "Counts from 1 without gaps."},
     "at": {"type": "string", "format": "date-time"},
 }
-_UNIDENTIFIED = {str(status): described for status, described in problems(401).items()}
+_REFUSED = {str(status): described for status, described in problems(401, 403, 429).items()}
 
 
 def event_schemas() -> dict[str, Any]:
@@ -60,6 +60,9 @@ def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
                 components.setdefault(name, event)
             for name in ("HTTPValidationError", "ValidationError"):
                 components.pop(name, None)
+            for methods in schema["paths"].values():
+                for operation in methods.values():
+                    _complete(operation)
             _secure(schema, schemes)
             app.openapi_schema = schema
         return app.openapi_schema
@@ -67,15 +70,37 @@ def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
+def _complete(operation: dict[str, Any]) -> None:
+    """Add what the framework leaves out: the 400 of what can't be decoded, and streams event by event.
+
+    OpenAPI 3.1 has no word for a stream; readers of it check each event against the schema of its media type.
+    """
+    responses = operation["responses"]
+    if "422" in responses and "400" not in responses:
+        responses["400"] = {**responses["422"], "description": "Bad Request"}
+        operation["responses"] = {status: responses[status] for status in sorted(responses)}
+    for response in responses.values():
+        stream = response.get("content", {}).get("text/event-stream")
+        if stream is not None:
+            stream["schema"] = _event_of(stream.get("schema", {}))
+
+
+def _event_of(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of one Server-Sent Event whose data, if a reference, is that schema as JSON."""
+    content = {"contentMediaType": "application/json", "contentSchema": data} if "$ref" in data else {}
+    named = {name: {"type": "string"} for name in ("id", "event")}
+    return {"type": "object", "required": ["data"], "properties": {**named, "data": {"type": "string", **content}}}
+
+
 def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
-    """Add the credentials that routes accept, any one of them, and the 401 of a request without any."""
+    """Add the credentials that routes accept, any one of them, and how a request is refused that they don't allow."""
     if not schemes:
         return
     schema["components"]["securitySchemes"] = schemes
     schema["security"] = [{name: []} for name in schemes]
     for path, methods in schema["paths"].items():
         for operation in methods.values():
-            if path in OPEN_PATHS:
+            if path in OPEN_PATHS or path in LOGIN_PATHS:
                 operation["security"] = []
             else:
-                operation["responses"] = {**operation["responses"], **_UNIDENTIFIED}
+                operation["responses"] = {**operation["responses"], **_REFUSED}

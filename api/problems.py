@@ -13,6 +13,8 @@ from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import compile_path
 
 from graph import errors
 from graph.errors import CitewellError, NotFound
@@ -62,7 +64,13 @@ class ErrorKind:
 
 ERROR_TABLE = (
     ErrorKind(errors.UnknownModel, 400, "No model has the requested name."),
+    ErrorKind(errors.LoginFailed, 401, "The issuer's answer does not prove who logs in; names what is wrong."),
     ErrorKind(errors.NotAuthenticated, 401, "The request has no credentials, or its key or token is not valid."),
+    ErrorKind(errors.CrossSiteRequest, 403, "Another site's page made the browser send this, and a cookie with it."),
+    ErrorKind(
+        errors.NotPermitted, 403, "The credentials don't allow this; names the scope or the right that is missing."
+    ),
+    ErrorKind(errors.UntrustedProxy, 403, "Headers name a user, but do not come from a trusted proxy."),
     ErrorKind(errors.NotFound, 404, "It does not exist, or it is not yours; both get the same reply."),
     ErrorKind(errors.SessionBusy, 409, "The session is answering another question."),
     ErrorKind(errors.SourceBusy, 409, "The source is being synced already."),
@@ -77,7 +85,7 @@ ERROR_TABLE = (
         errors.InvalidRequest,
         422,
         "The request is not valid for the route; names the field and what is wrong with it.",
-        other_statuses=(400, 403, 405, 409, 415),
+        other_statuses=(400, 403, 405, 408, 409, 415, 431),
     ),
     ErrorKind(
         errors.UnreadableDocument,
@@ -90,11 +98,16 @@ ERROR_TABLE = (
         429,
         "A limit of runs, tokens or money a day is used up; names whose it is, and when the next day begins.",
     ),
+    ErrorKind(errors.RateLimited, 429, "The credentials have used up a limit; names it."),
     ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
     ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
-    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or no connection became free in time."),
+    ErrorKind(errors.DatabaseBusy, 503, "PostgreSQL is well, but all connections of the process stayed in use."),
+    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or took too long."),
     ErrorKind(errors.DependencyFailed, 503, "An outside service did not answer, such as the token issuer."),
+    ErrorKind(
+        errors.DiskLow, 503, "The database's disk is almost full: nothing new is stored or asked until it has room."
+    ),
     ErrorKind(errors.EmbeddingMismatch, 503, "The library was embedded by a model other than the configured one."),
     ErrorKind(
         errors.EmbeddingUnavailable,
@@ -102,6 +115,7 @@ ERROR_TABLE = (
         "The embedding endpoint did not answer, and the request can't continue without it.",
     ),
     ErrorKind(errors.McpUnavailable, 503, "An MCP server that is a search source did not answer, or its tool failed."),
+    ErrorKind(errors.IssuerUnavailable, 503, "The issuer by which people log in did not answer, or not as it must."),
     ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),
     ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint can't be reached, is overloaded, or took too long."),
     ErrorKind(
@@ -200,9 +214,9 @@ def problem(
     )
     extra = dict(headers or {})
     if retryable and status == HTTPStatus.SERVICE_UNAVAILABLE:
-        extra["Retry-After"] = str(retry_after or RETRY_AFTER_SECONDS)
+        extra.setdefault("Retry-After", str(retry_after or RETRY_AFTER_SECONDS))
     elif retryable and status == HTTPStatus.TOO_MANY_REQUESTS:
-        extra["Retry-After"] = str(retry_after or QUEUE_RETRY_AFTER_SECONDS)
+        extra.setdefault("Retry-After", str(retry_after or QUEUE_RETRY_AFTER_SECONDS))
     if retry_after is not None and retry_after > LONGEST_CLIENT_WAIT:
         extra["X-Should-Retry"] = "false"  # else the SDKs of OpenAI and others try again after a second
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
@@ -270,11 +284,14 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(CitewellError, _citewell_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(ClientDisconnect, _client_left)
     app.add_exception_handler(Exception, _unexpected_error)
 
 
 async def _citewell_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, CitewellError)
+    if (audited := getattr(request.state, "audited", None)) is not None:
+        audited.reason = error.code
     if error_kind(error.code).status >= 500:
         # Our own refusals, such as Overloaded, need no trace; an error of something else has a cause.
         trace = error if error.__cause__ else None
@@ -311,13 +328,29 @@ async def _http_error(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.NOT_FOUND and prefix is not None and SHAPES[prefix].names_routes:
         detail = f"There is no route {request.method} {request.url.path[:LONGEST_NAME]}."
         advice = f"There are: {', '.join(_routes_below(request.app, prefix))}."
-    response = problem(code, detail, advice, status=error.status_code, headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods_of(request))
+    response = problem(code, detail, advice, status=error.status_code, headers=headers)
     return in_dialect_shape(request.url.path, response)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Return all methods of a request's path, which several routes may share; the router names those of one."""
+    path = request.url.path
+    known = iter_route_contexts(request.app.router.routes)
+    fitting = (each for each in known if each.path is not None and compile_path(each.path)[0].match(path))
+    return sorted({method for each in fitting for method in each.methods or ()})
 
 
 def _routes_below(app: FastAPI, prefix: str) -> list[str]:
     known = [context for context in iter_route_contexts(app.router.routes) if (context.path or "").startswith(prefix)]
     return [f"{method} {context.path}" for context in known for method in sorted(context.methods or ())]
+
+
+async def _client_left(request: Request, error: Exception) -> Response:
+    log.info("%s %s: the client left before its request was complete", request.method, request.url.path)
+    return Response(status_code=HTTPStatus.BAD_REQUEST)  # which nobody reads
 
 
 async def _unexpected_error(request: Request, error: Exception) -> Response:

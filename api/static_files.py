@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-PAGE_FOLDER = Path(__file__).parent / "page"
+PAGE_FOLDER = Path(__file__).parent / "page"  # its modules, as they are written
+BUNDLE_FOLDER = Path(__file__).parent / "page_bundle"  # the same in few files, which `make page` builds
 INDEX = "index.html"
 MAIN = "main.js"
 VERSION = "{version}"
@@ -54,7 +55,7 @@ class PageFiles:
 
 
 @cache
-def read_page(folder: Path = PAGE_FOLDER) -> PageFiles:
+def read_page(folder: Path = BUNDLE_FOLDER) -> PageFiles:
     """Read the page's files, once per process."""
     found = {
         path.relative_to(folder).as_posix(): path.read_bytes()

@@ -23,7 +23,9 @@ from starlette.types import Receive, Scope, Send
 from api.dialects.event_frames import Encoder
 from graph.errors import CitewellError, InvalidRequest, ServerStopping
 from graph.events import Envelope, RunFailed, RunFinished, timestamp
+from graph.evidence import StopReason
 from tools.runs.run_request import RunReader
+from tools.telemetry.metrics import LIVE_STREAMS
 
 log = logging.getLogger("citewell.api")
 
@@ -76,6 +78,8 @@ def resume_position(request: Request) -> StreamPosition | None:
 class RunStream(EventSourceResponse):
     """A run streamed to one reader as Server-Sent Events; by default the run is cancelled when its last reader leaves.
 
+    A run that has to give way to a later question is cancelled then in any case.
+
     A reader that accepts nothing for ``send_timeout`` seconds counts as gone. ``after`` is the sequence number of the
     last event that the reader has received; ``headers`` are added to those of every stream.
     """
@@ -109,19 +113,22 @@ class RunStream(EventSourceResponse):
         """Send the stream, and afterwards cancel a run without readers if ``on_disconnect`` is "cancel"."""
         self._run.watchers += 1
         try:
-            await super().__call__(scope, receive, send)
+            with LIVE_STREAMS.track_inprogress():
+                await super().__call__(scope, receive, send)
         except SendTimeoutError:
             log.info("run %s: its reader accepted nothing for %s s", self._run.run_id, self.send_timeout)
         finally:
             self._run.watchers -= 1
-            if self._on_disconnect == "cancel" and not self._run.watchers and not self._stopping.is_set():
+            self._run.was_left = not self._run.watchers
+            stops = self._on_disconnect == "cancel" or self._run.gives_way
+            if stops and not self._run.watchers and not self._stopping.is_set():
                 # Shielded: the request itself may be cancelled, but the run's end must still be recorded.
                 with anyio.CancelScope(shield=True):
-                    await self._cancel()
+                    await self._cancel("interrupted" if self._run.gives_way else "client_disconnected")
 
-    async def _cancel(self) -> None:
+    async def _cancel(self, reason: StopReason) -> None:
         try:
-            await self._run.cancel("client_disconnected")
+            await self._run.cancel(reason)
         except CitewellError as error:
             log.warning("run %s: could not be cancelled: %s", self._run.run_id, error.code)
 

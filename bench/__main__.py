@@ -35,6 +35,7 @@ PARTS = (
     "check",
     "contention",
     "sessions",
+    "strangers",
     "page",
 )
 

@@ -29,6 +29,7 @@ DOCUMENT = "5f0c2f0e-7f0b-4b38-9a53-0f1f7f3f2a01"
 DOCUMENT_BYTES = 2_000_000
 TURNS = 50
 LOADS = 7
+LATENCY = 100  # milliseconds, of a server on another continent
 RUNS = 3
 WHEEL = 1200  # CSS pixels per turn
 WHEEL_TURNS = 10  # between two checks for the bottom
@@ -92,12 +93,14 @@ async def run(folder: Path) -> list[Figure]:
             session_id = await _converse(server.url, questions)
             address = f"{server.url}/#/sessions/{session_id}"
             loads = [await _load(browser, server.url) for _ in range(LOADS)]
+            far = [await _load(browser, server.url, latency=LATENCY) for _ in range(LOADS)]
             sessions = [await _visit(browser, address, _open_session) for _ in range(RUNS)]
             documents = [await _visit(browser, address, _open_document) for _ in range(RUNS)]
     return [
-        figure("first load", statistics.median(wire.bytes for wire, _ in loads) / KILOBYTE, "KB", at_most=150),
-        figure("its requests", statistics.median(len(wire.urls) for wire, _ in loads), ""),
+        figure("first load", statistics.median(wire.bytes for wire, _ in loads) / KILOBYTE, "KB", at_most=100),
+        figure("its requests", statistics.median(len(wire.urls) for wire, _ in loads), "", at_most=20),
         figure("first contentful paint", statistics.median(paint for _, paint in loads), "ms"),
+        figure(f"the same, {LATENCY} ms away", statistics.median(paint for _, paint in far), "ms", at_most=700),
         *_figures(f"session of {TURNS * SECTIONS} sections", sessions),
         figure("the document's size", size / KILOBYTE, "KB"),
         *_figures("document", documents),
@@ -125,10 +128,17 @@ def _figures(name: str, runs: list[Scrolled]) -> list[Figure]:
     ]
 
 
-async def _load(browser: Browser, url: str) -> tuple[Wire, float]:
-    """Open the page with an empty cache; return its traffic and the milliseconds to the first contentful paint."""
+async def _load(browser: Browser, url: str, *, latency: int = 0) -> tuple[Wire, float]:
+    """Open the page with an empty cache; return its traffic and the milliseconds to the first contentful paint.
+
+    ``latency`` is added to each request, in milliseconds.
+    """
     async with visited(browser) as page:
         wire = await Wire.of(page)
+        session = await page.context.new_cdp_session(page)
+        slow = {"offline": False, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1}
+        await session.send("Network.enable")
+        await session.send("Network.emulateNetworkConditions", slow)
         await page.goto(url, wait_until="networkidle")
         return wire, await _seen(page, PAINTED)
 

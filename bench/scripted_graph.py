@@ -25,7 +25,7 @@ _graph: Any = None
 
 
 async def make_graph() -> Any:
-    """Return the compiled graph, opened at the first call, as graph.entrypoint does for ``make studio``."""
+    """Return the compiled graph, opened at the first call, as api.studio.graph_server does for ``make studio``."""
     global _graph
     async with _opening:
         if _graph is None:

@@ -200,6 +200,7 @@ async def _ask(
     context = Context(
         workspace=identity.workspace,
         user=identity.user,
+        groups=list(identity.groups),
         **{**settings.run_knobs, **options},
     )
     async with opened(settings) as citewell:

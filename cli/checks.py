@@ -24,7 +24,7 @@ from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ALIASES, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.spending.prices import Prices
-from tools.storage.database import Connection, database_errors
+from tools.storage.database import Connection, database_errors, has_vectors
 from tools.storage.embedded import locate_data_folder, unprivileged_user
 from tools.storage.startup import open_database
 
@@ -76,7 +76,9 @@ async def check_database(settings: Settings) -> Check:
         async with _connection(settings) as connection:
             waiting = await pending(connection)
             server = await _one(connection, "SHOW server_version")
-            pgvector = await _one(connection, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+            pgvector = None
+            if not waiting and await has_vectors(connection):
+                pgvector = await _one(connection, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")
     except CitewellError as error:
         return failed("database", error)
     kind = "embedded" if settings.database_url is None else "server"
@@ -87,6 +89,10 @@ async def check_database(settings: Settings) -> Check:
         detail = f"PostgreSQL {server} responds, but lacks migrations: {', '.join(waiting)}"
         return Check("database", False, detail, "Run `citewell migrate`.", Exit.CONFIGURATION, facts)
     where = f"embedded in {facts['folder']}" if kind == "embedded" else "your own server"
+    if pgvector is None:
+        advice = "Install pgvector on the server, then run `citewell reindex` and restart Citewell."
+        detail = f"PostgreSQL {server} without pgvector, so that words alone are searched for, {where}"
+        return Check("database", True, detail, advice, facts=facts)
     return Check("database", True, f"PostgreSQL {server} with pgvector {pgvector}, {where}", facts=facts)
 
 
@@ -143,6 +149,19 @@ async def check_model(model: ModelSettings) -> Check:
         advice = f"It lists {', '.join(served[:5]) or 'none'}; an alias may still work."
         return Check(name, True, f"{model.base_url} responds, but does not list {model.model}", advice, facts=facts)
     return Check(name, True, f"{model.model} at {model.base_url}", facts=facts)
+
+
+async def check_login(settings: Settings) -> Check:
+    """Check that the issuer by which people log in answers, and names endpoints that can be trusted."""
+    from api.browsers import PublicAddress
+    from tools.auth.oidc import RelyingParty
+
+    try:
+        PublicAddress(settings)
+        await RelyingParty(settings.oidc).begin("https://citewell.invalid/login/callback")
+    except CitewellError as error:
+        return failed("login", error)
+    return Check("login", True, f"{settings.oidc.issuer} answers", facts={"issuer": settings.oidc.issuer})
 
 
 async def check_judges(settings: Settings) -> list[Check]:

@@ -94,7 +94,7 @@ IdleDays = Annotated[
     typer.Option(
         min=1,
         max=3650,
-        help="How many days a session may be idle; default: CITEWELL_SESSION_DAYS.",
+        help="How many days a session of any dialect may be idle; default: as the settings say.",
         show_default=False,
     ),
 ]
@@ -111,21 +111,27 @@ def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = Fal
 
 
 async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
+    from tools.sessions.expiry import Retention
     from tools.sessions.expiry import expire as sweep
     from tools.spending.charges import Spending
 
     settings = settings_for()
-    days = days or settings.session_days
+    retention = Retention.of(settings) if days is None else Retention(days)
     async with opened_database(settings) as storage:
         spending = Spending(storage.database, storage.workspaces, settings.spending)
         gone = await sweep(
-            storage.database, days=days, job_days=settings.jobs.keep_days, dry_run=dry_run, spending=spending
+            storage.database,
+            retention=retention,
+            job_days=settings.jobs.keep_days,
+            dry_run=dry_run,
+            spending=spending,
         )
     if as_json:
-        print_json({"days": days, "dry_run": dry_run, **asdict(gone)})
+        kept = {"days": retention.days, "days_by_dialect": retention.by_dialect}
+        print_json({**kept, "dry_run": dry_run, **asdict(gone)})
         return
     done = "Would delete" if dry_run else "Deleted"
     print(
-        f"{done} {gone.sessions} sessions idle for {days} days or more, {gone.ephemeral_sessions} ephemeral ones, "
+        f"{done} {gone.sessions} sessions idle for {retention}, {gone.ephemeral_sessions} ephemeral ones, "
         f"{gone.run_events} events of finished runs, and {gone.jobs} jobs that ended long ago."
     )

@@ -25,6 +25,7 @@ async def _doctor(as_json: bool) -> Exit:
         check_database,
         check_embedding,
         check_judges,
+        check_login,
         check_mcp_server,
         check_model,
         check_originals,
@@ -55,6 +56,9 @@ async def _doctor(as_json: bool) -> Exit:
             checks.append(await check_mcp_server(server))
         if settings.spending.prices:
             checks.append(check_prices(settings))
+        if settings.oidc.issuer:
+            status.update("Checking the issuer of logins")
+            checks.append(await check_login(settings))
         if settings.originals not in ("postgresql", "off"):
             status.update("Checking the store of originals")
             checks.append(await check_originals(settings))

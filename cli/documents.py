@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for, tell_empty_library
+from cli.command import Exit, Storage, identity_of, opened, opened_database, run, settings_for, tell_empty_library
 from cli.console import print_json, result_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 
 if TYPE_CHECKING:
-    from tools.library.catalogue import Documents
+    from tools.library.catalogue import Documents, RawText
 
 documents = typer.Typer(help="List, read and delete documents.", no_args_is_help=True)
 DocumentId = Annotated[str, typer.Argument(help="The document's id.", show_default=False)]
@@ -73,6 +73,30 @@ def original(
 
 
 @documents.command()
+def versions(
+    document_id: DocumentId,
+    text: Annotated[int | None, typer.Option("--text", min=1, help="Print the text of this version.")] = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the texts that a document has had, with who stored and who replaced each."""
+    run(_versions(document_id, text, workspace, user, as_json), as_json=as_json)
+
+
+@documents.command()
+def restore(
+    document_id: DocumentId,
+    version: Annotated[int, typer.Argument(min=1, help="The version's number.", show_default=False)],
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a text that was replaced the document's text again, as a new version."""
+    run(_restore(document_id, version, workspace, user, as_json), as_json=as_json)
+
+
+@documents.command()
 def delete(
     document_id: DocumentId,
     yes: Yes = False,
@@ -107,12 +131,15 @@ async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str
             d.title,
             str(d.segments),
             d.owner or "",
+            ", ".join(d.readers or ()),
             f"{d.updated_at:%Y-%m-%d}",
             ", ".join(place["path"] for place in d.places),
         ]
         for d in page.documents
     ]
-    show_table(result_console(), ["Document", "Title", "Segments", "Owner", "Changed", "Path"], rows, numbers={2})
+    show_table(
+        result_console(), ["Document", "Title", "Segments", "Owner", "Readers", "Changed", "Path"], rows, numbers={2}
+    )
     if page.next_cursor:
         typer.echo(f"More: citewell documents list --cursor {page.next_cursor}", err=True)
     return Exit.OK
@@ -149,6 +176,10 @@ async def _raw(document_id: str, workspace: str | None, user: str | None, as_jso
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
         raw_text = await _documents(storage).raw_text(identity_of(settings), as_id(document_id, "document"))
+    return _print_text(raw_text, as_json)
+
+
+def _print_text(raw_text: "RawText", as_json: bool) -> Exit:
     if as_json:
         print_json(raw_text)
         return Exit.OK
@@ -183,6 +214,47 @@ async def _original(document_id: str, out: Path | None, workspace: str | None, u
         print_json({"document_id": document_id, "file": str(out), **stored.original})
     else:
         print(f"Wrote {out}, {stored.original['size']:,} bytes.")
+    return Exit.OK
+
+
+async def _versions(document_id: str, text: int | None, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+    from cli.tables import show_table
+    from tools.library.versions import Versions
+
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        kept, me = Versions(storage.database, storage.workspaces), identity_of(settings)
+        if text is not None:
+            return _print_text(await kept.read(me, as_id(document_id, "document"), text), as_json)
+        found = await kept.list(me, as_id(document_id, "document"))
+    if as_json:
+        print_json({"versions": found})
+        return Exit.OK
+    rows = [
+        [
+            str(each.version),
+            each.title,
+            f"{each.changed_at:%Y-%m-%d %H:%M}",
+            each.changed_by or "",
+            "current" if each.replaced_at is None else f"{each.replaced_at:%Y-%m-%d %H:%M}",
+            each.replaced_by or "",
+        ]
+        for each in found
+    ]
+    show_table(result_console(), ["Version", "Title", "Stored", "By", "Replaced", "By"], rows, numbers={0})
+    return Exit.OK
+
+
+async def _restore(document_id: str, version: int, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        restored = await citewell.library.ingestor.restore(
+            identity_of(settings), as_id(document_id, "document"), version
+        )
+    if as_json:
+        print_json(restored)
+    else:
+        print(f"“{restored.title}” has the text of its version {version} again.")
     return Exit.OK
 
 

@@ -1,8 +1,8 @@
 """uvicorn under our command line: startup errors are reported, and a signal stops it cleanly with exit code 0."""
 
 import asyncio
-import copy
 import gc
+import logging
 import math
 import signal
 import socket
@@ -12,11 +12,13 @@ from typing import Any
 
 import typer
 import uvicorn
+from fastapi import FastAPI
 
 from api.app import create_app
 from api.dependencies import check_bind
+from api.metrics_server import gatherers_of, listen, serve_metrics
 from cli.console import print_json
-from graph.errors import ConfigurationError
+from cli.http_protocol import bounded_by
 from tools.settings import Settings
 
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
@@ -62,42 +64,35 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
     Raises ConfigurationError if the address is not available, and what opening the library raises.
     """
     check_bind(settings)
-    listener = _listen(settings)
+    logging.getLogger().setLevel(settings.log_level.upper())
+    listener = listen(settings.host, settings.port, "--port")
     app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        lifespan="off",  # run below, so that its errors are reported like any other
-        log_level=settings.log_level,
-        log_config=_log_config(),
-        access_log=settings.log_level in ("debug", "info"),
-        server_header=False,
-        timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
-    )
+    config = server_config(app, settings)
     with listener:
         async with app.router.lifespan_context(app):
             # uvicorn handles signals from here on; otherwise both handlers would run.
             asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
             collect_less()
-            _announce(listener, as_json=as_json)
-            await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
+            citewell = app.state.citewell
+            async with serve_metrics(settings.metrics, gatherers_of(citewell)):
+                _announce(listener, as_json=as_json)
+                await Server(config, citewell.runner.drain).serve(sockets=[listener])
 
 
-def _log_config() -> dict[str, Any]:
-    """Return uvicorn's logging with the access log on stderr; stdout is for results."""
-    config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
-    config["handlers"]["access"]["stream"] = "ext://sys.stderr"
-    return config
-
-
-def _listen(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        return socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2048)
-    except OSError as error:
-        raise ConfigurationError(
-            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror or error}.",
-            suggestion="Stop the process that listens there, or choose another port with --port.",
-        ) from error
+def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    """Return how the app is served under these settings."""
+    return uvicorn.Config(
+        app,
+        http=bounded_by(settings.http),
+        ws="none",
+        lifespan="off",  # run by serve_app, so that its errors are reported like any other
+        log_config=None,  # as everything else that is logged
+        access_log=False,  # its lines would hold paths and queries; api.observation writes others
+        server_header=False,
+        # A trusted proxy is known by the socket's own peer, which uvicorn would replace by what X-Forwarded-For says.
+        proxy_headers=settings.auth.mode != "proxy",
+        timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
+    )
 
 
 def _announce(listener: socket.socket, *, as_json: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName
+from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName
 
 if TYPE_CHECKING:
     from graph.evidence import Identity, Space
@@ -29,7 +29,6 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
-Owner = Annotated[str | None, typer.Option(help="The only user who may read these; default: everybody.")]
 SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
 
 
@@ -61,6 +60,7 @@ def ingest(
     most: Most = None,
     depth: Depth = None,
     owner: Owner = None,
+    readers: Readers = None,
     space: SpaceSlug = None,
     workspace: WorkspaceName = None,
     user: UserName = None,
@@ -74,7 +74,7 @@ def ingest(
     if site and sitemap:
         raise typer.BadParameter("--site and --sitemap exclude each other.")
     reach = Reach("site" if site else "sitemap" if sitemap else "page", most, depth)
-    run(_ingest(paths, reach, owner, space, workspace, user, as_json), as_json=as_json)
+    run(_ingest(paths, reach, Audience(owner, readers), space, workspace, user, as_json), as_json=as_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,18 @@ class Reach:
     depth: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who may read what is ingested, as documents say it."""
+
+    owner: str | None = None
+    readers: list[str] | None = None
+
+
 async def _ingest(
     paths: list[str],
     reach: Reach,
-    owner: str | None,
+    audience: Audience,
     space: str | None,
     workspace: str | None,
     user: str | None,
@@ -108,14 +116,14 @@ async def _ingest(
         opened_sandbox(settings.jobs, PROCESSES) as sandbox,
     ):
         await storage.workspaces.ensure(settings.workspace)
-        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
+        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox, all_readers=True)
         reports: list[Report] = []
         if files:
-            reports = await ingest_shown(ingestor, identity_of(settings), files, owner=owner, space=space)
+            reports = await ingest_shown(ingestor, identity_of(settings), files, audience=audience, space=space)
         if addresses:
             async with opened_pages(settings, storage, ingestor) as pages:
                 for address in addresses:
-                    reports += await _ingest_web_shown(pages, identity_of(settings), address, reach, owner, space)
+                    reports += await _ingest_web_shown(pages, identity_of(settings), address, reach, audience, space)
     if as_json:
         print_json(as_document(reports))
     else:
@@ -124,7 +132,12 @@ async def _ingest(
 
 
 async def ingest_shown(
-    ingestor: "Ingestor", identity: "Identity", paths: list[Path], *, owner: str | None = None, space: str | None = None
+    ingestor: "Ingestor",
+    identity: "Identity",
+    paths: list[Path],
+    *,
+    audience: Audience = Audience(),
+    space: str | None = None,
 ) -> "list[Report]":
     """Ingest paths, with a progress bar if stderr is a terminal: files, segments, rate, time left and file name."""
     from cli.tables import one_line
@@ -134,7 +147,8 @@ async def ingest_shown(
         stored = ingestor.ingest_paths(
             identity,
             paths,
-            owner=owner,
+            owner=audience.owner,
+            readers=audience.readers,
             space={"id": None, "slug": space} if space else None,
             progress=lambda done, of: show(done, of),
             reading=lambda name: show(name=one_line(name)),
@@ -203,7 +217,7 @@ async def opened_pages(settings: "Settings", storage: Storage, ingestor: "Ingest
 
 
 async def _ingest_web_shown(
-    pages: "WebPages", identity: "Identity", address: str, reach: Reach, owner: str | None, space: str | None
+    pages: "WebPages", identity: "Identity", address: str, reach: Reach, audience: Audience, space: str | None
 ) -> "list[Report]":
     """Ingest pages, with their number and the latest one if stderr is a terminal."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -222,7 +236,14 @@ async def _ingest_web_shown(
         task = bar.add_task(one_line(address), total=None)
         slug: Space | None = {"id": None, "slug": space} if space else None
         found = pages.ingest_web(
-            identity, address, reach.extent, owner=owner, space=slug, most=reach.most, depth=reach.depth
+            identity,
+            address,
+            reach.extent,
+            owner=audience.owner,
+            readers=audience.readers,
+            space=slug,
+            most=reach.most,
+            depth=reach.depth,
         )
         async for report in found:
             reports.append(report)

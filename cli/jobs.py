@@ -76,10 +76,12 @@ def worker(processes: Processes = None, as_json: AsJson = False) -> None:
 
 
 async def _work(processes: int | None, as_json: bool) -> Exit:
+    from api.metrics_server import serve_metrics
     from tools.library.ingestion import Ingestor
     from tools.library.job_worker import JobWorker
     from tools.library.sandbox import opened_sandbox
     from tools.runs.notifications import Notifications
+    from tools.telemetry.readings import DatabaseReadings
 
     settings = settings_for()
     limits = settings.jobs.model_copy(update={"workers": processes or settings.jobs.workers or 2})
@@ -87,6 +89,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
         opened_database(settings) as storage,
         opened_embedder(settings) as embedder,
         opened_sandbox(limits, limits.workers) as sandbox,
+        serve_metrics(settings.metrics, [DatabaseReadings(storage.database)]),
     ):
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
         notifications = Notifications(storage.database.url)

@@ -1,5 +1,7 @@
 """citewell keys: create, list and revoke API keys."""
 
+import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -7,11 +9,12 @@ import typer
 from cli.command import Storage, opened_database, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
+from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from tools.auth.api_keys import ApiKey, ApiKeys
+    from tools.auth.api_keys import ApiKey, ApiKeys, KeyTerms
 
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 Label = Annotated[str, typer.Option(help="What the key is for, shown in the list.", show_default=False)]
@@ -21,10 +24,68 @@ OfWorkspace = Annotated[
 ]
 
 
+Scopes = Annotated[
+    list[str] | None,
+    typer.Option("--scope", help="What it may do: ask, read, write, admin, with commas; all but admin unless given."),
+]
+Spaces = Annotated[
+    list[str] | None,
+    typer.Option("--space", help="Id or slug of a space to restrict it to; repeat for several.", show_default=False),
+]
+Origins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--origin", help="Origin of a web page that may send it, and no other; the key is public.", show_default=False
+    ),
+]
+Public = Annotated[
+    bool, typer.Option("--public", help="For visitors who share it: a session is opened by its id alone.")
+]
+Minutely = Annotated[int | None, typer.Option(min=0, help="Requests a minute; 0 for any number.", show_default=False)]
+MinutelyByAddress = Annotated[
+    int | None, typer.Option(min=0, help="Requests a minute from one address; 0 for any number.", show_default=False)
+]
+RunsADay = Annotated[
+    int | None, typer.Option(min=0, help="Questions a day, in UTC; 0 for any number.", show_default=False)
+]
+CREATED = (
+    "key_id",
+    "workspace",
+    "user",
+    "label",
+    "scopes",
+    "spaces",
+    "origins",
+    "is_public",
+    "a_minute",
+    "a_minute_by_address",
+    "runs_a_day",
+)
+PUBLIC_LIMITS = (600, 60, 2000)  # of a public key, where none are given
+
+
 @keys.command()
-def create(workspace: WorkspaceName = None, user: UserName = None, label: Label = "", as_json: AsJson = False) -> None:
-    """Create a key that authenticates as a user of a workspace. It is shown only once."""
-    run(_create(workspace, user, label, as_json), as_json=as_json)
+def create(
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    label: Label = "",
+    scope: Scopes = None,
+    space: Spaces = None,
+    origin: Origins = None,
+    public: Public = False,
+    a_minute: Minutely = None,
+    a_minute_by_address: MinutelyByAddress = None,
+    runs_a_day: RunsADay = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a key that authenticates as a user of a workspace. It is shown only once.
+
+    A key with an origin, or a public one, is for a web page that anybody may open: it may only ask, and unless told
+    otherwise 600 times a minute, 60 from one address, and 2000 questions a day. Such a key, or one with a space, gets a
+    user of its own unless one is named.
+    """
+    terms = _Terms(scope, space, origin, public, (a_minute, a_minute_by_address, runs_a_day))
+    run(_create(workspace, user, label, terms, as_json), as_json=as_json)
 
 
 @keys.command("list")
@@ -45,21 +106,79 @@ def _keys(storage: Storage) -> "ApiKeys":
     return ApiKeys(storage.database, storage.workspaces)
 
 
-async def _create(workspace: str | None, user: str | None, label: str, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The options of a new key."""
+
+    scopes: list[str] | None
+    spaces: list[str] | None
+    origins: list[str] | None
+    public: bool
+    limits: tuple[int | None, int | None, int | None]
+
+    @property
+    def is_public(self) -> bool:
+        return self.public or bool(self.origins)
+
+    def parsed(self) -> "KeyTerms":
+        """Return the terms. Raises InvalidRequest for a scope that there is none of."""
+        from tools.auth.api_keys import KeyTerms
+        from tools.auth.identities import ORDINARY, SCOPES, Limits, checked_scopes
+
+        scopes = ORDINARY
+        if self.scopes is not None:
+            words = ",".join(self.scopes).replace(",", " ").split()
+            scopes = checked_scopes(words)
+            if unknown := [word for word in words if word not in SCOPES]:
+                raise InvalidRequest(f"scope: {unknown[0]!r} is none of {', '.join(SCOPES)}.")
+        elif self.is_public:
+            scopes = checked_scopes("ask")
+        defaults = PUBLIC_LIMITS if self.is_public else (None, None, None)
+        limits = [
+            default if given is None else given or None for given, default in zip(self.limits, defaults, strict=True)
+        ]
+        spaces = None if self.spaces is None else tuple(self.spaces)
+        return KeyTerms(scopes, spaces, tuple(self.origins or ()), self.public, Limits(*limits)).checked()
+
+
+async def _create(workspace: str | None, user: str | None, label: str, wanted: _Terms, as_json: bool) -> None:
     from tools.auth.api_keys import key_id
 
+    terms = wanted.parsed()
+    if user is None and (terms.is_public or terms.spaces is not None):
+        # Else it would open the sessions of whoever else is that user.
+        user = f"key-{secrets.token_hex(4)}"
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
-        key = await _keys(storage).create(settings.workspace, settings.user, label=label)
+        keys_ = _keys(storage)
+        key = await keys_.create(settings.workspace, settings.user, label=label, terms=terms)
+        made = next(each for each in await keys_.list(settings.workspace) if each.key_id == key_id(key))
     if as_json:
-        made = {"key_id": key_id(key), "workspace": settings.workspace, "user": settings.user, "label": label}
-        print_json({"key": key, **made})
+        print_json({"key": key, **{name: getattr(made, name) for name in CREATED}})
     else:
         print(key)
         owner = f"the user {settings.user} of the workspace {settings.workspace}"
         progress_console().print(
-            f"The key {key_id(key)} authenticates as {owner}. It is not shown again.", markup=False
+            f"The key {made.key_id} authenticates as {owner}. It may {_said(made)}. It is not shown again.",
+            markup=False,
+            soft_wrap=True,
         )
+
+
+def _said(key: "ApiKey") -> str:
+    """Say in words what a key may do."""
+    parts = [" and ".join(filter(None, [", ".join(key.scopes[:-1]), key.scopes[-1]]))]
+    if key.spaces is not None:
+        parts.append(f"in {', '.join(key.spaces)} alone")
+    if key.origins:
+        parts.append(f"from {', '.join(key.origins)}")
+    limits = [
+        (key.a_minute, "requests a minute"),
+        (key.a_minute_by_address, "a minute from one address"),
+        (key.runs_a_day, "questions a day"),
+    ]
+    parts += [f"at most {most} {what}" for most, what in limits if most is not None]
+    return ", ".join(parts)
 
 
 async def _list(workspace: str | None, as_json: bool) -> None:
@@ -70,7 +189,7 @@ async def _list(workspace: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"keys": found})
         return
-    headings = ["Key", "Workspace", "User", "Label", "Created", "Last used", "Revoked"]
+    headings = ["Key", "Workspace", "User", "Label", "May", "Created", "Last used", "Revoked"]
     show_table(result_console(), headings, [_row(key) for key in found])
 
 
@@ -80,6 +199,7 @@ def _row(key: "ApiKey") -> list[str]:
         key.workspace,
         key.user,
         key.label,
+        _said(key),
         *map(_day, (key.created_at, key.last_used_at, key.revoked_at)),
     ]
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cli.ask import ask
+from cli.audit import audit
 from cli.command import run_app
 from cli.database_commands import expire, migrate, purge, reindex
 from cli.demo import demo
@@ -16,6 +17,8 @@ from cli.ingest import ingest
 from cli.jobs import jobs, worker
 from cli.judge import judge
 from cli.keys import keys
+from cli.link_commands import links
+from cli.logins import logins
 from cli.mcp import mcp
 from cli.search import search
 from cli.serve import serve
@@ -49,6 +52,9 @@ app.add_typer(sessions, name="sessions")
 app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")
 app.command()(spending)
+app.command()(audit)
+app.add_typer(links, name="links")
+app.add_typer(logins, name="logins")
 app.add_typer(judge, name="judge")
 app.command()(serve)
 app.command()(mcp)

@@ -35,8 +35,8 @@ async def _mcp(workspace: str | None, user: str | None) -> Exit:
     # The streams are taken first, so that nothing that opening prints can end up among the messages.
     async with stdio_server(stdin=lines) as (incoming, outgoing), opened(settings) as citewell:
         await citewell.library.workspaces.ensure(identity.workspace)
-        box = Toolbox(citewell, settings, VerificationSlots(settings.runs))
-        server = create_server(lambda: box, lambda _: identity)
+        slots = VerificationSlots(settings.runs)
+        server = create_server(lambda _: Toolbox(citewell, settings, slots, citewell.runner), lambda _: identity)
         await server.run(incoming, outgoing, server.create_initialization_options())
     return Exit.OK
 

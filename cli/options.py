@@ -16,6 +16,18 @@ WorkspaceName = Annotated[
     str | None, typer.Option("--workspace", "-w", help="The workspace to use; default: CITEWELL_WORKSPACE.")
 ]
 UserName = Annotated[str | None, typer.Option("--user", "-u", help="The user to act as; default: CITEWELL_USER.")]
+Owner = Annotated[
+    str | None,
+    typer.Option(help="The user who reads these, and alone unless there are readers.", show_default=False),
+]
+Readers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reader",
+        help="Who may read these: user:NAME, group:NAME or everyone; repeatable. Default: everyone, or the owner.",
+        show_default=False,
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 

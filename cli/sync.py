@@ -10,7 +10,7 @@ import typer
 from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.ingest import PROCESSES, opened_pages, similar
-from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName, Yes, as_id, confirmed
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
@@ -37,7 +37,6 @@ OnePage = Annotated[bool, typer.Option("--page", help="Read one page of a site."
 Link = Annotated[
     str | None, typer.Option(help="The address of a document, with {path} for its path.", show_default=False)
 ]
-Owner = Annotated[str | None, typer.Option(help="The only user who may read these; default: everybody.")]
 SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
 MostDeleted = Annotated[
     float, typer.Option(min=0, max=1, help="The share of documents that may be deleted without asking.")
@@ -56,6 +55,7 @@ def sync(
     page: OnePage = False,
     link: Link = None,
     owner: Owner = None,
+    readers: Readers = None,
     space: SpaceSlug = None,
     most_deleted: MostDeleted = 0.3,
     every: Every = 300,
@@ -67,14 +67,14 @@ def sync(
     """Bring the library in step with a folder, a site, a git repository or a bucket.
 
     What is new is ingested, what changed replaced, what moved keeps its document, what is gone is deleted. Files that
-    can't be read are reported, and the exit code is 6.
+    can't be read are reported, and the exit code is 6. A source keeps its readers until --reader names others.
     """
     if watch and (dry_run or as_json):
         raise typer.BadParameter("--watch excludes --dry-run and --json.")
     extent = "sitemap" if sitemap else "page" if page else None
     wanted = {"space": space, "link": link, "ref": ref, "folder": folder, "extent": extent}
     kind = _kind(location, git=bool(git or folder or ref))
-    how = _How(location, kind, wanted, owner, 1.0 if yes else most_deleted, dry_run, watch, every)
+    how = _How(location, kind, wanted, owner, readers, 1.0 if yes else most_deleted, dry_run, watch, every)
     run(how.run(settings_for(workspace, user), as_json), as_json=as_json)
 
 
@@ -95,6 +95,7 @@ class _How:
         kind: "Kind",
         options: dict[str, Any],
         owner: str | None,
+        readers: list[str] | None,
         most_deleted: float,
         dry_run: bool,
         watch: bool,
@@ -104,6 +105,7 @@ class _How:
         self.kind = kind
         self.options = options
         self.owner = owner
+        self.readers = readers
         self.most_deleted = most_deleted
         self.dry_run = dry_run
         self.watch = watch
@@ -122,7 +124,7 @@ class _How:
             opened_sandbox(settings.jobs, PROCESSES) as sandbox,
         ):
             await storage.workspaces.ensure(settings.workspace)
-            ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
+            ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox, all_readers=True)
             sources = Sources(storage.database, storage.workspaces)
             identity = identity_of(settings)
             async with opened_pages(settings, storage, ingestor) as pages:
@@ -141,18 +143,25 @@ class _How:
         """Return the source of the location with its options; a dry run stores none."""
         import asyncio
 
+        from tools.library.new_documents import checked_readers, stored_readers
         from tools.library.source_records import Source, SourceOptions
         from tools.library.syncing import checked_location
 
         location = await asyncio.to_thread(checked_location, self.kind, self.location, None)
-        known = await sources.find(identity, self.kind, location, SourceOptions(**self.options), self.owner)
+        known = next(
+            iter(await sources.at(identity, self.kind, location, SourceOptions(**self.options), self.owner)), None
+        )
         before = known.options if known is not None else {}
+        said = checked_readers(self.readers, self.owner)
+        readers = known.readers if said is None and known is not None else stored_readers(said, self.owner)
         options = SourceOptions(**{name: value or before.get(name) for name, value in self.options.items()})
         if not self.dry_run:
-            return (await sources.add(identity, self.kind, location, options, owner=self.owner))[0]
+            if known is not None and said is not None and known.readers != readers:
+                await sources.set_readers(identity, known.source_id, said, operator=True)
+            return (await sources.add(identity, self.kind, location, options, owner=self.owner, readers=readers))[0]
         now = datetime.now(UTC)
         source_id = known.source_id if known is not None else str(uuid4())
-        return Source(source_id, self.kind, location, self.owner, options.stored(), now, None, None, 0)
+        return Source(source_id, self.kind, location, self.owner, readers, options.stored(), now, None, None, 0)
 
     async def _sync(self, syncer: "Syncer", identity: "Identity", source: "Source") -> "SyncReport":
         """Sync with a progress bar if stderr is a terminal, and ask where many documents would be deleted."""

@@ -54,6 +54,7 @@ class RunOptions:
         return Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             model=self.model,
             top_k=self.top_k,
             min_score=self.min_score,

@@ -21,7 +21,7 @@ from graph.routing import (
     after_grade_segments,
     after_rewrite_query,
 )
-from graph.state import FIRST_STEP, InputState, Outside, State
+from graph.state import FIRST_STEP, InputState, Outside, State, spent_with
 from graph.usage import ALLOWANCES, Allowance, Meter
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
@@ -36,6 +36,7 @@ from nodes.search_mcp import search_mcp
 from nodes.search_segments import search_segments
 from nodes.search_web import search_web
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
+from tools.telemetry.tracing import span
 
 GATHERING = ("load_selected_pages", "search_segments", "search_web", "search_mcp")
 WITHOUT = ("answer_directly", "abstain")  # where the sources hold no answer
@@ -56,6 +57,7 @@ class StepNode(Protocol):
 
 
 Binding = Callable[[Resources, Family], BoundNode]
+Around = Callable[[str, StepNode], StepNode]
 
 
 BINDINGS: Mapping[str, Binding] = {
@@ -99,11 +101,15 @@ def searched_outside(run: Resources) -> list[Outside]:
     return [*found, "search_mcp"] if run.mcp is not None else found
 
 
-def build(resources: Resources) -> CitewellGraph:
-    """Build the graph on the given resources; the caller compiles it, with or without a checkpointer."""
+def build(resources: Resources, *, around: Around | None = None) -> CitewellGraph:
+    """Build the graph on the given resources; the caller compiles it, with or without a checkpointer.
+
+    ``around`` wraps each step, by its name, in what a host of the graph does before and after it.
+    """
     graph = CitewellGraph(State, context_schema=Context, input_schema=InputState)
     for name, bind in BINDINGS.items():
-        graph.add_node(name, step(name, bind, resources))
+        node = step(name, bind, resources)
+        graph.add_node(name, around(name, node) if around is not None else node)
     graph.add_edge(START, "decide_retrieval")
     graph.add_conditional_edges("decide_retrieval", after_decide_retrieval, ["answer_directly", *GATHERING])
     for name in GATHERING:
@@ -146,13 +152,17 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
             await meter.account.refresh()
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()
-        update = dict(await node(state, runtime, meter=meter))
+        with span(name, {"citewell.step": name}) as recorded:
+            update = dict(await node(state, runtime, meter=meter))
+            recorded.set_attributes({"citewell.step.model_calls": meter.calls, "citewell.step.tokens": meter.tokens})
         ms = round((time.perf_counter() - began) * 1000, 3)
         runtime.stream_writer(StepFinished(step=name, ms=ms))
-        account = {name: meter.spent(ms)}
+        used = partial(spent_with, node=name, now=meter.spent(ms))
         if name == FIRST_STEP:
-            return {**update, "spent": Overwrite(account), "exhausted": Overwrite(meter.exhausted or "")}
-        return {**update, "spent": account, "exhausted": update.get("exhausted") or meter.exhausted or ""}
+            return {**update, "spent": Overwrite({name: used({})}), "exhausted": meter.exhausted or ""}
+        cap = update.pop("exhausted", None) or meter.exhausted
+        reached = {"exhausted": cap} if cap and not state.exhausted else {}
+        return {**update, **reached, "spent": {name: used(state.spent)}}
 
     run_step.__name__ = name
     return run_step

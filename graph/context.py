@@ -10,10 +10,16 @@ from graph.evidence import AnswerFrom, Effort, Identity, Release, SearchMode, We
 
 @dataclass(frozen=True)
 class Context:
-    """Settings of one run. The defaults answer from the default workspace with the deployment's default model."""
+    """Settings of one run. The defaults answer from the default workspace with the deployment's default model.
+
+    ``allowed_spaces`` are those that the asker's credentials are restricted to, None for all; ``spaces`` choose among
+    these.
+    """
 
     workspace: str = "default"
     user: str = "local"
+    groups: list[str] = field(default_factory=list)
+    allowed_spaces: list[str] | None = None
     search: SearchMode = "auto"
     web: WebMode = "off"
     only_selected_pages: bool = False
@@ -35,4 +41,5 @@ class Context:
 
     @property
     def identity(self) -> Identity:
-        return Identity(self.workspace, self.user)
+        spaces = None if self.allowed_spaces is None else tuple(self.allowed_spaces)
+        return Identity(self.workspace, self.user, tuple(self.groups), spaces)

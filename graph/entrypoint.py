@@ -1,12 +1,8 @@
-"""Entry points that open and close Citewell for a process, and the graph for the LangGraph server."""
+"""Entry points that open and close Citewell for a process."""
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
-
-from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
 
 from graph.builder import build
 from graph.ports import Resources
@@ -14,7 +10,7 @@ from tools.library.library import Library, open_library
 from tools.runs.executor import Durability, Graph
 from tools.runs.runner import Runner
 from tools.sessions.titles import SessionTitler
-from tools.settings import Settings, load_settings
+from tools.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +56,3 @@ async def open_runner(
         yield Citewell(library, runner, graph)
     finally:
         await runner.close()
-
-
-_opened: AsyncExitStack | None = None
-_graph: Any = None
-_opening = asyncio.Lock()
-
-
-async def make_graph() -> Any:
-    """Return the compiled graph over this process's library, opened at the first call.
-
-    The LangGraph server calls its factory for every run, state read and schema read, and brings its own checkpointer.
-    """
-    global _opened, _graph
-    async with _opening:
-        if _graph is None:
-            stack = AsyncExitStack()
-            library = await stack.enter_async_context(open_library(await asyncio.to_thread(load_settings)))
-            # Without these, clients of the event-streaming protocol get neither our events nor the nodes' updates.
-            _graph = build(library.resources).compile(transformers=[CustomTransformer, UpdatesTransformer])
-            _opened = stack
-    return _graph
-
-
-async def close_graph() -> None:
-    """Close the library if ``make_graph`` opened one; the server of the graph calls this at shutdown."""
-    global _opened, _graph
-    async with _opening:
-        if _opened is not None:
-            await _opened.aclose()
-        _opened = _graph = None

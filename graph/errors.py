@@ -64,6 +64,46 @@ class NotAuthenticated(InvalidRequest):
     suggestion = "Send `Authorization: Bearer ...` with a key of `citewell keys create`, or a valid token."
 
 
+class LoginFailed(NotAuthenticated):
+    """A login that did not identify a person."""
+
+    code = "login_failed"
+    suggestion = "Log in again."
+
+
+class CrossSiteRequest(InvalidRequest):
+    """A request that another site's page makes with this one's cookie."""
+
+    code = "cross_site_request"
+    suggestion = "Open the service's own page, or let your program send a key or a token instead of a cookie."
+
+
+class UntrustedProxy(InvalidRequest):
+    """Headers that say who somebody is, from an address that may not say so."""
+
+    code = "untrusted_proxy"
+    suggestion = "Call through the proxy, or add its address to CITEWELL_AUTH_PROXY__TRUSTED."
+
+
+class NotPermitted(InvalidRequest):
+    """Good credentials that don't allow the request, with what they lack."""
+
+    code = "not_permitted"
+    suggestion = "Use credentials that allow it; `citewell keys create --scope` makes a key."
+
+
+class RateLimited(CitewellError):
+    """As many requests or runs as the credentials allow in a time; ``retry_after`` is in seconds."""
+
+    code = "rate_limited"
+    retryable = True
+    suggestion = "Try again after the seconds that Retry-After names."
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class Overloaded(CitewellError):
     """As many active and queued runs as this process accepts."""
 
@@ -150,6 +190,27 @@ class DatabaseUnavailable(DependencyFailed):
     suggestion = "Check that PostgreSQL runs and CITEWELL_DATABASE_URL points at it, then try again."
 
 
+class IssuerUnavailable(DependencyFailed):
+    """An issuer by which people log in that does not answer, or not as it must."""
+
+    code = "issuer_unavailable"
+    suggestion = "Try again in a moment. If it lasts, check CITEWELL_OIDC__ISSUER and that the server reaches it."
+
+
+class DatabaseBusy(DatabaseUnavailable):
+    """A database that is well, with all connections of this process in use."""
+
+    code = "database_busy"
+    suggestion = "Try again after the seconds that Retry-After names; CITEWELL_POOL_SIZE sets how many there are."
+
+
+class DiskLow(DependencyFailed):
+    """A disk that has no room for anything new; what is stored can be read, and what runs goes on."""
+
+    code = "disk_low"
+    suggestion = "Free space on the disk of the data folder; CITEWELL_DISK_RESERVE_MEGABYTES sets what must stay free."
+
+
 class ModelUnavailable(DependencyFailed):
     """No reply from a model: unreachable, timed out or rate limited."""
 
@@ -210,6 +271,7 @@ class McpUnavailable(DependencyFailed):
 
 _RESTORED: tuple[type[CitewellError], ...] = (
     InvalidRequest,
+    NotPermitted,
     NotFound,
     UnreadableDocument,
     DocumentTooExpensive,
@@ -217,6 +279,8 @@ _RESTORED: tuple[type[CitewellError], ...] = (
     ConfigurationError,
     DependencyFailed,
     DatabaseUnavailable,
+    DatabaseBusy,
+    DiskLow,
     EmbeddingUnavailable,
 )
 

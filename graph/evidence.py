@@ -25,7 +25,7 @@ AnswerFrom = Literal["library", "library_then_model", "model"]
 Release = Literal["checked", "judged"]
 WhileRunning = Literal["reject", "enqueue", "interrupt"]
 DisagreementCode = Literal["another_value", "denied"]
-Freshness = Literal["fresh", "moved", "changed", "deleted"]
+Freshness = Literal["fresh", "moved", "changed", "deleted", "withheld"]
 BlockKind = Literal[
     "heading",
     "paragraph",
@@ -84,12 +84,33 @@ StopReason = Literal[
 ]
 
 
+# How a document names its readers: everybody in its workspace, or users and groups.
+EVERYONE = "everyone"
+USER = "user:"
+GROUP = "group:"
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The tenant and the user of a request. Every read and write of stored rows is scoped to one identity."""
+    """The tenant and the user of a request. Every read and write of stored rows is scoped to one identity.
+
+    ``groups`` are the user's as the credentials name them: documents may have groups as readers. The other fields
+    narrow what it may do: ``spaces`` are the ids or slugs of the only spaces whose documents it reads and writes, None
+    for all. ``is_shared``: strangers to each other act as this user, so that only the id of a session opens it.
+    ``assigns_owners``: it may give documents to other users.
+    """
 
     workspace: str = "default"
     user: str = "local"
+    groups: tuple[str, ...] = ()
+    spaces: tuple[str, ...] | None = None
+    is_shared: bool = field(default=False, compare=False)
+    assigns_owners: bool = field(default=True, compare=False)
+
+    @property
+    def readers(self) -> list[str]:
+        """The readers that documents may name to let this identity read them."""
+        return [EVERYONE, USER + self.user, *(GROUP + group for group in self.groups)]
 
 
 class Space(TypedDict):
@@ -295,7 +316,7 @@ class Citation(TypedDict):
     document was taken from, where the document has a url. ``slide``, ``sheet`` and ``cell`` are where it stands in a
     presentation or a workbook; slides count from 0. When an old session is read, ``freshness`` shows whether the
     quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the segment number
-    have changed.
+    have changed. It is withheld, and empty, where the reader may no longer read its document.
     """
 
     segment_id: str

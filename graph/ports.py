@@ -161,8 +161,9 @@ class PassageFinder(Protocol):
     async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
         """Return the segments that contain a passage selected by a reader, in reading order, so that it can be cited.
 
-        The passage is looked up in the given documents, ignoring white space; if none contains it, it is stored as a
-        separate document of that user, with a time limit.
+        The passage is looked up in the given documents, or where none is given in the library, ignoring white space and
+        the notation of Markdown; if none contains it, it is stored as a separate document of that user, with a time
+        limit.
         """
         ...
 

@@ -1,13 +1,10 @@
-"""Routing of a run as pure functions of state and context: gathering rounds, and the node after each node."""
+"""Routing of a run: the plan of its gathering rounds, and the node after each node as a pure function of state."""
 
 from typing import Literal
 
-from langgraph.runtime import Runtime
-
 from graph.context import Context
-from graph.state import State
+from graph.state import Gathering, State
 
-Gathering = Literal["load_selected_pages", "search_segments", "search_web", "search_mcp"]
 Without = Literal["answer_directly", "abstain"]
 
 
@@ -33,10 +30,10 @@ def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
     return [each for each in planned if each]
 
 
-def search_nodes(state: State, context: Context) -> list[Gathering]:
+def search_nodes(state: State) -> list[Gathering]:
     """Return the nodes that accept another query; a page read whole has no more to find, nor a web that failed."""
     done = {"load_selected_pages", *failed_outside(state)}
-    return [name for names in gathering_rounds(state, context) for name in names if name not in done]
+    return [name for names in state.plan for name in names if name not in done]
 
 
 def failed_outside(state: State) -> set[Gathering]:
@@ -55,36 +52,30 @@ def without_answer(state: State) -> Without:
     return "answer_directly" if state.answer_from == "library_then_model" else "abstain"
 
 
-def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gathering] | Literal["answer_directly"]:
+def after_decide_retrieval(state: State) -> list[Gathering] | Literal["answer_directly"]:
     """Start all nodes of the first gathering round in parallel; answer directly where no retrieval is needed."""
-    if not state.needs_retrieval:
+    if not (state.needs_retrieval and state.plan):
         return "answer_directly"
-    return gathering_rounds(state, runtime.context)[0]
+    return state.plan[0]
 
 
-def after_grade_segments(
-    state: State, runtime: Runtime[Context]
-) -> list[Gathering] | Literal["generate_answer", "rewrite_query"] | Without:
+def after_grade_segments(state: State) -> list[Gathering] | Literal["generate_answer", "rewrite_query"] | Without:
     """Write from the kept sources; without any, try the next round, then another query, then do without."""
-    context = runtime.context
     if state.sources:
         return "generate_answer"
-    planned = gathering_rounds(state, context)
-    if state.rounds < len(planned):
-        return planned[state.rounds]
-    if state.rewrites < context.max_rewrites and search_nodes(state, context):
+    if state.rounds < len(state.plan):
+        return state.plan[state.rounds]
+    if state.rewrites < state.rewrites_allowed and search_nodes(state):
         return "rewrite_query"
     return without_answer(state)
 
 
-def after_rewrite_query(
-    state: State, runtime: Runtime[Context]
-) -> list[Gathering] | Literal["generate_answer"] | Without:
+def after_rewrite_query(state: State) -> list[Gathering] | Literal["generate_answer"] | Without:
     """Search again with all nodes in parallel; a repair with nowhere to search uses the existing sources.
 
     A repair searches by what the answer claims, which may be a document's own words: these never leave the library.
     """
-    nodes = search_nodes(state, runtime.context) if state.query else []
+    nodes = search_nodes(state) if state.query else []
     if state.repairing:
         return [name for name in nodes if name not in ("search_web", "search_mcp")] or "generate_answer"
     return nodes or without_answer(state)

@@ -4,10 +4,13 @@ Rows are ``typing_extensions.TypedDict``s of builtins, so that later releases ca
 LangGraph can describe the input form on Python 3.11.
 """
 
-import operator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NotRequired
 
+from langchain_core.messages import AnyMessage
+from langgraph.channels import UntrackedValue
+from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from graph.evidence import (
@@ -29,11 +32,10 @@ from graph.evidence import (
 
 SCHEMA_VERSION = 1
 TURNS_KEPT = 6
+Outside = Literal["search_web", "search_mcp"]
+Gathering = Literal["load_selected_pages", "search_segments", "search_web", "search_mcp"]
 FIRST_STEP = "decide_retrieval"  # it clears the state of the last run
 ANSWER_KEPT = 1000  # characters: enough of an answer for later questions, few enough for every checkpoint
-
-
-Outside = Literal["search_web", "search_mcp"]
 
 
 class Turn(TypedDict):
@@ -55,6 +57,12 @@ class SourceRow(TypedDict):
     segment_id: str
     kind: SourceKind
     score: float
+
+
+class Found(TypedDict):
+    """What a gathering node adds to the candidates."""
+
+    found: list[SourceRow]
 
 
 class ClaimRow(TypedDict):
@@ -112,36 +120,47 @@ def _sum(one: ModelUse, other: ModelUse) -> ModelUse:
     )
 
 
-def merge_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str, Spent]:
-    """Add up the usage of each node; a node that runs again adds to its row."""
-    merged = dict(before)
-    for node, spent in after.items():
-        so_far = merged.get(node, Spent(calls=0, tokens=0, ms=0.0))
-        models = dict(so_far.get("models", {}))
-        for model, use in spent.get("models", {}).items():
-            add_use(models, model, use)
-        row = Spent(
-            calls=so_far["calls"] + spent["calls"],
-            tokens=so_far["tokens"] + spent["tokens"],
-            ms=round(so_far["ms"] + spent["ms"], 3),
-        )
-        merged[node] = Spent(**row, models=models) if models else row
-    return merged
+def add_found(before: list[SourceRow], after: list[SourceRow] | Found) -> list[SourceRow]:
+    """Add the candidates that a node found, as nodes do side by side; a plain list replaces all, as an edit does."""
+    return [*before, *after["found"]] if isinstance(after, Mapping) else after
 
 
-def first_cap(before: str, after: str) -> str:
-    """Return the cap that was reached first, however many nodes of a round reach one."""
-    return before or after
+def replace_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str, Spent]:
+    """Replace the accounts of the nodes that are named; nodes that run side by side write one each."""
+    return {**before, **after}
+
+
+def spent_with(spent: Mapping[str, Spent], node: str, now: Spent) -> Spent:
+    """Return a node's account with what it has used now; a node that runs again adds to its row."""
+    so_far = spent.get(node, Spent(calls=0, tokens=0, ms=0.0))
+    models = dict(so_far.get("models", {}))
+    for model, use in now.get("models", {}).items():
+        add_use(models, model, use)
+    row = Spent(
+        calls=so_far["calls"] + now["calls"],
+        tokens=so_far["tokens"] + now["tokens"],
+        ms=round(so_far["ms"] + now["ms"], 3),
+    )
+    return Spent(**row, models=models) if models else row
+
+
+def last_cap(before: str, after: str) -> str:
+    """Return the cap as it was written last: of a round's nodes more than one may reach a cap."""
+    return after
 
 
 @dataclass(frozen=True)
 class InputState:
     """The input of a run: the question, documents to read whole, and a passage selected by a reader.
 
-    ``history`` replaces the session's turns, for this run and those after it; None keeps them.
+    ``messages`` is the conversation as chat clients of LangGraph send and show it: a human message without an answer
+    is the question. Only the server for such clients writes them (``api.studio``); the product's own sessions keep
+    their messages elsewhere, and none here. ``history`` replaces the session's turns, for this run and those after it;
+    None keeps them.
     """
 
     question: str = ""
+    messages: Annotated[list[AnyMessage], add_messages] = field(default_factory=list)
     page_ids: list[str] = field(default_factory=list)
     selected_text: str = ""
     history: list[Turn] | None = None
@@ -152,7 +171,8 @@ class State(InputState):
     """A session between and during runs.
 
     ``schema_version`` is that of the release that ran last. ``asked`` and the fields after it belong to the current or
-    last run; decide_retrieval resets them all.
+    last run; decide_retrieval resets them all, and takes the question away, so that none is asked twice by mistake.
+    Routers read nothing but state, so that it can be edited between any two nodes.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -167,6 +187,9 @@ class State(InputState):
     language: str = "en"
     answer_from: AnswerFrom = "library"  # as requested, where the family has knowledge of its own
 
+    plan: list[list[Gathering]] = field(default_factory=list)  # rounds of gathering, see ``graph.routing``
+    rewrites_allowed: int = 1
+
     query: str = ""  # the current search query; "" for no further search
     tried: list[str] = field(default_factory=list)
     rounds: int = 0
@@ -174,7 +197,7 @@ class State(InputState):
     outside: list[Outside] = field(default_factory=lambda: ["search_web"])  # what is searched beside the library
     web_failed: bool = False  # the web could not be searched
     mcp_failed: bool = False  # none of the MCP servers could be searched
-    candidates: Annotated[list[SourceRow], operator.add] = field(default_factory=list)
+    candidates: Annotated[list[SourceRow], add_found] = field(default_factory=list)
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another
     sources: list[SourceRow] = field(default_factory=list)
@@ -196,8 +219,10 @@ class State(InputState):
     assessment: Assessment | None = None
     outcome: Literal["", "answered", "abstained"] = ""
     stop_reason: StopReason | Literal[""] = ""
-    exhausted: Annotated[str, first_cap] = ""  # the cap that was reached first
-    spent: Annotated[dict[str, Spent], merge_spent] = field(default_factory=dict)
+    exhausted: Annotated[str, last_cap] = ""  # the cap that was reached first
+    spent: Annotated[dict[str, Spent], replace_spent] = field(default_factory=dict)
+    # Texts by segment id, for a person who watches a run in Studio; never in a checkpoint.
+    passages: Annotated[dict[str, str], UntrackedValue] = field(default_factory=dict)
 
 
 def answer_text(sections: list[Section]) -> str:

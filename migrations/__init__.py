@@ -5,12 +5,17 @@ there is something to migrate, since the import takes longer than most commands.
 """
 
 import asyncio
+import logging
 from importlib.metadata import version
 from pathlib import Path
 
 import psycopg
+from psycopg import errors
+
+log = logging.getLogger(__name__)
 
 VERSIONS = Path(__file__).parent / "versions"
+HAS_VECTOR_TYPES = "SELECT to_regtype('sparsevec') IS NOT NULL AND to_regtype('halfvec') IS NOT NULL"
 LOCK = 0x63697465  # "cite", the advisory lock that a migrating process holds
 
 
@@ -61,6 +66,7 @@ def upgrade(url: str) -> list[str]:
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    _create_extension(url)
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=sqlalchemy.NullPool
     )
@@ -75,11 +81,37 @@ def upgrade(url: str) -> list[str]:
     return [revision.revision for revision in reversed(list(applied))]
 
 
+def _create_extension(url: str) -> None:
+    """Create pgvector's extension; where the server does not offer it, the schema does without vectors."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        try:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
+            log.warning("Searching by words alone: pgvector can't be created: %s", str(error).splitlines()[0])
+            return
+        found = connection.execute(HAS_VECTOR_TYPES).fetchone()
+        if found is None or not found[0]:
+            log.warning("Searching by words alone: pgvector is older than 0.7, or in a schema that search_path lacks")
+
+
+# What stands for pgvector's types where the server has no pgvector: the weights of a segment's terms, in the order of
+# the terms, and vectors that are never there. tools/embeddings/reindexing.py changes them once it has.
+WITHOUT_VECTORS = {
+    b"CREATE EXTENSION IF NOT EXISTS vector;": b"",
+    b" sparsevec(1000000000) ": b" real[] ",
+    b" halfvec ": b" bytea ",
+}
+
+
 def run_sql_folder(revision: str) -> None:
     """Run a revision's SQL files in name order, inside Alembic's transaction."""
     from alembic import op
 
     driver = op.get_bind().connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
+    found = driver.execute(HAS_VECTOR_TYPES).fetchone()
     for path in sorted((VERSIONS / "sql" / revision).glob("*.sql")):
-        driver.execute(path.read_bytes())
+        statements = path.read_bytes()
+        for vectors, stand_in in () if found and found[0] else WITHOUT_VECTORS.items():
+            statements = statements.replace(vectors, stand_in)
+        driver.execute(statements)

@@ -13,7 +13,7 @@ from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Identity, LibraryQuestion, Section, Segment, StopReason
 from graph.ports import Catalogue, LibraryLanguages, SegmentReader
-from graph.routing import gathering_rounds, outside_failed
+from graph.routing import outside_failed
 from graph.state import ClaimRow, State
 from graph.usage import STOP_REASONS, Meter
 from text.language import language as language_of
@@ -50,7 +50,7 @@ async def abstain(
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = abstention_reason(state)
     # A title can contain a link, and a query can be a model's words.
-    in_library = any(name in OF_THE_LIBRARY for names in gathering_rounds(state, runtime.context) for name in names)
+    in_library = any(name in OF_THE_LIBRARY for names in state.plan for name in names)
     if reason == "nothing_found" and in_library and await _is_empty(catalogue, runtime.context.identity):
         reason = "library_empty"
     held = await languages(runtime.context.identity) if in_library and languages is not None else ()

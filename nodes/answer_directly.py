@@ -50,7 +50,7 @@ async def answer_directly(
         return await _from_catalogue(state, runtime, catalogue, reader)
     small_talk = state.intent == "small_talk" and state.answer_from != "model"
     drafts = writer.converse(
-        f"{state.question}\n\n“{state.selected_text}”" if state.selected_text else state.question,
+        f"{state.asked}\n\n“{state.selected_text}”" if state.selected_text else state.asked,
         state.turns,
         language=state.language,
         intent=state.intent,

@@ -9,7 +9,9 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from answers.library_listing import FROM_CATALOGUE
+from answers.model_words import without_links, without_marks
 from graph.context import Context
+from graph.errors import InvalidRequest
 from graph.events import RetrievalDecided
 from graph.evidence import (
     AnswerFrom,
@@ -22,13 +24,14 @@ from graph.evidence import (
     Section,
 )
 from graph.ports import Catalogue, LibraryLanguages, Preparation, QuestionPreparer
-from graph.routing import Gathering, gathering_rounds
+from graph.routing import gathering_rounds
 from graph.state import (
     ANSWER_KEPT,
     SCHEMA_VERSION,
     TURNS_KEPT,
     ClaimRow,
     DisputeRow,
+    Gathering,
     Outside,
     RevisionRow,
     SourceRow,
@@ -39,6 +42,7 @@ from graph.state import (
 from graph.usage import Meter
 from text.language import DEFAULT, language
 
+NO_QUESTION = "question: ask one; it is missing or blank."
 NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
 OF_THE_CATALOGUE = "asks about the library itself, which its catalogue answers"
 MODEL_ALONE = "the model is to answer from its own knowledge"
@@ -48,9 +52,10 @@ NO_KNOWLEDGE = Failure(
 
 
 class DecideRetrievalUpdate(TypedDict):
-    """Every field of a run, reset; fields with a reducer need Overwrite, or the last turn's rows would remain."""
+    """Every field of a run, reset; ``spent`` needs Overwrite, or the last turn's rows would remain."""
 
     schema_version: int
+    question: str
     turns: list[Turn]
     history: None
     asked: str
@@ -61,6 +66,8 @@ class DecideRetrievalUpdate(TypedDict):
     about_library: LibraryQuestion | None
     language: str
     answer_from: AnswerFrom
+    plan: list[list[Gathering]]
+    rewrites_allowed: int
     query: str
     tried: list[str]
     rounds: int
@@ -68,7 +75,7 @@ class DecideRetrievalUpdate(TypedDict):
     outside: list[Outside]
     web_failed: bool
     mcp_failed: bool
-    candidates: Overwrite
+    candidates: list[SourceRow]
     graded: list[str]
     repeated: list[str]
     sources: list[SourceRow]
@@ -86,7 +93,7 @@ class DecideRetrievalUpdate(TypedDict):
     assessment: None
     outcome: Literal[""]
     stop_reason: Literal[""]
-    exhausted: Overwrite
+    exhausted: str
     spent: Overwrite
 
 
@@ -105,7 +112,11 @@ async def decide_retrieval(
 
     A run that is to be answered from the model's own knowledge retrieves nothing and asks no model here. A question
     about the library itself is recognised by rule, for every family alike.
+
+    Raises InvalidRequest without a question.
     """
+    if not state.question.strip():
+        raise InvalidRequest(NO_QUESTION)
     started_at = time.time()  # before the preparation, whose seconds count too
     turns = finished_turns(state)
     state = replace(state, outside=outside)
@@ -125,20 +136,22 @@ async def decide_retrieval(
             search_languages=await _other_languages(state, runtime.context, planned, family, languages),
             meter=meter,
         )
-    question = preparation.standalone_question
-    query = preparation.search_query or question
+    asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
+    question = without_links(preparation.standalone_question, asked)
+    query = without_links(preparation.search_query, asked) or question
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     runtime.stream_writer(
         RetrievalDecided(
             needs_retrieval=needs_retrieval,
-            reason=decision_reason(preparation, planned, answer_from),
-            standalone_question=question,
+            reason=without_marks(without_links(decision_reason(preparation, planned, answer_from))),
+            standalone_question=without_marks(question),
             intent=preparation.intent,
             fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else None),
         )
     )
     return {
         "schema_version": SCHEMA_VERSION,
+        "question": "",
         "turns": turns,
         "history": None,
         "asked": state.question,
@@ -149,6 +162,8 @@ async def decide_retrieval(
         "about_library": about_library,
         "language": preparation.language,
         "answer_from": answer_from,
+        "plan": planned,
+        "rewrites_allowed": runtime.context.max_rewrites,
         "query": query,
         "tried": [query],
         "rounds": 0,
@@ -156,7 +171,7 @@ async def decide_retrieval(
         "outside": outside,
         "web_failed": False,
         "mcp_failed": False,
-        "candidates": Overwrite([]),
+        "candidates": [],
         "graded": [],
         "repeated": [],
         "sources": [],
@@ -174,7 +189,7 @@ async def decide_retrieval(
         "assessment": None,
         "outcome": "",
         "stop_reason": "",
-        "exhausted": Overwrite(""),
+        "exhausted": "",
         "spent": Overwrite({}),
     }
 

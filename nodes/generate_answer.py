@@ -1,5 +1,6 @@
 """Write the answer in sections that cite the kept segments, each checked when it closes, or rewrite failed ones."""
 
+import asyncio
 from collections.abc import Callable
 
 from langgraph.runtime import Runtime
@@ -81,7 +82,7 @@ async def _repair(
     for each in revised:
         if each.section_index in state.repairing:
             ids = [segment_id for segment_id in each.source_ids if segment_id in by_id]
-            text, removed = filter_links(each.text, ids, by_id)
+            text, removed = await asyncio.to_thread(filter_links, each.text, ids, by_id)
             emit_removed(removed, each.section_index, emit)
             rows.append(RevisionRow(section_index=each.section_index, text=text, source_ids=ids))
     return {"revisions": rows}

@@ -14,7 +14,7 @@ from graph.errors import DependencyFailed
 from graph.events import PagesLoaded, PageUse, SearchFailed, SourcesFound
 from graph.evidence import Identity, Page, Segment
 from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher, SourceRoom
-from graph.state import SourceRow, State, question_with_passage
+from graph.state import Found, SourceRow, State, question_with_passage
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 
@@ -27,7 +27,7 @@ AT_ONCE = 4  # concurrent searches
 class LoadSelectedPagesUpdate(TypedDict):
     """The segments read, as candidates."""
 
-    candidates: list[SourceRow]
+    candidates: Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ async def load_selected_pages(
     offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
     runtime.stream_writer(_report(page_ids, pages, offered))
     return {
-        "candidates": [
-            SourceRow(index=0, segment_id=each.segment_id, kind="page", score=PAGE_SCORE) for each in offered
-        ]
+        "candidates": Found(
+            found=[SourceRow(index=0, segment_id=each.segment_id, kind="page", score=PAGE_SCORE) for each in offered]
+        )
     }
 
 

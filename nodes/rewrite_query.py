@@ -4,6 +4,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from answers.checking import has_failed
+from answers.model_words import without_links, without_marks
 from graph.context import Context
 from graph.events import QueryRewritten
 from graph.evidence import Failure
@@ -42,19 +43,20 @@ async def rewrite_query(
         reason = f"looking again for what section {named} claims"
         if len(state.repairing) > 1:
             reason = f"looking again for what sections {named} claim"
-        runtime.stream_writer(QueryRewritten(query=query, reason=reason, attempt=state.repairs + 1))
+        runtime.stream_writer(QueryRewritten(query=without_marks(query), reason=reason, attempt=state.repairs + 1))
         # Not added to ``tried``: a refusal that lists it would repeat claims that failed.
         return {"query": query, "repairs": state.repairs + 1}
     held = await languages(runtime.context.identity) if languages is not None else ()
     rewriting = await rewriter.rewrite(
         state.standalone_question, state.tried, language=held[0] if held else state.language, meter=meter
     )
-    query, attempt = rewriting.query, state.rewrites + 1
+    query, attempt = without_links(rewriting.query, (state.standalone_question,)), state.rewrites + 1
     if not query or query in state.tried:
         # No event for a query that is not searched: the refusal says why there is none.
         return {"query": "", "rewrites": attempt, "fallback": rewriting.fallback}
+    reason = without_marks(without_links(rewriting.reason))
     runtime.stream_writer(
-        QueryRewritten(query=query, reason=rewriting.reason, attempt=attempt, fallback=rewriting.fallback)
+        QueryRewritten(query=without_marks(query), reason=reason, attempt=attempt, fallback=rewriting.fallback)
     )
     return {"query": query, "tried": [*state.tried, query], "rewrites": attempt}
 

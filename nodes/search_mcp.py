@@ -3,11 +3,12 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.model_words import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import McpSearcher
-from graph.state import SourceRow, State
+from graph.state import Found, SourceRow, State
 from graph.usage import Meter
 
 NOT_CONFIGURED = "No MCP server is configured as a search source: set CITEWELL_MCP_SEARCH."
@@ -16,7 +17,7 @@ NOT_CONFIGURED = "No MCP server is configured as a search source: set CITEWELL_M
 class SearchMcpUpdate(TypedDict):
     """The hits as candidates, and whether every server failed."""
 
-    candidates: list[SourceRow]
+    candidates: Found
     mcp_failed: bool
 
 
@@ -27,7 +28,7 @@ async def search_mcp(
     context = runtime.context
     if mcp is None:
         runtime.stream_writer(SearchFailed(kind="web", code="mcp_unavailable", message=NOT_CONFIGURED))
-        return {"candidates": [], "mcp_failed": True}
+        return {"candidates": Found(found=[]), "mcp_failed": True}
     try:
         result = await mcp.search_mcp(
             state.query, context.identity, top_k=context.top_k, min_score=0.0, seconds=meter.remaining()
@@ -36,25 +37,25 @@ async def search_mcp(
         runtime.stream_writer(
             SearchFailed(kind="web", code=error.code, message=error.message, servers=list(mcp.servers))
         )
-        return {"candidates": [], "mcp_failed": True}
+        return {"candidates": Found(found=[]), "mcp_failed": True}
     for failure in result.failures:
         runtime.stream_writer(
             SearchFailed(kind="web", code=failure.code, message=failure.message, servers=[failure.server])
         )
     if not result.servers:
-        return {"candidates": [], "mcp_failed": True}
+        return {"candidates": Found(found=[]), "mcp_failed": True}
     runtime.stream_writer(
         SourcesFound(
             kind="web",
-            query=state.query,
+            query=without_marks(state.query),
             count=len(result.hits),
             degraded=result.degraded,
             servers=list(result.servers),
         )
     )
     return {
-        "candidates": [
-            SourceRow(index=0, segment_id=hit.segment_id, kind="web", score=hit.score) for hit in result.hits
-        ],
+        "candidates": Found(
+            found=[SourceRow(index=0, segment_id=hit.segment_id, kind="web", score=hit.score) for hit in result.hits]
+        ),
         "mcp_failed": False,
     }

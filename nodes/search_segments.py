@@ -3,18 +3,19 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.model_words import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import SearchQuery, SegmentSearcher
-from graph.state import SourceRow, State
+from graph.state import Found, SourceRow, State
 from graph.usage import Meter
 
 
 class SearchSegmentsUpdate(TypedDict):
     """The hits as candidates."""
 
-    candidates: list[SourceRow]
+    candidates: Found
 
 
 async def search_segments(
@@ -41,12 +42,12 @@ async def search_segments(
         runtime.stream_writer(SearchFailed(kind="search", code=error.code, message=error.message))
         if not (state.page_ids or state.sources):
             raise
-        return {"candidates": []}
+        return {"candidates": Found(found=[])}
     runtime.stream_writer(
-        SourcesFound(kind="search", query=query.text, count=len(result.hits), degraded=result.degraded)
+        SourcesFound(kind="search", query=without_marks(query.text), count=len(result.hits), degraded=result.degraded)
     )
     return {
-        "candidates": [
-            SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score) for hit in result.hits
-        ]
+        "candidates": Found(
+            found=[SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score) for hit in result.hits]
+        )
     }

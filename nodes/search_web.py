@@ -3,11 +3,12 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.model_words import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import WebSearcher
-from graph.state import SourceRow, State
+from graph.state import Found, SourceRow, State
 from graph.usage import Meter
 
 NOT_CONFIGURED = "Web search is not configured: set SERPER_API_KEY. The library answers alone."
@@ -16,7 +17,7 @@ NOT_CONFIGURED = "Web search is not configured: set SERPER_API_KEY. The library 
 class SearchWebUpdate(TypedDict):
     """The hits as candidates, and whether the search failed."""
 
-    candidates: list[SourceRow]
+    candidates: Found
     web_failed: bool
 
 
@@ -27,18 +28,20 @@ async def search_web(
     context = runtime.context
     if web is None:
         runtime.stream_writer(SearchFailed(kind="web", code="web_unavailable", message=NOT_CONFIGURED))
-        return {"candidates": [], "web_failed": True}
+        return {"candidates": Found(found=[]), "web_failed": True}
     try:
         result = await web.search_web(
             state.query, context.identity, top_k=context.top_k, min_score=0.0, seconds=meter.remaining()
         )
     except DependencyFailed as error:
         runtime.stream_writer(SearchFailed(kind="web", code=error.code, message=error.message))
-        return {"candidates": [], "web_failed": True}
-    runtime.stream_writer(SourcesFound(kind="web", query=state.query, count=len(result.hits), degraded=result.degraded))
+        return {"candidates": Found(found=[]), "web_failed": True}
+    runtime.stream_writer(
+        SourcesFound(kind="web", query=without_marks(state.query), count=len(result.hits), degraded=result.degraded)
+    )
     return {
-        "candidates": [
-            SourceRow(index=0, segment_id=hit.segment_id, kind="web", score=hit.score) for hit in result.hits
-        ],
+        "candidates": Found(
+            found=[SourceRow(index=0, segment_id=hit.segment_id, kind="web", score=hit.score) for hit in result.hits]
+        ),
         "web_failed": False,
     }

@@ -57,10 +57,9 @@ def whole_units(text: str) -> tuple[Unit, ...]:
 
 def context_of(text: str, start: int) -> tuple[Span, ...]:
     """Return what a claim that begins at an offset hangs on: lead-ins, parent items, and the header of its table."""
-    for unit in whole_units(text):
-        if unit.start <= start < unit.end:
-            return unit.context
-    return ()
+    found = whole_units(text)
+    at = bisect_right(found, start, key=lambda unit: unit.start) - 1
+    return found[at].context if at >= 0 and start < found[at].end else ()
 
 
 def _read(text: str, first: int, *, is_open: bool) -> Iterator[Unit]:

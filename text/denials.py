@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,12 +55,23 @@ class Wording:
 
 
 class _Rule:
-    """Patterns by language; those of spaced languages are tried only where one of the rule's words is."""
+    """Patterns by language; those of spaced languages are tried only where one of the rule's words is.
+
+    A pattern is compiled when it is first tried: all of them take a tenth of a second, and most answers need few.
+    """
 
     def __init__(self, row: dict[str, Any], parts: dict[str, str]) -> None:
         self.words = word_set(row.get("words", ""))
-        self.spaced = _pattern([*row.get("en", []), *row.get("vi", [])], parts)
-        self.chinese = _pattern(row.get("zh", []), parts)
+        self._row = row
+        self._parts = parts
+
+    @cached_property
+    def spaced(self) -> re.Pattern[str]:
+        return _pattern([*self._row.get("en", []), *self._row.get("vi", [])], self._parts)
+
+    @cached_property
+    def chinese(self) -> re.Pattern[str]:
+        return _pattern(self._row.get("zh", []), self._parts)
 
     def search(self, passage: Wording) -> bool:
         if passage.han and self.chinese.search(passage.lowered) is not None:

@@ -9,8 +9,36 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Literal
 
+from text.scripts import INVISIBLE
+
 SpanKind = Literal["code", "link", "tag", "mark"]
 LOOKS_LIKE_A_MARK = re.compile(r"\[(?:\^|ref:)?\d+\]", re.IGNORECASE)
+
+# A mark as a person or a lenient client reads it: with other brackets, wide or raised digits, entities, escapes, spaces
+# and characters that nobody sees.
+_OPENING = r"(?:\\?\[|[［【〔〖⟦❲]|&(?:\#0*91|\#x0*5b|lbrack|lsqb);?)"
+_CLOSING = r"(?:\\?\]|[］】〕〗⟧❳]|&(?:\#0*93|\#x0*5d|rbrack|rsqb);?)"
+_UNSEEN_ENTITY = (
+    r"&(?:nbsp|ensp|emsp|thinsp|zwnj|zwj|shy|\#0*(?:160|173|8\d{3}|12288|65279)|\#x0*(?:a[0d]|20\w\w|3000|feff));?"
+)
+_GAP = rf"(?:[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000{INVISIBLE}]|{_UNSEEN_ENTITY}){{0,8}}+"
+_DIGIT = r"(?:[\d¹²³⁰⁴-⁹₀-₉①-⑳]|&\#0*(?:4[89]|5[0-7]);?|&\#x0*3\d;?)"
+READS_AS_A_MARK = re.compile(
+    rf"(?P<open>{_OPENING}){_GAP}(?:\\?[\^＾]|ref[:：])?{_GAP}(?:{_DIGIT}{_GAP}){{1,6}}+{_CLOSING}", re.IGNORECASE
+)
+_LONGEST_MARK = 200
+_MARK_BEGUN = re.compile(
+    rf"(?:{_OPENING}(?:{_DIGIT}|{_UNSEEN_ENTITY}|[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000{INVISIBLE}\^＾:：\\ref])"
+    r"{0,60}+(?:&[#\w]{0,8}+)?|&[#\w]{0,8}+|\\)\Z",
+    re.IGNORECASE,
+)
+
+
+def begun_mark(text: str) -> int:
+    """Return where what reads as a mark has begun at the end of a text, or the text's length."""
+    begun = _MARK_BEGUN.search(text, max(0, len(text) - _LONGEST_MARK))
+    return begun.start() if begun else len(text)
+
 
 _ANY_SIGN = re.compile(r"[`\[<]")
 _SIGN = re.compile(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from text.answer_markdown import Unit, units
+from text.inline_spans import begun_mark
 from text.markdown_blocks import Span
 
 _MARKUP = re.compile(r"[`|<~\[\\]|^(?:[ ]{4}|[ ]{0,3}(?:\t|#|[=-]+[ \t]*$))", re.MULTILINE)
@@ -82,4 +83,5 @@ def settled_end(text: str) -> int:
     if unsure:
         return unsure.start()
     last = units(text, len(text), is_open=True)[-1:]
-    return min([len(text), *(unit.unclosed for unit in last if unit.unclosed is not None)])
+    begun = len(text) if any(not unit.takes_marks for unit in last) else begun_mark(text)
+    return min([begun, *(unit.unclosed for unit in last if unit.unclosed is not None)])

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, tzinfo
 from decimal import Decimal
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -52,6 +53,7 @@ UNUSED = {
 
 
 VERSIONED = re.compile(r"/v\d+\Z")
+HEADER = r"^[A-Za-z0-9-]{1,100}$"  # an underscore is taken for a hyphen by some proxies
 
 
 def normal_base_url(url: str) -> str:
@@ -74,10 +76,14 @@ def sendable_key(value: SecretStr) -> SecretStr:
     return SecretStr(key)
 
 
-class ModelSettings(BaseModel, extra="forbid"):
+class _Section(BaseModel, extra="forbid", defer_build=True):
+    """A part of the settings, which takes no unknown name; its validator is built within that of ``Settings``."""
+
+
+class ModelSettings(_Section):
     """A chat model behind an OpenAI-compatible endpoint; requests select it by ``name``."""
 
-    name: Annotated[str, Field(pattern=r"^[\w.:/-]{1,100}$")]
+    name: Annotated[str, Field(max_length=100, pattern=r"^[\w.:/-]+$")]
     label: str = ""
     base_url: str
     api_key: SecretStr = SecretStr("")
@@ -92,7 +98,7 @@ class ModelSettings(BaseModel, extra="forbid"):
         return normal_base_url(value)
 
 
-class EmbeddingSettings(BaseModel, extra="forbid"):
+class EmbeddingSettings(_Section):
     """The embedding model: ``static`` is bundled; any other name is a model of an endpoint.
 
     Without ``dimension`` it is that of the model, asked of its endpoint where it is not known.
@@ -116,7 +122,7 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
         return self
 
 
-class WebSettings(BaseModel, extra="forbid"):
+class WebSettings(_Section):
     """The web search endpoint, which is off without a key, and how its results are stored.
 
     Result pages are fetched only with ``fetch_pages``; otherwise only the search snippets are stored.
@@ -145,7 +151,7 @@ class WebSettings(BaseModel, extra="forbid"):
 SECRET_REFERENCE = re.compile(r"\$\{(\w+)\}")
 
 
-class McpServerSettings(BaseModel, extra="forbid"):
+class McpServerSettings(_Section):
     """An MCP server whose ``tool`` searches beside the web: one at a ``url``, or one that ``command`` starts.
 
     ``arguments`` are those of the tool, in which ``{query}`` stands for what is searched for and ``{top_k}`` for how
@@ -205,7 +211,7 @@ def _with_secrets(value: str) -> str:
     return SECRET_REFERENCE.sub(resolved, value)
 
 
-class SiteSettings(BaseModel, extra="forbid"):
+class SiteSettings(_Section):
     """How pages are fetched into the library: ``seconds_between`` requests to one host, and the limits of a site.
 
     ``max_depth`` is how many links a page may be away from the first one.
@@ -221,7 +227,7 @@ Entailment = Literal["entailment", "neutral", "contradiction"]
 JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
 
 
-class JudgeSettings(BaseModel, extra="forbid"):
+class JudgeSettings(_Section):
     """The model that judges the claims which code leaves open; without ``base_url``, the model that writes.
 
     ``kind`` is the request that the endpoint takes: ``chat`` for any chat model, ``minicheck`` for a model that answers
@@ -232,7 +238,7 @@ class JudgeSettings(BaseModel, extra="forbid"):
     that needs it; with ``manual`` only ``citewell judge exam`` starts it.
     """
 
-    kind: Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")] = "chat"
+    kind: Annotated[str, Field(max_length=100, pattern=r"^[\w.:-]+$")] = "chat"
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     model: str = ""
@@ -264,7 +270,7 @@ class JudgeSettings(BaseModel, extra="forbid"):
         return self
 
 
-class RerankerSettings(BaseModel, extra="forbid"):
+class RerankerSettings(_Section):
     """A reranker endpoint that scores candidates for relevance; without ``base_url`` the search score decides.
 
     ``kind`` is the shape of its requests: ``tei`` for Text Embeddings Inference, ``cohere`` and ``jina`` for theirs.
@@ -300,7 +306,7 @@ class RerankerSettings(BaseModel, extra="forbid"):
         return f"{stem}/rerank" if VERSIONED.search(stem) else f"{stem}{version}/rerank"
 
 
-class RunSettings(BaseModel, extra="forbid"):
+class RunSettings(_Section):
     """Limits on the runs of a process, and how another process takes over the runs of a dead one.
 
     A process renews its lease every third of ``lease_seconds``; other processes pick up its runs once the lease has
@@ -314,7 +320,7 @@ class RunSettings(BaseModel, extra="forbid"):
     durability: Literal["sync", "async"] = "sync"
 
 
-class JobSettings(BaseModel, extra="forbid"):
+class JobSettings(_Section):
     """How files are read and stored: by how many processes, within which limits, and how many may wait.
 
     A server reads ``workers`` files at once, each in a process of its own; with 0 it leaves them to `citewell worker`.
@@ -338,7 +344,7 @@ class JobSettings(BaseModel, extra="forbid"):
 Price = Annotated[Decimal, Field(ge=0, max_digits=12, decimal_places=6)]
 
 
-class ModelPrice(BaseModel, extra="forbid"):
+class ModelPrice(_Section):
     """What a million tokens of a model cost; ``cached_input`` is for those that its endpoint had in its prompt cache.
 
     ``model`` is the name that its endpoint knows it by; ``*`` in it stands for any characters.
@@ -350,7 +356,7 @@ class ModelPrice(BaseModel, extra="forbid"):
     output: Price
 
 
-class DailyLimits(BaseModel, extra="forbid"):
+class DailyLimits(_Section):
     """The most that may be used in a day: runs, tokens of models, and money in ``spending.currency``; null for any."""
 
     runs: Annotated[int | None, Field(ge=0)] = None
@@ -362,7 +368,7 @@ class DailyLimits(BaseModel, extra="forbid"):
         return self.model_dump_json(exclude_none=True)
 
 
-class SpendingLimits(BaseModel, extra="forbid"):
+class SpendingLimits(_Section):
     """Limits by day for a whole workspace, and for each user, API key and client address in it."""
 
     workspace: DailyLimits = DailyLimits()
@@ -427,13 +433,118 @@ def zone_of(name: str) -> tzinfo:
     return UTC if name == "UTC" else ZoneInfo(name)
 
 
-class AuthSettings(BaseModel, extra="forbid"):
-    """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
+class LinkSettings(_Section):
+    """Links to documents, where requests are authenticated: how long they last, and the groups that credentials named.
 
-    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
+    With 0 days links are not signed, and open only with credentials.
     """
 
-    mode: Literal["none", "keys", "jwt"] = "none"
+    days: Annotated[int, Field(ge=0, le=3650)] = 30
+    groups_hours: Annotated[int, Field(ge=0, le=87_600)] = 168
+
+
+GroupName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class OidcSettings(_Section):
+    """How people log in to the page: by an issuer of OpenID Connect, off without ``issuer``.
+
+    Claims are read from the ID token, or else from the issuer's user info. A person without a ``workspace_claim``
+    belongs to ``default_workspace``; without one they are refused. ``required_claims`` are claims that a person needs,
+    each with the values of which one suffices. A login ends ``idle_seconds`` after its last request, and in any case
+    after ``longest_seconds``.
+    """
+
+    issuer: str | None = None
+    client_id: str = ""
+    client_secret: SecretStr = SecretStr("")
+    scopes: str = "openid profile email"
+    user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    required_claims: dict[str, list[str]] = {}
+    idle_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 28_800.0
+    longest_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 86_400.0
+
+    @model_validator(mode="after")
+    def _complete(self) -> "OidcSettings":
+        if self.issuer and not self.client_id:
+            raise ValueError("oidc.client_id is required with oidc.issuer, which hands it out")
+        if "openid" not in self.scopes.split():
+            raise ValueError("oidc.scopes: one of them has to be openid, or the issuer sends no ID token")
+        return self
+
+
+class AuthProxySettings(_Section):
+    """The proxies that say who a request is from, and the headers in which they do.
+
+    ``trusted`` holds their addresses or networks, as the socket shows them. With a ``secret`` they send it in
+    ``secret_header`` too. Without ``workspace_header`` everybody is in ``default_workspace``.
+    """
+
+    trusted: list[IPv4Network | IPv6Network] = []
+    user_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-User"
+    groups_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-Groups"
+    workspace_header: Annotated[str, Field(pattern=HEADER)] | None = None
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    secret_header: Annotated[str, Field(pattern=HEADER)] = "X-Proxy-Secret"
+    secret: SecretStr = SecretStr("")
+
+    @field_validator("trusted", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        # pydantic's own error names neither the address nor what is wrong with it.
+        return (
+            [ip_network(each) if isinstance(each, str) else each for each in value]
+            if isinstance(value, list)
+            else value
+        )
+
+    @field_validator("secret")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        return sendable_key(value)
+
+    def refuse_unusable(self) -> None:
+        """Raise ValueError if these settings would trust everybody, or place nobody in a workspace."""
+        if not self.trusted:
+            raise ValueError("auth_proxy.trusted is required in the mode proxy: the addresses of your proxies")
+        if any(network.prefixlen == 0 for network in self.trusted):
+            raise ValueError("auth_proxy.trusted: a network of all addresses trusts everybody; list your proxies")
+        if not self.workspace_header and not self.default_workspace:
+            raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
+
+
+class VersionSettings(_Section):
+    """How many replaced texts of a document are kept, and for how many days; with ``keep`` 0, none."""
+
+    keep: Annotated[int, Field(ge=0, le=1000)] = 10
+    days: Annotated[int, Field(ge=1, le=3650)] = 30
+
+
+class HttpSettings(_Section):
+    """Bounds on requests to the server of ``citewell serve``: how large their head may be, and how slow they may come.
+
+    The head of a request must arrive within ``head_seconds``. Its body may take ``body_seconds`` and, on top, the time
+    that its bytes take at ``body_bytes_per_second``.
+    """
+
+    head_bytes: Annotated[int, Field(ge=1024, le=1_000_000)] = 131_072
+    headers: Annotated[int, Field(ge=10, le=10_000)] = 100
+    head_seconds: Annotated[float, Field(gt=0, le=3600)] = 20.0
+    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    body_bytes_per_second: Annotated[int, Field(ge=1)] = 500
+
+
+class AuthSettings(_Section):
+    """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
+
+    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused. One
+    without ``scope_claim`` may do all but administer, and one without ``space_claim`` works in all spaces.
+    """
+
+    mode: Literal["none", "keys", "jwt", "proxy"] = "none"
     jwt_secret: SecretStr = SecretStr("")
     jwks_url: str | None = None
     issuer: str | None = None
@@ -441,12 +552,56 @@ class AuthSettings(BaseModel, extra="forbid"):
     workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    scope_claim: Annotated[str, Field(min_length=1)] = "citewell_scopes"
+    space_claim: Annotated[str, Field(min_length=1)] = "citewell_spaces"
 
     @model_validator(mode="after")
     def _one_way(self) -> "AuthSettings":
         if self.mode == "jwt" and bool(self.jwt_secret.get_secret_value()) == bool(self.jwks_url):
             raise ValueError("auth: mode jwt needs either auth.jwt_secret (HS256) or auth.jwks_url (RS256)")
         return self
+
+
+class TracingSettings(_Section):
+    """OpenTelemetry traces, exported as the ``OTEL_`` variables say; they need the extra ``otel``.
+
+    Without ``text`` no span holds a question, an answer, a passage or a prompt; without ``workspace`` none names one.
+    """
+
+    enabled: bool = False
+    text: bool = False
+    workspace: bool = False
+
+
+class MetricsSettings(_Section):
+    """Where `/metrics` is served: by the ``app`` to valid credentials, on a ``port`` of its own to anybody, or ``off``.
+
+    `citewell worker` has no app; it serves them only on a port.
+    """
+
+    serve: Literal["app", "port", "off"] = "app"
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 9464
+
+
+class AuditSettings(_Section):
+    """The audit log; unless ``enabled`` says otherwise, it is kept where requests are authenticated.
+
+    It holds no text, except questions with ``questions``. Entries are kept for ``keep_days``.
+    """
+
+    enabled: bool | None = None
+    questions: bool = False
+    keep_days: Annotated[int, Field(ge=1, le=3650)] = 90
+
+    @field_validator("enabled", mode="before")
+    @classmethod
+    def _unset(cls, value: object) -> object:
+        return None if value == "" else value
+
+
+SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
 
 
 class Settings(BaseSettings):
@@ -463,6 +618,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     data_dir: Path = Field(default_factory=default_data_dir)
     postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
+    disk_reserve_megabytes: Annotated[int, Field(ge=0)] = 500  # that must stay free for the embedded PostgreSQL
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
 
@@ -493,19 +649,32 @@ class Settings(BaseSettings):
 
     runs: RunSettings = RunSettings()
     jobs: JobSettings = JobSettings()
-    session_days: Annotated[int, Field(ge=1, le=3650)] = 7
+    session_days: SessionDays | None = None
+    session_days_by_dialect: dict[str, SessionDays] = {}
     auto_title: bool = True
 
     spending: SpendingSettings = SpendingSettings()
 
     auth: AuthSettings = AuthSettings()
+    audit: AuditSettings = AuditSettings()
+    oidc: OidcSettings = OidcSettings()
+    auth_proxy: AuthProxySettings = AuthProxySettings()
+    http: HttpSettings = HttpSettings()
+    versions: VersionSettings = VersionSettings()
     cors_origins: list[str] = []
 
+    public_url: str | None = None  # where browsers reach the service, such as https://citewell.example.com
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8400
     workspace: str = "default"
     user: str = "local"
+    links: LinkSettings = LinkSettings()
+    groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    page_modules: bool = False  # serve the page as it is written, for whoever changes it
+    log_format: Literal["text", "json"] = "text"
+    tracing: TracingSettings = TracingSettings()
+    metrics: MetricsSettings = MetricsSettings()
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -525,7 +694,17 @@ class Settings(BaseSettings):
             raise ValueError("must be postgresql, off, a folder such as /srv/originals, or s3://bucket/prefix")
         return value.strip()
 
-    @field_validator("page_tokens", "answer_from", mode="before")
+    @field_validator("public_url")
+    @classmethod
+    def _reachable(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        url = TypeAdapter(HttpUrl).validate_python(value)
+        if url.query or url.fragment or url.username or url.password:
+            raise ValueError("it has a scheme, a host, and a port and a path where there are some; nothing else")
+        return str(url).rstrip("/")
+
+    @field_validator("page_tokens", "answer_from", "session_days", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value
@@ -540,6 +719,14 @@ class Settings(BaseSettings):
         servers = [server.name for server in self.mcp_search]
         if len(set(servers)) < len(servers):
             raise ValueError("mcp_search: two servers share a name")
+        return self
+
+    @model_validator(mode="after")
+    def _identified(self) -> "Settings":
+        if self.oidc.issuer and self.auth.mode not in ("keys", "jwt"):
+            raise ValueError("oidc: people log in beside programs, so auth.mode has to be keys or jwt")
+        if self.auth.mode == "proxy":
+            self.auth_proxy.refuse_unusable()
         return self
 
     @property

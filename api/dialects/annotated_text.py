@@ -9,6 +9,7 @@ from api.dialects.citation_marks import MarkedSection, bracket
 from api.dialects.quotes import QuoteInContext
 from api.dialects.section_buffer import FinalSection
 from graph.evidence import Citation, Claim, Source
+from tools.auth.document_links import LinkSigner
 
 Numbering = Callable[[Citation, str], int]
 # Characters that would end or split a Markdown link, or the cell of a table around it.
@@ -36,10 +37,12 @@ Annotation = dict[str, Any]
 
 
 class SourceAddresses:
-    """The URLs of a run's sources: their own http address, or their page of this service."""
+    """The URLs of a run's sources: their own http address, or their page of this service, by a link that is signed."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, signer: LinkSigner | None = None) -> None:
         self._base_url = base_url.rstrip("/")
+        self._signer = signer
+        self._signed: dict[tuple[str, int], str] = {}
         self._sources: dict[int, Source] = {}
 
     def learn(self, sources: Iterable[Source]) -> list[Source]:
@@ -57,19 +60,19 @@ class SourceAddresses:
         known = self._sources.get(source["index"])
         return known["segment_id"] if known else None
 
-    def url(self, source: Source) -> str:
-        """Return the absolute http URL of a source."""
+    def url(self, source: Source, citation: Citation | None = None) -> str:
+        """Return the absolute http URL of a source; a link to its page marks the first quote that it is asked for."""
         if _has_own_address(source):
             return source["url"] or ""
-        return self._page(source["document_id"], source["segment_index"])
+        return self._page(source["document_id"], source["segment_index"], citation)
 
     def cited(self, citation: Citation) -> tuple[str, str]:
         """Return the URL of a quote's place in its source and the source's title, or the URL again if it has none."""
         source = self._sources.get(citation["source_index"])
         if source is None:
-            url = self._page(citation["document_id"], citation["segment_index"])
+            url = self._page(citation["document_id"], citation["segment_index"], citation)
             return url, url
-        url = landing_url(self.url(source), citation.get("anchor", ""))
+        url = landing_url(self.url(source, citation), citation.get("anchor", ""))
         return url, source["title"] or url
 
     def paged(self, citation: Citation) -> bool:
@@ -77,8 +80,14 @@ class SourceAddresses:
         source = self._sources.get(citation["source_index"])
         return source is None or not _has_own_address(source)
 
-    def _page(self, document_id: str, segment_index: int) -> str:
-        return f"{self._base_url}/documents/{document_id}#segment-{segment_index}"
+    def _page(self, document_id: str, segment_index: int, citation: Citation | None = None) -> str:
+        if self._signer is None:
+            return f"{self._base_url}/documents/{document_id}#segment-{segment_index}"
+        place = (document_id, segment_index)
+        if place not in self._signed:  # one URL for each segment: clients number sources by it
+            start, quote = (0, "") if citation is None else (citation["start"], citation["quote"])
+            self._signed[place] = self._base_url + self._signer.path(*place, start=start, quote=quote)
+        return self._signed[place]
 
 
 def _has_own_address(source: Source) -> bool:

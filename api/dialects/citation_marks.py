@@ -6,16 +6,33 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
+from answers.model_words import JOINER
 from answers.quoted_runs import continues
 from api.dialects.section_buffer import FinalSection, final_sections
 from graph.evidence import Claim, Message, Source
-from text.inline_spans import LOOKS_LIKE_A_MARK
+from text.inline_spans import READS_AS_A_MARK
 from text.mark_places import code_spans, follows_address, follows_fence, mark_place
+
+__all__ = [
+    "JOINER",
+    "Mark",
+    "MarkedSection",
+    "PlacedClaim",
+    "bracket",
+    "by_position",
+    "footnote",
+    "joined_claims",
+    "judgement_fields",
+    "marked_pieces",
+    "marked_text",
+    "placed_claims",
+    "reference",
+    "utf16",
+    "with_latest_verdicts",
+]
 
 Mark = Callable[[int], str]
 BETWEEN_SECTIONS = "\n\n"
-# An invisible character that separates characters which clients would otherwise parse together.
-JOINER = "\u2060"
 _READ_WITH_A_MARK = ("(", "[", ":")  # a link, a reference and a footnote's text
 
 
@@ -59,8 +76,8 @@ class MarkedSection:
     A mark stands behind its claim: in a table in the last cell, behind quoted code in a line of its own, never in code,
     a link or a tag. Claims that share a quote have one mark, behind the last of them. Whatever would be read
     together with a mark is kept apart by a JOINER: a parenthesis, colon or bracket behind it, a bracket before it, "!"
-    before a link; an address before it by a space. So is what only looks like a mark, such as a quoted ``[3]``, unless
-    it is code, which stays byte for byte.
+    before a link; an address before it by a space. So is what only reads as a mark, such as ``[3]`` or
+    ``【3】`` in a quote, unless it is code, which stays byte for byte.
     """
 
     def __init__(self, section: FinalSection, mark: Mark) -> None:
@@ -68,7 +85,7 @@ class MarkedSection:
         self._mark = mark
         self._added: list[tuple[int, str]] = []  # by offset in the section's text
         cuts = self._add_marks()
-        if LOOKS_LIKE_A_MARK.search(section.text):
+        if READS_AS_A_MARK.search(section.text):
             self._disarm({offset for offset, _ in self._added})
         self._added.sort(key=lambda each: each[0])
         before = BETWEEN_SECTIONS if section.position and not section.start else ""
@@ -134,10 +151,10 @@ class MarkedSection:
         ends_in_claim = any(claim["end"] == len(section.text) for claim in section.claims)
         code = code_spans(section.text, section.start, ends_in_claim=ends_in_claim)
         disarmed: list[tuple[int, str]] = []
-        for found in LOOKS_LIKE_A_MARK.finditer(section.text):
+        for found in READS_AS_A_MARK.finditer(section.text):
             if found.end() <= section.start or _is_within(code, found.start()):
                 continue
-            disarmed.append((max(section.start, found.start() + 1), JOINER))
+            disarmed.append((max(section.start, found.end("open")), JOINER))
             if section.text.startswith(":", found.end()) and found.end() not in marked:
                 disarmed.append((found.end(), JOINER))
         self._added = disarmed + self._added

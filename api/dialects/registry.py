@@ -1,7 +1,7 @@
 """All wire formats: the built-in ones, and those of installed packages with the entry point ``citewell.dialects``."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from fastapi import APIRouter, FastAPI
@@ -28,6 +28,7 @@ from api.dialects.responses.encoder import ResponsesEncoder
 from api.dialects.responses.routes import router as responses_router
 from api.dialects.self_rag.encoder import SelfRagEncoder
 from api.dialects.self_rag.routes import router as self_rag_router
+from graph.errors import ConfigurationError
 from tools.plugins.entry_points import DIALECTS as GROUP
 from tools.plugins.entry_points import Names, Plugin, load_plugins
 
@@ -74,6 +75,18 @@ def load_dialects() -> list[Plugin[Dialect]]:
     for plugin in plugins:
         names.take(plugin.value.name, plugin)
     return plugins
+
+
+def require_dialects(names: Collection[str], setting: str) -> None:
+    """Raise ConfigurationError if a setting names a dialect that is not there."""
+    if all(name in DIALECTS for name in names):
+        return
+    known = [*DIALECTS, *(plugin.value.name for plugin in load_dialects())]
+    if unknown := [name for name in names if name not in known]:
+        raise ConfigurationError(
+            f"{setting}: there is no dialect {unknown[0]!r}; there are: {', '.join(known)}.",
+            suggestion="Correct the name, or remove it.",
+        )
 
 
 def mount_plugins(app: FastAPI) -> None:

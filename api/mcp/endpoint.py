@@ -20,6 +20,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from api.problems import problem
+from api.scopes import needs
 from graph.errors import ServerStopping
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a message, with a session id where it opens a session."""
+        scope["state"]["audited"].is_late = True
         headers = Headers(scope=scope)
         if len(headers.get(SESSION_HEADER, "")) > LONGEST_SESSION_ID:
             response = problem(
@@ -137,4 +139,5 @@ async def serve_mcp(app: FastAPI) -> AsyncIterator[None]:
 
 def mount_mcp(app: FastAPI) -> None:
     """Mount ``/mcp``; its messages are described by the protocol itself, so the OpenAPI document leaves it out."""
-    app.router.routes.append(Route(PATH, McpEndpoint(), methods=["POST"], include_in_schema=False))
+    endpoint = needs("ask", "read", action="read")(McpEndpoint())  # each tool says itself which of them
+    app.router.routes.append(Route(PATH, endpoint, methods=["POST"], include_in_schema=False))

@@ -29,6 +29,7 @@ from api.mcp.tools import Report, RunNotAnswered, Toolbox
 from api.problems import MOST_FAULTS, describe_fault, shorten
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.evidence import Identity
+from tools.auth.identities import Scope
 
 log = logging.getLogger("citewell.mcp")
 
@@ -44,6 +45,7 @@ ERROR_META = "citewell/error"
 
 Context = ServerRequestContext[Any, Any]
 IdentityOf = Callable[[Context], Identity]
+BoxOf = Callable[[Context], Toolbox]
 Reply = tuple[str, Any]
 Call = Callable[[Toolbox, Any, Identity, Report], Awaitable[Reply]]
 
@@ -73,11 +75,12 @@ _VERIFICATION = TypeAdapter(Verification)
 
 @dataclass(frozen=True, slots=True)
 class ToolKind:
-    """A tool: what clients are told of it, the model of its arguments, and what it calls."""
+    """A tool: what clients are told of it, the model of its arguments, what it calls, and the scopes that allow it."""
 
     tool: types.Tool
     arguments: type[BaseModel]
     call: Call
+    needs: tuple[Scope, ...]
 
 
 def _kind(
@@ -87,7 +90,7 @@ def _kind(
     arguments: type[BaseModel],
     result: TypeAdapter[Any],
     call: Call,
-    *,
+    *needs: Scope,
     read_only: bool = True,
     open_world: bool = False,
 ) -> ToolKind:
@@ -105,7 +108,7 @@ def _kind(
             open_world_hint=open_world,
         ),
     )
-    return ToolKind(tool, arguments, call)
+    return ToolKind(tool, arguments, call, needs)
 
 
 TOOLS: Mapping[str, ToolKind] = {
@@ -119,6 +122,7 @@ TOOLS: Mapping[str, ToolKind] = {
             SearchArguments,
             TypeAdapter(SearchResults),
             _search,
+            "read",
         ),
         _kind(
             "read",
@@ -128,6 +132,8 @@ TOOLS: Mapping[str, ToolKind] = {
             ReadArguments,
             TypeAdapter(ReadText),
             _read,
+            "ask",
+            "read",
         ),
         _kind(
             "ask",
@@ -137,6 +143,7 @@ TOOLS: Mapping[str, ToolKind] = {
             AskArguments,
             TypeAdapter(Answer),
             _ask,
+            "ask",
             read_only=False,  # it keeps the conversation
             open_world=True,  # with `web`
         ),
@@ -148,25 +155,31 @@ TOOLS: Mapping[str, ToolKind] = {
             VerifyArguments,
             _VERIFICATION,
             _verify,
+            "read",
         ),
     )
 }
 
 
-def create_server(box: Callable[[], Toolbox], identity_of: IdentityOf) -> Server[Any]:
-    """Create the server; ``identity_of`` says for whom a request is answered."""
+def create_server(box: BoxOf, identity_of: IdentityOf) -> Server[Any]:
+    """Create the server; ``box`` and ``identity_of`` say with what and for whom a request is answered."""
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[kind.tool for kind in TOOLS.values()])
+        scopes = box(context).scopes
+        return types.ListToolsResult(tools=[kind.tool for kind in TOOLS.values() if scopes.intersection(kind.needs)])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         kind = TOOLS.get(params.name)
         if kind is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:100]}.")
+        tools = box(context)
+        tools.audited.target = f"tools/{params.name}"
         try:
+            tools.check(*kind.needs)
             asked = _arguments(kind.arguments, params.arguments)
-            text, result = await kind.call(box(), asked, identity_of(context), _reporting(context))
+            text, result = await kind.call(tools, asked, identity_of(context), _reporting(context))
         except CitewellError as error:
+            tools.audited.reason = error.code
             return tool_error(error)
         except Exception:
             log.exception("tool %s failed", params.name)
@@ -177,7 +190,9 @@ def create_server(box: Callable[[], Toolbox], identity_of: IdentityOf) -> Server
         context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         with _as_protocol_errors():
-            return await resources.list_documents(box(), identity_of(context), params.cursor if params else None)
+            tools = box(context)
+            tools.check("read")
+            return await resources.list_documents(tools, identity_of(context), params.cursor if params else None)
 
     async def list_templates(
         context: Context, params: types.PaginatedRequestParams | None
@@ -186,7 +201,9 @@ def create_server(box: Callable[[], Toolbox], identity_of: IdentityOf) -> Server
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         with _as_protocol_errors():
-            return await resources.read_resource(box(), identity_of(context), params.uri)
+            tools = box(context)
+            tools.check("ask", "read")
+            return await resources.read_resource(tools, identity_of(context), params.uri)
 
     return Server(
         "citewell",

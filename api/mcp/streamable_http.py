@@ -14,6 +14,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
+from api.dependencies import granted_runner
 from api.mcp.server import create_server
 from api.mcp.tools import Toolbox
 from api.middleware import BODY_BYTES
@@ -28,7 +29,20 @@ Key = tuple[str, str, str, str]
 def create_manager(app: FastAPI) -> StreamableHTTPSessionManager:
     """Return the SDK's handler of the messages that an app gets."""
     state = app.state
-    server = create_server(lambda: Toolbox(state.citewell, state.settings, state.verification_slots), identity_of)
+
+    def box(context: ServerRequestContext[Any, Any]) -> Toolbox:
+        assert context.request is not None
+        asking = context.request.state
+        return Toolbox(
+            state.citewell,
+            state.settings,
+            state.verification_slots,
+            granted_runner(context.request),
+            asking.grant.rights_in(asking.identity.workspace).scopes,
+            asking.audited,
+        )
+
+    server = create_server(box, identity_of)
     server.middleware.append(Cancellations())
     return StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=BODY_BYTES)
 
@@ -53,7 +67,8 @@ class Cancellations:
         """
         if ctx.method == CANCELLED:
             call = self._calls.get(_key(ctx, (ctx.params or {}).get("requestId")))
-            if call is not None:
+            # Without a session, the ids of strangers who share an identity are the same small numbers.
+            if call is not None and (_session(ctx) or not identity_of(ctx).is_shared):
                 call.cancel()
             return await call_next(ctx)
         if ctx.method != "tools/call":
@@ -71,5 +86,8 @@ class Cancellations:
 
 def _key(context: ServerRequestContext[Any, Any], request_id: Any) -> Key:
     me = identity_of(context)
-    session = context.request.headers.get(SESSION_HEADER, "") if context.request is not None else ""
-    return me.workspace, me.user, session, f"{type(request_id).__name__}:{request_id}"
+    return me.workspace, me.user, _session(context), f"{type(request_id).__name__}:{request_id}"
+
+
+def _session(context: ServerRequestContext[Any, Any]) -> str:
+    return context.request.headers.get(SESSION_HEADER, "") if context.request is not None else ""

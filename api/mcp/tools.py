@@ -5,7 +5,7 @@ import logging
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import anyio
@@ -13,6 +13,8 @@ import anyio
 from answers.citations import context_of_quote
 from answers.entries import entries_of
 from answers.verification import Verification
+from api.auditing import Audited
+from api.dependencies import GrantedRunner
 from api.fields import ChatOptions
 from api.mcp.tool_schemas import (
     Answer,
@@ -26,12 +28,15 @@ from api.mcp.tool_schemas import (
     VerifyArguments,
 )
 from api.routes.verify_routes import VerificationSlots, VerifyRequest, run_verification
+from api.scopes import Needs
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import AnyEvent, PagesLoaded, RunFailed, RunFinished, SearchFailed, SourcesFound, StepStarted
 from graph.evidence import CitationContext, Identity, Segment
 from graph.ports import SearchQuery
+from tools.auth.identities import EVERYTHING, Rights, Scope
 from tools.runs.run_request import RunReader
+from tools.runs.runner import Runner
 from tools.settings import Settings
 
 log = logging.getLogger("citewell.mcp")
@@ -66,11 +71,18 @@ class RunNotAnswered(CitewellError):
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """What the tools work on; none of them keeps anything between calls."""
+    """What the tools of one call work on, and the ``scopes`` of its credentials; nothing is kept between calls."""
 
     citewell: Citewell
     settings: Settings
     slots: VerificationSlots
+    runner: Runner | GrantedRunner
+    scopes: frozenset[Scope] = EVERYTHING
+    audited: Audited = field(default_factory=Audited)
+
+    def check(self, *needed: Scope) -> None:
+        """Raise NotPermitted unless the credentials have one of these scopes."""
+        Needs(needed).check(Rights(self.scopes))
 
     async def search(self, asked: SearchArguments, me: Identity) -> SearchResults:
         """Search the library by words and meaning. Raises DatabaseUnavailable."""
@@ -137,7 +149,7 @@ class Toolbox:
             created = await self.citewell.library.sessions.create(me, ephemeral=True, dialect="mcp")
             session_id = created.session_id
         try:
-            run = await self.citewell.runner.start(session_id, run_request)
+            run = await self.runner.start(session_id, run_request)
         except CitewellError:
             if asked.session_id is None:  # else each try of a full service would leave an empty session
                 with suppress(CitewellError):

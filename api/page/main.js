@@ -4,6 +4,7 @@ import "./state/theme.js";
 import { App, addressOf, addressed } from "./state/app.js";
 import { speak, words } from "./words/index.js";
 import { titleOf } from "./words/titles.js";
+import { goToQuestion } from "./views/question_field.js";
 import { shell } from "./views/shell.js";
 
 await speak();
@@ -23,3 +24,5 @@ addEventListener("hashchange", () => void app.openAddressed());
 addEventListener("online", () => void app.refresh());
 document.addEventListener("visibilitychange", () => document.hidden || void app.refresh());
 await app.begin();
+// Where there is a keyboard, one may type at once.
+if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) goToQuestion();

@@ -5,26 +5,28 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
-from uuid import UUID
+from typing import Annotated, Any, Literal, get_args
+from uuid import UUID, uuid5
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
 from api.dependencies import AppSettings, Me, OpenLibrary
 from api.document_upload import FORM_FIELDS, DocumentForm, document_of_form, schema_of
 from api.fields import Cursor, Limit
 from api.problems import problems
+from api.scopes import needs
 from api.stream import HEADERS, PING_SECONDS, client_left, stream_responses
 from graph.errors import CitewellError
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested, IngestedArchive, Refused
 from tools.library.job_store import FileState, Job, JobDetail, JobFile, JobPage
 from tools.library.library import Library
-from tools.library.new_documents import NewDocument, documents_in, is_archive
+from tools.library.new_documents import NewDocument, documents_in, is_archive, readers_with
 from tools.library.sandbox_process import WiredDocument
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
@@ -66,7 +68,10 @@ async def store_or_accept(
     ``Ingestor.ingest`` does.
     """
     archived = await asyncio.to_thread(is_archive, document)
-    job_id = await _submitted(library, me, await asyncio.to_thread(_wired, library, document))
+    wired = await asyncio.to_thread(_wired, library, document)
+    if document.document_id is None:
+        wired = await _under_free_ids(library, me, wired)
+    job_id = await _submitted(library, me, wired)
     if prefer.applied is not None:
         response.headers["Preference-Applied"] = prefer.applied
     ending = asyncio.create_task(library.jobs.wait_for_end(job_id, prefer.seconds))
@@ -100,6 +105,18 @@ def _wired(library: Library, document: NewDocument) -> list[WiredDocument]:
         else:
             wired.append(WiredDocument.of(each))
     return wired
+
+
+async def _under_free_ids(library: Library, me: Identity, documents: list[WiredDocument]) -> list[WiredDocument]:
+    """Give files another id than that of their bytes where somebody else has a document under it that is not for me.
+
+    So whoever sends a file is not told that it is there already.
+    """
+    taken = await library.documents.taken_ids(me, [each.document_id for each in documents])
+    return [
+        each.with_id(str(uuid5(UUID(each.document_id), me.user))) if each.document_id in taken else each
+        for each in documents
+    ]
 
 
 def _unpacked(name: str, files: Sequence[JobFile]) -> IngestedArchive:
@@ -170,20 +187,26 @@ UPLOAD_FILES: dict[str, Any] = {
     openapi_extra=UPLOAD_FILES,
     responses=problems(404, 413, 422, 429, 503),
 )
+@needs("write")
 async def submit_files(request: Request, me: Me, library: OpenLibrary) -> Response:
     """Take several files in as one job; each becomes a new document."""
     documents = await _read_files(request)
+    for document in documents:
+        readers_with(me, document.readers, document.owner)
     wired = await asyncio.to_thread(lambda: [WiredDocument.of(each) for each in documents])
-    return _accepted(await library.jobs.get(me, await _submitted(library, me, wired)))
+    job_id = await _submitted(library, me, await _under_free_ids(library, me, wired))
+    return _accepted(await library.jobs.get(me, job_id))
 
 
 @router.get("", responses=problems(422, 503))
+@needs("write")
 async def list_jobs(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> JobPage:
     """List your jobs, the newest first. They are kept for a week after their end."""
     return await library.jobs.list_jobs(me, limit=limit, cursor=cursor)
 
 
 @router.get("/{job_id}", responses=KNOWN)
+@needs("write")
 async def get_job(
     job_id: UUID,
     me: Me,
@@ -206,6 +229,7 @@ async def get_job(
         **KNOWN,
     },
 )
+@needs("write")
 async def follow_job(job_id: UUID, me: Me, library: OpenLibrary) -> EventSourceResponse:
     """Follow a job by Server-Sent Events up to its end, by file and by segment."""
     await library.jobs.get(me, str(job_id))
@@ -225,7 +249,15 @@ async def _frames(library: Library, me: Identity, job_id: str) -> AsyncIterator[
 Action = Literal["cancel", "pause", "resume", "retry"]
 
 
-@router.post("/{job_id}/{action}", responses=KNOWN)
+class _ActionConvertor(StringConvertor):
+    regex = "|".join(get_args(Action))  # so that no other path below a job takes a POST
+
+
+register_url_convertor("job_action", _ActionConvertor())
+
+
+@router.post("/{job_id}/{action:job_action}", responses=KNOWN)
+@needs("write")
 async def change_job(job_id: UUID, action: Action, me: Me, library: OpenLibrary) -> Job:
     """Cancel a job, pause it, go on with it, or queue its refused and cancelled files again.
 

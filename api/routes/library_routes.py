@@ -17,15 +17,18 @@ from api.fields import Body, Cursor, Limit, Name, Printable, optional
 from api.original_files import send_original
 from api.problems import problems
 from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
-from graph.errors import NotFound
+from api.scopes import needs
+from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.library import Library
-from tools.library.new_documents import NewDocument
+from tools.library.new_documents import NewDocument, readers_with
+from tools.library.ownership import change_owner
 from tools.library.places import Place
+from tools.library.versions import Version
 
 documents_router = APIRouter(tags=["documents"])
 WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}
@@ -40,6 +43,7 @@ PathPart = Annotated[str, Field(min_length=1, max_length=2000), Printable]
     openapi_extra=UPLOAD_BODY,
     responses=WRITING,
 )
+@needs("write")
 async def add_document(
     document: UploadedDocument, me: Me, library: OpenLibrary, prefer: Prefer, request: Request, response: Response
 ) -> Ingested | IngestedArchive | Response:
@@ -60,6 +64,7 @@ async def add_document(
     openapi_extra=UPLOAD_BODY,
     responses=WRITING,
 )
+@needs("write")
 async def put_document(
     document_id: UUID,
     document: UploadedDocument,
@@ -84,12 +89,14 @@ async def put_document(
 async def _ingest(
     request: Request, response: Response, me: Identity, library: Library, document: NewDocument, prefer: Preference
 ) -> Ingested | IngestedArchive | Response:
+    readers_with(me, document.readers, document.owner)
     if document.text is None and document.data is None:
         return await library.pages.ingest_page(me, document)
     return await store_or_accept(request, response, me, library, document, prefer)
 
 
 @documents_router.get("/api/documents", responses=problems(422, 503))
+@needs("read")
 async def list_documents(
     me: Me,
     library: OpenLibrary,
@@ -111,26 +118,98 @@ async def list_documents(
 
 
 @documents_router.get("/api/documents/{document_id}", responses=problems(404, 422, 503))
+@needs("read")
 async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> DocumentDetails:
     """Read a document's details, without its text."""
     return await library.documents.get(me, str(document_id))
 
 
+class DocumentChange(Body):
+    """What to change of a document without sending it again; what is left out stays."""
+
+    readers: list[str] | None = Field(
+        default=None,
+        description="Who may read it from the next request on: `user:NAME`, `group:NAME`, or `everyone`. The owner "
+        "always does.",
+    )
+    owner: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="Whose it is from the next request on; null for nobody's."
+    )
+
+
+@documents_router.patch(
+    "/api/documents/{document_id}",
+    response_model=DocumentDetails,
+    responses={204: {"description": "Changed, and not yours to read any more."}, **problems(404, 413, 422, 503)},
+)
+@needs("write", "admin")
+async def change_document(
+    document_id: UUID, change: DocumentChange, me: Me, library: OpenLibrary
+) -> DocumentDetails | Response:
+    """Change who may read a document, or who owns it; its text stays as it is.
+
+    Its owner may make it nobody's. To make what is nobody's one's own, to name somebody else, and to change the owner
+    of a document of somebody else needs the scope `admin`.
+    """
+    if change.readers is not None:
+        await library.documents.set_readers(me, str(document_id), change.readers)
+    if "owner" in change.model_fields_set:
+        await change_owner(library.database, library.workspaces, me, str(document_id), change.owner)
+    elif change.readers is None:
+        raise InvalidRequest("Send readers, owner, or both.")
+    try:
+        return await library.documents.get(me, str(document_id))
+    except NotFound:
+        return Response(status_code=status.HTTP_204_NO_CONTENT)
+
+
 @documents_router.delete(
     "/api/documents/{document_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503)
 )
+@needs("write")
 async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> None:
     """Hide a document at once; `citewell purge` removes it later."""
     await library.documents.delete(me, str(document_id))
 
 
 @documents_router.get("/api/documents/{document_id}/raw-text", responses=problems(404, 422, 503))
+@needs("ask", "read")
 async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
     """Read a document's canonical text by segments; every offset in the API refers to this text."""
     return await library.documents.raw_text(me, str(document_id))
 
 
-_FILE: dict[str, Any] = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+class VersionList(Body):
+    """The versions of a document, the current one first."""
+
+    versions: list[Version]
+
+
+VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+
+@documents_router.get("/api/documents/{document_id}/versions", responses=problems(404, 422, 503))
+@needs("read")
+async def list_versions(document_id: UUID, me: Me, library: OpenLibrary) -> VersionList:
+    """List the texts that a document has had, with who stored and who replaced each."""
+    return VersionList(versions=await library.versions.list(me, str(document_id)))
+
+
+@documents_router.get("/api/documents/{document_id}/versions/{version}", responses=problems(404, 422, 503))
+@needs("read")
+async def get_version(document_id: UUID, version: VersionNumber, me: Me, library: OpenLibrary) -> RawText:
+    """Read a text that was replaced."""
+    return await library.versions.read(me, str(document_id), version)
+
+
+@documents_router.post("/api/documents/{document_id}/versions/{version}/restore", responses=problems(404, 422, 503))
+@needs("write")
+async def restore_version(document_id: UUID, version: VersionNumber, me: Me, library: OpenLibrary) -> Ingested:
+    """Make a text that was replaced the document's text again, as a new version; its owner and space stay."""
+    return await library.ingestor.restore(me, str(document_id), version)
+
+
+_FILE: dict[str, Any] = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
 _ORIGINAL: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file, of its own media type.", **_FILE},
     206: {"description": "The bytes that `Range` names.", **_FILE},
@@ -141,6 +220,7 @@ _ORIGINAL: dict[int | str, dict[str, Any]] = {
 
 @documents_router.get("/api/documents/{document_id}/original", response_class=Response, responses=_ORIGINAL)
 @documents_router.head("/api/documents/{document_id}/original", response_class=Response, include_in_schema=False)
+@needs("read")
 async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request: Request) -> Response:
     """Read the file that a document was read from; `Range` reads a part of it."""
     stored = await library.originals.find(me, str(document_id))
@@ -151,6 +231,7 @@ Offset = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="An offset 
 
 
 @documents_router.get("/api/documents/{document_id}/segments/{index}/place", responses=problems(404, 422, 503))
+@needs("ask", "read")
 async def get_place(
     document_id: UUID,
     index: Annotated[int, Path(ge=0, le=999_999_999)],
@@ -164,6 +245,7 @@ async def get_place(
 
 
 @documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))
+@needs("ask", "read")
 async def open_document(document_id: UUID, me: Me, library: OpenLibrary) -> HTMLResponse:
     """Show a document as a page; `#segment-N` is the address of a segment in it."""
     pages = await library.reader.read_pages([str(document_id)], me)
@@ -184,6 +266,7 @@ class SearchResults(Body):
 
 
 @search_router.get("/api/search", responses=problems(422, 503))
+@needs("read")
 async def search(
     me: Me,
     library: OpenLibrary,

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from api.dependencies import KnownTags
+from api.scopes import needs
 from api.static_files import PageFile, PageFiles
 from graph.errors import NotFound
 
@@ -15,7 +16,7 @@ router = APIRouter(include_in_schema=False)
 READ = ["GET", "HEAD"]
 IMMUTABLE = "public, max-age=31536000, immutable"
 REVALIDATE = "no-cache"
-# Kept short, since every reply has them and the page loads a hundred files.
+# Kept short, since every reply has them.
 FILE_HEADERS = {
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
@@ -47,12 +48,14 @@ Page = Annotated[PageFiles, Depends(_page)]
 
 
 @router.api_route("/", methods=READ)
+@needs()
 async def open_page(request: Request, page: Page, known: KnownTags) -> Response:
     """Open the page."""
     return _file_response(request, page.index, REVALIDATE, known)
 
 
 @router.api_route("/page/{version}/{path:path}", methods=READ)
+@needs()
 async def get_page_file(version: str, path: str, request: Request, page: Page, known: KnownTags) -> Response:
     """Return a file of the page.
 

@@ -4,13 +4,15 @@ import hashlib
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import ConfigDict, Field
 
 from api.dependencies import Granted, KnownTags, Me, Opened, OpenLibrary
 from api.fields import Body
 from api.problems import NotReady, problems
-from tools.storage.health import check_readiness
+from api.scopes import needs
+from tools.auth.identities import SCOPES
+from tools.storage.health import EndpointProbe, check_readiness
 
 health_router = APIRouter(tags=["health"])
 graph_router = APIRouter(prefix="/api", tags=["graph"])
@@ -67,15 +69,18 @@ class Workspaces(Body):
 
 
 @health_router.get("/healthz")
+@needs()
 async def health() -> Health:
     """Confirm that the process serves requests."""
     return Health()
 
 
 @health_router.get("/readyz", responses=problems(503))
-async def ready(library: OpenLibrary) -> Ready:
+@needs()
+async def ready(request: Request, citewell: Opened) -> Ready:
     """Confirm that questions can be answered, or name the reasons why not."""
-    found = await check_readiness(library)
+    probe: EndpointProbe = request.app.state.endpoint_probe
+    found = await check_readiness(citewell.library, probe, is_stopping=citewell.runner.is_stopping)
     if not found.ready:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.checks.items() if reason != "ok")
         raise NotReady(reasons)
@@ -83,6 +88,7 @@ async def ready(library: OpenLibrary) -> Ready:
 
 
 @workspaces_router.get("/api/workspaces", responses=problems(404, 503))
+@needs(*SCOPES)
 async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Workspaces:
     """List the workspaces that your credentials allow.
 
@@ -98,6 +104,7 @@ async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Works
     response_model=GraphStructure,
     responses={304: {"description": "The graph has the `If-None-Match` tag."}, **problems(503)},
 )
+@needs(*SCOPES)
 async def get_graph(citewell: Opened, known: KnownTags) -> Response:
     """Return the nodes and edges of the graph, to draw it. They change only with a new version."""
     content = _structure(citewell).model_dump_json(by_alias=True)

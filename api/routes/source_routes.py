@@ -11,7 +11,9 @@ from pydantic import Field
 from api.dependencies import AppSettings, Me, OpenLibrary
 from api.fields import Body, Name, Printable
 from api.problems import problems
-from graph.errors import InvalidRequest, SourceBusy
+from api.scopes import needs
+from graph.errors import NotPermitted, SourceBusy
+from tools.library.new_documents import readers_with
 from tools.library.source_records import Kind, Source, SourceOptions
 from tools.library.syncing import MOST_DELETED, SyncReport, checked_location
 
@@ -25,7 +27,12 @@ class NewSource(Body):
 
     kind: Kind
     location: Annotated[str, Field(min_length=1, max_length=2000), Printable]
-    owner: Name | None = Field(default=None, description="You, if nobody else may read it; null for the workspace.")
+    owner: Name | None = Field(default=None, description="You, to be the only one who may change it; null for none.")
+    readers: list[str] | None = Field(
+        default=None,
+        description="Who may read it and its documents: `user:NAME`, `group:NAME`, or `everyone`. Left out, its owner, "
+        "or everyone where it has none.",
+    )
     space: Name | None = Field(default=None, description="The slug of the documents' space.")
     link: Text | None = Field(default=None, description="The address of a document, with `{path}` for its path.")
     ref: Text | None = Field(default=None, description="The branch or tag of a repository; null for its own.")
@@ -33,6 +40,15 @@ class NewSource(Body):
         default=None, description="How much of a site: a page, what its sitemap lists, or all below the address."
     )
     folder: Text | None = Field(default=None, description="The folder of a repository to read; null for all of it.")
+
+
+class SourceChange(Body):
+    """What to change of a source."""
+
+    readers: list[str] = Field(
+        description="Who may read it and its documents from the next request on: `user:NAME`, `group:NAME`, or "
+        "`everyone`. The owner always does."
+    )
 
 
 class SourceList(Body):
@@ -64,31 +80,49 @@ class SyncStarted(Body):
 
 
 @router.post("/api/sources", status_code=status.HTTP_201_CREATED, responses=problems(404, 413, 422, 503))
+@needs("write")
 async def add_source(new: NewSource, me: Me, library: OpenLibrary, settings: AppSettings, response: Response) -> Source:
     """Add a source; one that is there already gets the other options, and 200."""
-    if new.owner not in (None, me.user):
-        raise InvalidRequest("owner: must be you, or null.")
+    if new.owner not in (None, me.user) and not me.assigns_owners:
+        raise NotPermitted("owner: you may name yourself or nobody; to name others needs the scope admin.")
+    if me.spaces is not None and new.space not in me.spaces:
+        raise NotPermitted(
+            f"space: these credentials write in {', '.join(me.spaces) or 'no space'} alone.",
+            suggestion="Name one of these spaces as that of the documents.",
+        )
+    readers = readers_with(me, new.readers, new.owner)
     location = await asyncio.to_thread(checked_location, new.kind, new.location, settings.source_roots)
     options = SourceOptions(new.space, new.link, new.ref, new.folder, new.extent)
-    source, is_new = await library.sources.add(me, new.kind, location, options, owner=new.owner)
+    source, is_new = await library.sources.add(me, new.kind, location, options, owner=new.owner, readers=readers)
     if not is_new:
         response.status_code = status.HTTP_200_OK
     return source
 
 
 @router.get("/api/sources", responses=problems(422, 503))
+@needs("write")
 async def list_sources(me: Me, library: OpenLibrary) -> SourceList:
     """List the sources."""
     return SourceList(sources=[_with_state(library, source) for source in await library.sources.list(me)])
 
 
 @router.get("/api/sources/{source_id}", responses=problems(404, 422, 503))
+@needs("write")
 async def get_source(source_id: UUID, me: Me, library: OpenLibrary) -> Source:
     """Read a source, with the report of its last sync."""
     return _with_state(library, await library.sources.get(me, str(source_id)))
 
 
+@router.patch("/api/sources/{source_id}", responses=problems(404, 413, 422, 503))
+@needs("write")
+async def change_source(source_id: UUID, change: SourceChange, me: Me, library: OpenLibrary) -> Source:
+    """Change who may read a source and its documents."""
+    await library.sources.set_readers(me, str(source_id), change.readers)
+    return _with_state(library, await library.sources.get(me, str(source_id)))
+
+
 @router.delete("/api/sources/{source_id}", responses=problems(404, 422, 503))
+@needs("write")
 async def delete_source(
     source_id: UUID, me: Me, library: OpenLibrary, documents: Annotated[Literal["keep", "delete"], Query()] = "keep"
 ) -> SourceDeleted:
@@ -103,6 +137,7 @@ async def delete_source(
     responses=problems(404, 409, 413, 422, 503) | {200: {"model": SyncReport, "description": "What a sync would do"}},
     response_model=SyncStarted | SyncReport,
 )
+@needs("write")
 async def sync_source(
     source_id: UUID, me: Me, library: OpenLibrary, response: Response, wish: SyncWish | None = None
 ) -> SyncStarted | SyncReport:

@@ -9,9 +9,9 @@ from pydantic import Field
 from api.dependencies import AppSettings, Granted, Me, OpenLibrary
 from api.fields import Body
 from api.problems import problems
-from graph.errors import InvalidRequest
+from api.scopes import needs
+from graph.errors import InvalidRequest, NotPermitted
 from tools.auth.identities import Grant
-from tools.settings import Settings
 from tools.spending.accounts import Scope
 from tools.spending.charges import By, SpentRow
 from tools.spending.prices import plain
@@ -77,12 +77,13 @@ class SpendingReport(Body):
     day_ends_at: datetime
 
 
-def may_see_everyone(grant: Grant, settings: Settings) -> bool:
-    """Whether credentials may see what others spend: those of the person who runs the machine, where nobody logs in."""
-    return settings.auth.mode == "none"
+def may_see_everyone(grant: Grant, workspace: str) -> bool:
+    """Whether credentials may see what others spend in a workspace; where nobody logs in, these are everybody's."""
+    return "admin" in grant.rights_in(workspace).scopes
 
 
 @router.get("/api/spending", responses=problems(422, 503))
+@needs("ask", lists=True)
 async def read_spending(
     me: Me,
     grant: Granted,
@@ -98,9 +99,10 @@ async def read_spending(
     Days are those of the deployment's time zone. At most 1000 rows.
     """
     everyone = of == "everyone"
-    if everyone and not may_see_everyone(grant, settings):
-        raise InvalidRequest(
-            "of: your credentials show your own use alone.", suggestion="Leave `of` out, or ask whoever runs it."
+    if everyone and not may_see_everyone(grant, me.workspace):
+        raise NotPermitted(
+            "of: what everyone spends needs the scope admin; these credentials show your own use alone.",
+            suggestion="Leave `of` out, or use a key of `citewell keys create --scope ask,admin`.",
         )
     last = until or library.spending.gate.today()
     first = since or last - timedelta(days=DAYS - 1)

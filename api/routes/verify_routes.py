@@ -16,6 +16,7 @@ from answers.verifier import Verifier
 from api.dependencies import Me, OpenLibrary
 from api.fields import Body, Budget, ModelName, Name, PageIds, Printable, Question
 from api.problems import problems
+from api.scopes import needs
 from graph.errors import Overloaded
 from graph.evidence import Identity
 from graph.usage import Meter
@@ -178,6 +179,7 @@ def _slots(request: Request) -> VerificationSlots:
     "/verify",
     responses={200: {"content": {"application/json": {"example": VERIFIED}}}, **problems(400, 413, 422, 503)},
 )
+@needs("read", action="read")
 async def verify(
     body: Annotated[VerifyRequest, Sent(openapi_examples=EXAMPLES)],
     me: Me,

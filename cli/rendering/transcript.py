@@ -17,7 +17,7 @@ Quoted = tuple[int, int, int, str]
 INDENT = 6
 NEAREST_SHOWN = 150
 NOT_GROUNDED = "(from the model's own knowledge, not checked)"
-FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red"}
+FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red", "withheld": "bold red"}
 ANSWERHOOD = ((0.75, "likely"), (0.5, "perhaps"), (0.0, "doubtful"))
 VERDICT_STYLE = {"supported": "green", "unverified": "yellow", "unsupported": "red", "contradicted": "bold red"}
 

@@ -1,11 +1,14 @@
 """Replies as tests read them: Server-Sent Events as the specification has them, and what no reply may tell."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
+
+from graph.entrypoint import Citewell
 
 PROJECT = str(Path(__file__).parents[2])
 INSIDES = ("Traceback", "psycopg", "pydantic", "site-packages", "asyncio", "Error:", f"{PROJECT}/")
@@ -30,6 +33,15 @@ async def live_events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]
         for block in whole:
             if frame := _frame(block):
                 yield json.loads(frame["data"])
+
+
+async def sweep_logs(citewell: Citewell) -> None:
+    """Delete the logs of all runs, as expiry does, once no run is live: a live one is read from memory."""
+    async with asyncio.timeout(60):
+        while citewell.runner.is_answering:  # noqa: ASYNC110 - no event tells of it
+            await asyncio.sleep(0)
+    async with citewell.library.database.connection() as connection:
+        await connection.execute("DELETE FROM run_events")
 
 
 def _frame(block: str) -> dict[str, str]:

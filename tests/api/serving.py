@@ -20,12 +20,15 @@ class LoopServer(uvicorn.Server):
 
 
 @asynccontextmanager
-async def served(app: Any) -> AsyncIterator[str]:
-    """Serve an ASGI app; gives its address."""
+async def served(app: Any, *, http: Any = "auto", configured: uvicorn.Config | None = None) -> AsyncIterator[str]:
+    """Serve an ASGI app, as it is configured or as tests do, by a protocol of its own if one is given.
+
+    Gives its address.
+    """
     listening = socket.create_server(("127.0.0.1", 0))
     # Clients drop idle connections after 5 s; a server that did so too could close one just taken up again.
-    config = uvicorn.Config(
-        app, log_level="warning", lifespan="on", timeout_graceful_shutdown=5, timeout_keep_alive=120
+    config = configured or uvicorn.Config(
+        app, http=http, log_level="warning", lifespan="on", timeout_graceful_shutdown=5, timeout_keep_alive=120
     )
     server = LoopServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listening]))

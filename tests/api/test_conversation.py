@@ -12,7 +12,7 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import Citewell, open_citewell
 from tests.api.conftest import HANDBOOK, with_model
-from tests.api.reading import events_of, live_events, parse_frames
+from tests.api.reading import events_of, live_events, parse_frames, sweep_logs
 from tests.api.serving import client_of
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Step, Think, answer, status
 from tools.settings import Settings
@@ -190,8 +190,7 @@ async def test_a_reader_that_comes_back_after_a_day_is_told_the_end_once(
 ) -> None:
     asked = {"query": LEAVE, "conversationId": "a-day-later"}
     first, *_, last = parse_frames((await client.get(PATH, params=asked)).text)
-    async with citewell.library.database.connection() as connection:
-        await connection.execute("DELETE FROM run_events")  # as the log is swept
+    await sweep_logs(citewell)
     [end] = parse_frames((await client.get(PATH, params=asked, headers={"last-event-id": first["id"]})).text)
     assert end["data"] == last["data"]
     over = await client.get(PATH, params=asked, headers={"last-event-id": end["id"]})
@@ -281,6 +280,60 @@ async def test_a_page_that_opens_its_event_source_twice_asks_once(
     assert len(await messages_of(model_client, "twice")) == 2
 
 
+async def test_two_event_sources_of_one_moment_ask_once_also_in_two_servers(
+    settings: Settings, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    configured = with_model(settings, scripted_openai)
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as other:
+        for number in range(3):
+            hold, asked = Hold(), {"query": LEAVE, "conversationId": f"moment {number}"}
+            scripted_openai.script(Reply(steps=[hold, *answer(quoted()).steps]), to="generate_answer")
+            opened_at_once = [held_back(client, **asked) for client in (model_client, other, model_client, other)]
+            assert [each["type"] for each in await asyncio.gather(*map(anext, opened_at_once))] == ["connected"] * 4
+            hold.release()
+            ends = [[event async for event in each][-1] for each in opened_at_once]
+            assert ends == [{**ends[0], "type": "done"}] * 4
+            assert len(await messages_of(model_client, asked["conversationId"])) == 2
+    assert len(scripted_openai.asked("generate_answer")) == 3
+
+
+@pytest.mark.parametrize("noticed", [True, False])
+async def test_a_question_that_was_closed_does_not_hold_up_the_next(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI, noticed: bool
+) -> None:
+    hold, conversation = Hold(), "closed"
+    scripted_openai.script(Reply(steps=[hold]), to="generate_answer")
+    async with (
+        aclosing(held_back(model_client, query=LEAVE, conversationId=conversation)) as closed,
+        aclosing(held_back(model_client, query="Hello!", conversationId=conversation)) as then,
+    ):
+        await anext(closed)
+        await asyncio.to_thread(hold.wait_reached)
+        if noticed:
+            await closed.aclose()
+        assert (await anext(then))["type"] == "connected"
+        await closed.aclose()
+        assert [event["type"] async for event in then][-1] == "done"
+    [exchange] = scripted_openai.asked("generate_answer")
+    assert await asyncio.to_thread(exchange.wait_disconnected)
+    said = await messages_of(model_client, conversation)
+    assert [(each["role"], each["content"]) for each in said[:1]] == [("user", LEAVE)]
+    assert said[1]["outcome"] == "cancelled"
+    assert said[1]["stop_reason"] == "interrupted"
+
+
+async def test_a_document_is_named_by_its_file(client: httpx.AsyncClient) -> None:
+    file = {
+        "file": ("q3-report.md", b"# Q3\n\nThe zorble plant sold 812 zorbles in the third quarter.\n", "text/markdown")
+    }
+    uploaded = await client.post("/api/documents", data={"title": "Quarterly Report"}, files=file)
+    assert uploaded.status_code == 201
+    done = (await ask(client, "How many zorbles did the plant sell?"))[-1]
+    assert [source["documentName"] for source in done["sources"]] == ["q3-report.md"]
+    done = (await ask(client))[-1]
+    assert [source["documentName"] for source in done["sources"]] == ["Staff handbook"], "there is no file"
+
+
 async def test_another_question_waits_for_the_one_before_it(
     model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
 ) -> None:
@@ -322,7 +375,7 @@ async def test_a_failure_is_told_in_the_stream_in_words_for_whoever_asks(
     assert connected["type"] == "connected"
     assert error == {
         "type": "error",
-        "error": "The model endpoint refused the API key.",
+        "error": "This could not be answered.",
         "code": "model_refused",
         "suggestion": "Tell whoever runs this service when it happened.",
         "retryable": False,

@@ -1,5 +1,7 @@
 """The OpenAPI description, the graph, and the two probes."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 import httpx
@@ -24,7 +26,9 @@ def description(settings: Settings) -> dict[str, Any]:
 
 def test_every_event_is_described_under_its_own_type(description: dict[str, Any]) -> None:
     run = description["paths"]["/api/sessions/{session_id}/runs"]["post"]["responses"]["200"]["content"]
-    assert run["text/event-stream"]["schema"] == {"$ref": "#/components/schemas/RunEvent"}
+    event = run["text/event-stream"]["schema"]["properties"]
+    assert event["data"]["contentSchema"] == {"$ref": "#/components/schemas/RunEvent"}
+    assert event["id"] == event["event"] == {"type": "string"}
     mapping = description["components"]["schemas"]["RunEvent"]["discriminator"]["mapping"]
     kinds = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(AnyEvent)}
     assert set(mapping) == set(kinds)
@@ -51,7 +55,7 @@ def test_every_route_describes_its_problems(description: dict[str, Any]) -> None
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
             assert operation["summary"], (method, path)
-            if path == "/healthz":
+            if path in ("/healthz", "/api/login"):  # they ask nothing of anybody
                 continue
             problems = {status: r for status, r in operation["responses"].items() if status >= "400"}
             assert "503" in problems, (method, path)
@@ -112,7 +116,25 @@ async def test_a_deployment_that_can_answer_is_ready(shared_client: httpx.AsyncC
     assert (await shared_client.get("/healthz")).json() == {"status": "ok"}
     ready = await shared_client.get("/readyz")
     assert ready.status_code == 200
-    assert ready.json()["checks"] == {"database": "ok", "migrations": "ok", "embedding": "ok"}
+    checks = ("database", "migrations", "embedding", "disk", "server")
+    assert ready.json()["checks"] == dict.fromkeys(checks, "ok")
+
+
+async def test_a_full_disk_is_said_before_a_write_fails(settings: Settings, citewell: Citewell, tmp_path: Path) -> None:
+    full = {"originals": str(tmp_path), "disk_reserve_megabytes": 10**9}  # no disk has that
+    kept = replace(citewell.library, settings=settings.model_copy(update=full))
+    async with client_of(create_app(settings, citewell=replace(citewell, library=kept))) as client:
+        response = await client.get("/readyz")
+    assert response.status_code == 503
+    assert "The disk of the originals has" in response.json()["detail"]
+
+
+async def test_a_process_that_stops_is_no_longer_ready_and_still_alive(settings: Settings, citewell: Citewell) -> None:
+    async with client_of(create_app(settings, citewell=citewell)) as client:
+        await citewell.runner.drain()
+        response = await client.get("/readyz")
+        assert (response.status_code, response.json()["detail"]) == (503, "server: it is stopping")
+        assert (await client.get("/healthz")).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_model
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
+from tests.postgres.conversing import store_turn
 from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, say
 from tests.scripted_web import Reply as WebReply
 from tests.scripted_web import found, result, serve_web
@@ -476,6 +477,50 @@ class TestWithAModel:
     async def test_a_request_may_insist_on_the_library(self, model_client: httpx.AsyncClient) -> None:
         told = await chat(model_client, "zzyzx?", isSemanticSearchEnabled=True, answerFrom="library")
         assert "in the library" in told.text
+
+    async def test_pages_that_a_question_does_not_name_stay_selected_and_are_read(
+        self, model_client: httpx.AsyncClient
+    ) -> None:
+        session = (await ai_session(model_client))["id"]
+        for fields, selected, cited in (
+            ({"selectedPageIds": [HANDBOOK]}, [HANDBOOK], [HANDBOOK]),
+            ({}, [HANDBOOK], [HANDBOOK]),
+            ({"selectedPageIds": None}, [HANDBOOK], [HANDBOOK]),
+            ({"selectedPageIds": []}, [], []),
+            ({}, [], []),
+        ):
+            told = await chat(model_client, "When does unused leave lapse?", session, **fields)
+            assert [source["pageId"] for source in told.sources] == cited, fields
+            kept = (await model_client.get(f"/api/ai/sessions/{session}")).json()["session"]
+            assert kept["selectedPageIds"] == selected, fields
+
+    async def test_a_session_is_read_whole_unless_a_limit_is_named(
+        self, citewell: Citewell, client: httpx.AsyncClient
+    ) -> None:
+        session = (await ai_session(client))["id"]
+        for _ in range(101):
+            body = {"sections": [{"text": "A", "source_ids": []}], "sources": [], "citations": [], "claims": []}
+            await store_turn(citewell.library.database, session, "Q", "A", body=body)
+        whole = (await client.get(f"/api/ai/sessions/{session}")).json()
+        assert (len(whole["messages"]), whole["nextCursor"]) == (202, None)
+        page = (await client.get(f"/api/ai/sessions/{session}", params={"limit": 2})).json()
+        assert page["messages"] == whole["messages"][-2:]
+        assert page["nextCursor"]
+
+    async def test_the_model_of_the_chat_makes_its_title(
+        self, settings: Settings, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        models = [
+            ModelSettings(name=name, base_url=scripted_openai.base_url, model=f"{name}-model")
+            for name in ("usual", "other")
+        ]
+        configured = settings.model_copy(update={"models": models, "default_model": "usual", "auto_title": False})
+        async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+            session = (await ai_session(client))["id"]
+            await chat(client, "How do zorbles sleep?", session, model="other")
+            titled = await client.post(f"/api/ai/sessions/{session}/auto-title")
+            assert titled.json()["title"] == titled.json()["session"]["title"] != "New Chat"
+        assert {request.body["model"] for request in scripted_openai.requests} == {"other-model"}
 
     async def test_a_stopped_answer_without_text_leaves_no_message(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI

@@ -34,6 +34,12 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 NODES = "A ROS 2 node is a process that performs computation."
 QUESTION = "What is a ROS 2 node?"
 COLCON = "Colcon builds every package of a workspace in the order of its dependencies."
+RUNNING = """# Running
+
+Run `colcon build` in the **root of the workspace**, then [source](https://docs.example/setup "how") the setup file.
+
+- A *late* reading is worth less than a fresh one.
+"""
 GUIDE = NewDocument(
     document_id=str(uuid4()),
     title="ROS 2 fundamentals",
@@ -57,8 +63,9 @@ async def docs(
         folder = tmp_path_factory.mktemp("site") / "docs"
         folder.joinpath("build").mkdir(parents=True)
         folder.joinpath("build", "colcon.md").write_text(f"# Workspaces\n\n{COLCON}\n")
+        folder.joinpath("build", "running.md").write_text(RUNNING)
         reports = [report async for report in opened.library.ingestor.ingest_paths(Identity(), [folder])]
-        assert [report.status for report in reports] == ["created"]
+        assert [report.status for report in reports] == ["created", "created"]
         async with client_of(create_app(settings, citewell=opened)) as client:
             yield client
 
@@ -116,8 +123,25 @@ class TestReply:
         reply = await ask(docs, "Which unit does the zorble sensor report?", selected_text=marked)
         assert reply["message"]["content"] == f"{marked}[1]"
         assert reply["sources"][0]["excerpt"] == marked
+        assert (reply["sources"][0]["selection"], reply["sources"][0]["file_path"]) == (True, ""), "it is on no page"
         session = (await docs.get(f"/api/docs-chat/sessions/{reply['session_id']}")).json()
         assert session["messages"][0]["selected_text"] == marked
+
+    @pytest.mark.parametrize(
+        "selected",
+        [
+            "Run colcon build in the root of the workspace, then source the setup file",
+            "Run colcon build in the root of\r\nthe workspace",
+            "source the setup file.\nA late reading is worth less",
+        ],
+    )
+    async def test_a_marked_passage_is_cited_from_the_page_that_it_stands_in(
+        self, docs: httpx.AsyncClient, selected: str
+    ) -> None:
+        told = await ask(docs, "What does this mean?", selected_text=selected)
+        assert {source["file_path"] for source in told["sources"]} == {"docs/build/running.md"}
+        assert not any("selection" in source for source in told["sources"])
+        assert "[1]" in told["message"]["content"]
 
     async def test_an_ingested_file_is_named_by_its_path(self, docs: httpx.AsyncClient) -> None:
         reply = await ask(docs, "In which order does colcon build the packages of a workspace?")

@@ -10,7 +10,7 @@ import pytest
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, TRAVEL
-from tests.api.reading import live_events, parse_frames
+from tests.api.reading import live_events, parse_frames, sweep_logs
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, answer, status
 from tools.library.ingestion import NewDocument
 
@@ -269,8 +269,7 @@ async def test_a_reader_that_comes_back_when_the_log_is_gone_is_told_the_stored_
     client: httpx.AsyncClient, notebook: NotebookClient, citewell: Citewell
 ) -> None:
     row = await notebook.ask(LEAVE)
-    async with citewell.library.database.connection() as connection:
-        await connection.execute("DELETE FROM run_events WHERE run_id = %s", [row["run_id"]])
+    await sweep_logs(citewell)
     response = await client.get(MESSAGES, headers={**EVENTS, "last-event-id": f"{row['run_id']}:2"})
     [frame] = parse_frames(response.text)
     [told] = json.loads(frame["data"])["messages"]
@@ -348,6 +347,22 @@ async def test_raw_text_keeps_the_pages_of_document_ai(client: httpx.AsyncClient
     assert "[SEG=" not in json.dumps(raw)
 
 
+@pytest.mark.parametrize("layer", ["paragraphs", "lines"])
+async def test_each_paragraph_of_document_ai_is_a_segment(client: httpx.AsyncClient, layer: str) -> None:
+    pages = [*PAGES, ["3", " ".join(f"Điều {n} quy định mẫu {n}." for n in range(400))]]
+    laid_out = document_ai(pages)
+    laid_out["pages"] = [{"page_number": each["page_number"], layer: each["paragraphs"]} for each in laid_out["pages"]]
+    file = ("scan.json", json.dumps(laid_out).encode(), "application/json")
+    document_id = (await client.post("/api/documents", files={"file": file})).json()["document_id"]
+    segments = (await client.get(f"/api/documents/{document_id}/raw-text")).json()["segments"]
+    paragraphs = [(at, paragraph) for at, page in enumerate(pages) for paragraph in page]
+    short = [(segment["page_idx"], segment["text"].strip()) for segment in segments[:7]]
+    assert short == paragraphs[:7]
+    assert len(segments) > len(paragraphs), "one beyond the size is cut"
+    assert {segment["page_idx"] for segment in segments[7:]} == {3}
+    assert "".join(segment["text"] for segment in segments[7:]).strip() == paragraphs[7][1]
+
+
 async def test_a_bubble_leads_to_the_segment_that_says_it(notebook: NotebookClient, scanned: str) -> None:
     for question, page_idx, said in (
         ("Ai là chủ tịch hội đồng thẩm định?", 1, "Trần Phương"),
@@ -365,13 +380,17 @@ async def test_a_short_answer_cites_what_was_read_be_there_a_document_that_reads
     model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
 ) -> None:
     """The seed's complaint: guessed afterwards, a name alone is found in a heading, or in another document."""
-    alike = [PAGES[0], [PAGES[1][0], "Thư ký hội đồng là bà Mai Anh."], PAGES[2]]  # copies would be one source
+    alike = [
+        PAGES[0],
+        [f"{PAGES[1][0][:-1]} ở Huế.", "Thư ký hội đồng là bà Mai Anh."],
+        PAGES[2],
+    ]  # copies are one source
     one, other = await upload(model_client, PAGES), await upload(model_client, alike)
     assert one != other
     notebook = NotebookClient(model_client)
     for document_id in (one, other):
         scripted_openai.script(
-            answer({"text": "Trần Phương.", "source_ids": [f"{document_id}:1"]}), to="generate_answer"
+            answer({"text": "Trần Phương.", "source_ids": [f"{document_id}:2"]}), to="generate_answer"
         )
         row = await notebook.ask("Chủ tịch hội đồng thẩm định là ai?")
         [citation] = row["metadata"]["citations"]

@@ -128,7 +128,7 @@ async def test_a_job_is_paused_resumed_and_retried(client: httpx.AsyncClient, ci
             state,
             "running" if state == "queued" else state,
         )
-    assert (await client.post(f"{path}/explode")).status_code == 422
+    assert (await client.post(f"{path}/explode")).status_code == 404
     assert (await client.post(f"/api/jobs/{uuid4()}/cancel")).status_code == 404
 
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.static_files import MAIN, PAGE_FOLDER, imported_modules, read_page
+from api.static_files import BUNDLE_FOLDER, MAIN, PAGE_FOLDER, imported_modules, read_page
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tools.settings import AuthSettings, Settings
@@ -47,6 +47,7 @@ FILES = {
 }
 PRELOADED = ["a.js", "views/b.js", "side.js", "c.js", "views/deep/deep.js", "up.js"]
 PLAIN = {"accept-encoding": "identity"}
+BUNDLED = re.compile(r'(?:from|import)"\./([^"]+)"')
 
 
 def written(folder: Path) -> Path:
@@ -248,8 +249,14 @@ class Addresses(HTMLParser):
             self.inline.append(tag)
 
 
-async def test_the_page_of_this_release_is_whole(shared_client: httpx.AsyncClient) -> None:
-    index = await shared_client.get("/")
+@pytest.mark.parametrize("folder", [PAGE_FOLDER, BUNDLE_FOLDER], ids=["modules", "bundled"])
+async def test_the_page_of_this_release_is_whole(folder: Path) -> None:
+    async with client_of(app_of(folder)) as client:
+        await assert_whole(client, folder)
+
+
+async def assert_whole(client: httpx.AsyncClient, folder: Path) -> None:
+    index = await client.get("/")
     assert (index.status_code, "{version}" in index.text) == (200, False)
     named = Addresses()
     named.feed(index.text)
@@ -257,16 +264,18 @@ async def test_the_page_of_this_release_is_whole(shared_client: httpx.AsyncClien
     for path in named.addresses:
         if not path.startswith("#"):
             assert re.match(r"page/[0-9a-f]{16}/[\w/-]+\.(js|css|svg)$", path), path
-            response = await shared_client.get(f"/{path}")
+            response = await client.get(f"/{path}")
             assert (response.status_code, response.headers["cache-control"][:6]) == (200, "public"), path
-    page = read_page()
+    page = read_page(folder)
     sources = {path: file.content for path, file in page.files.items()}
-    assert named.preloaded == [f"page/{page.version}/{path}" for path in imported_modules(sources, MAIN)]
+    imported = imported_modules(sources, MAIN) if folder is PAGE_FOLDER else BUNDLED.findall(sources[MAIN].decode())
+    assert named.preloaded == [f"page/{page.version}/{path}" for path in imported if path != "theme.js"]
 
 
-def test_every_import_of_the_page_leads_to_a_file() -> None:
+@pytest.mark.parametrize("folder", [PAGE_FOLDER, BUNDLE_FOLDER], ids=["modules", "bundled"])
+def test_every_import_of_the_page_leads_to_a_file(folder: Path) -> None:
     found = 0
-    for path in PAGE_FOLDER.rglob("*.js"):
+    for path in folder.rglob("*.js"):
         for match in re.finditer(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""", path.read_text("utf-8")):
             assert match[1].startswith("."), (path.name, match[1])
             assert (path.parent / match[1]).is_file(), (path.name, match[1])

@@ -106,8 +106,13 @@ DOCUMENTS = [
     apart("GET", "/api/documents", params={"title": "Diary"}),
     gone("GET", "/api/documents/{document_id}"),
     gone("PUT", "/api/documents/{document_id}", json={"text": "Overwritten."}),
+    gone("PATCH", "/api/documents/{document_id}", json={"readers": ["everyone"]}),
+    gone("PATCH", "/api/documents/{document_id}", json={"owner": "local"}),
     gone("DELETE", "/api/documents/{document_id}"),
     gone("GET", "/api/documents/{document_id}/raw-text"),
+    gone("GET", "/api/documents/{document_id}/versions"),
+    gone("GET", "/api/documents/{document_id}/versions/{text_version}"),
+    gone("POST", "/api/documents/{document_id}/versions/{text_version}/restore"),
     gone("GET", "/api/documents/{document_id}/original"),
     gone("GET", "/api/documents/{document_id}/segments/{segment_index}/place"),
     gone("GET", "/documents/{document_id}"),
@@ -119,6 +124,7 @@ SOURCES = [
     apart("POST", "/api/sources", json={"kind": "folder", "location": "{folder}"}, silent=True),
     apart("GET", "/api/sources"),
     gone("GET", "/api/sources/{source_id}"),
+    gone("PATCH", "/api/sources/{source_id}", json={"readers": ["everyone"]}),
     gone("POST", "/api/sources/{source_id}/sync", json={"dry_run": True}),
     gone("DELETE", "/api/sources/{source_id}", params={"documents": "delete"}),
 ]
@@ -162,7 +168,9 @@ ID_CITATIONS = [
 SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min_score": 0})]
 OPENAI = [
     apart("GET", "/api/workspaces", silent=True),
+    apart("GET", "/api/audit", silent=True),
     public("GET", "/api/graph"),
+    public("GET", "/metrics"),
     public("GET", "/v1/models"),
     public("GET", "/v1/models/{model}"),
     gone("POST", "/v1/chat/completions", json={"messages": [CHAT], "metadata": {"session_id": "{session_id}"}}),
@@ -216,6 +224,10 @@ MCP = [
     message("resources/read", uri="citewell://documents/{document_id}/parts/1"),
     message("resources/read", uri="citewell://documents/{document_id}/segments/{segment_index}"),
 ]
+LOGIN = [
+    public("GET", "/api/login"),
+    apart("GET", "/api/me", silent=True),
+]
 OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{version}/{page_file}")]
 ATTEMPTS = [
     *NATIVE,
@@ -232,6 +244,7 @@ ATTEMPTS = [
     *AI_SDK,
     *AG_UI,
     *MCP,
+    *LOGIN,
     *OPEN,
 ]
 NAMES = sorted(set(re.findall(r"\{(\w+)\}", " ".join(f"{each.path} {each.sent}" for each in ATTEMPTS))))

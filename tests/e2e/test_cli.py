@@ -410,11 +410,13 @@ def test_serve_listens_answers_and_ends_in_order(home: Home) -> None:
         told: dict[str, Any] = json.loads("".join(process.stdout.readline() for _ in range(5)))
         assert list(told) == ["url", "host", "port"]
         assert httpx.get(f"{told['url']}/readyz").status_code == 200
+        assert httpx.get(f"{told['url']}/api/sessions?cursor=secret").status_code == 422
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=30)
     assert process.returncode == Exit.OK
     assert out == "", "one JSON document, and the log of requests is none"
-    assert "GET /readyz" in err
+    assert "citewell.access: GET /api/sessions 422" in err
+    assert "secret" not in err
     assert "Traceback" not in err
 
 

@@ -87,3 +87,24 @@ def test_a_watched_folder_is_followed_until_it_is_interrupted(home: Home, write:
         watching.stdout.close()
     assert watching.returncode == Exit.TERMINATED
     assert paths(home, "watched").keys() == {"lamp.md", "horn.md"}
+
+
+def test_a_source_keeps_its_readers_until_others_are_named(home: Home, write: Writer) -> None:
+    write("desk/safe.md", "The safe of the office opens on Mondays.")
+    made = home.citewell("sync", "desk", "-w", "desk", "--reader", "group:legal", "--reader", "user:ann", "--json").json
+    assert home.citewell("documents", "list", "-w", "desk", "--json").json["documents"] == []
+    assert home.citewell("sources", "list", "-w", "desk", "--json").json["sources"] == []
+    [document] = home.citewell("documents", "list", "-w", "desk", "-u", "ann", "--json").json["documents"]
+    assert document["readers"] == ["group:legal", "user:ann"]
+    table = home.citewell("documents", "list", "-w", "desk", "-u", "ann").out
+    assert "group:legal, user:ann" in table
+    write("desk/safe.md", "The safe of the office opens on Tuesdays.")
+    again = home.citewell("sync", "desk", "-w", "desk", "--json").json
+    assert (again["source_id"], again["counts"]["changed"]) == (made["source_id"], 1)
+    assert paths(home, "desk") == {}
+    opened = home.citewell("sync", "desk", "-w", "desk", "--reader", "everyone", "--json").json
+    assert opened["source_id"] == made["source_id"]
+    assert paths(home, "desk") == {"safe.md": document["document_id"]}
+    wrong = home.citewell("sync", "desk", "-w", "desk", "--reader", "legal")
+    assert wrong.code == Exit.USAGE
+    assert "'legal' is no reader" in wrong.err

@@ -48,7 +48,8 @@ def test_a_key_opens_the_service_until_it_is_revoked(home: Home) -> None:
     assert key.startswith("cw_")
     assert key not in made.err
     second = home.citewell("keys", "create", "-u", "bob", "--json").json
-    assert list(second) == ["key", "key_id", "workspace", "user", "label"]
+    assert list(second)[:5] == ["key", "key_id", "workspace", "user", "label"]
+    assert second["scopes"] == ["ask", "read", "write"]
     with serving(home, "--host", "0.0.0.0", CITEWELL_AUTH__MODE="keys") as port:
         headers = {"authorization": f"Bearer {key}"}
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20) as client:
@@ -64,6 +65,28 @@ def test_a_key_opens_the_service_until_it_is_revoked(home: Home) -> None:
             assert home.citewell("keys", "revoke", ann["key_id"]).code == Exit.OK
             assert client.get("/api/sessions", headers=headers).status_code == 401
             assert client.get("/api/sessions", headers={"x-api-key": second["key"]}).status_code == 200
+    audited = home.citewell("audit", "--json").json["entries"]
+    assert [(each["user"], each["outcome"]) for each in audited if each["user"]] == [("bob", "done"), ("ann", "done")]
+    assert home.citewell("audit", "--outcome", "refused", "--json").json["entries"][0]["times"] >= 1
+
+
+def test_a_key_of_a_page_may_only_ask_is_limited_and_has_a_user_of_its_own(home: Home) -> None:
+    page = home.citewell(
+        "keys", "create", "--origin", "https://docs.example.com/", "--space", "handbook", "--json"
+    ).json
+    assert page["user"].startswith("key-")
+    assert (page["scopes"], page["spaces"], page["is_public"]) == (["ask"], ["handbook"], True)
+    assert page["origins"] == ["https://docs.example.com"]
+    assert (page["a_minute"], page["a_minute_by_address"], page["runs_a_day"]) == (600, 60, 2000)
+    told = home.citewell("keys", "create", "--scope", "ask,read", "--runs-a-day", "5", "-u", "ann").err
+    assert "It may ask and read, at most 5 questions a day." in " ".join(told.split())
+    for wrong in (
+        ["--scope", "ask,fly"],
+        ["--origin", "https://docs.example.com", "--scope", "write"],
+        ["--origin", "x"],
+    ):
+        refused = home.citewell("keys", "create", *wrong, "--json")
+        assert (refused.code, refused.json["error"]["code"]) == (Exit.USAGE, "invalid_request"), wrong
 
 
 def test_keys_for_nobody_and_keys_that_are_not_there_are_refused(home: Home) -> None:

@@ -4,6 +4,7 @@ It is driven by the LangGraph SDK, as Studio's page would drive it.
 """
 
 import asyncio
+import json
 import shutil
 import socket
 import subprocess
@@ -17,10 +18,12 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
 from tests.e2e.conftest import BIN, Home
+from tests.wire.node_clients import run_client
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTUP_SECONDS = 90
 QUESTION = "How long does the harbour ferry take?"
+ANSWER = "The harbour ferry takes 25 minutes.[1]"
 ANSWERED = [
     "decide_retrieval", "search_segments", "grade_segments", "generate_answer", "check_claims", "assess_quality",
 ]  # fmt: skip
@@ -49,7 +52,9 @@ def studio(home: Home) -> Iterator[str]:
     shutil.rmtree(home.folder / ".langgraph_api")
     told = log.read_text(encoding="utf-8")
     assert "BlockingError" not in told
-    assert "Traceback" not in told  # the library is closed in order when the server ends
+    # The library is closed in order when the server ends; a run that fails on purpose is logged with its error.
+    failed = told.count("RunFailure: messages: ") + told.count("RunFailure: context.top_k: ")
+    assert told.count("Traceback") == failed > 0
 
 
 @pytest.fixture
@@ -129,11 +134,111 @@ async def test_a_follow_up_goes_on_in_its_thread(client: LangGraphClient) -> Non
     assert [turn["question"] for turn in values["turns"]] == [QUESTION]
 
 
+async def test_messages_are_taken_and_given(client: LangGraphClient) -> None:
+    asked = {"messages": [{"role": "user", "content": QUESTION}]}
+    stream = client.runs.stream(None, "citewell", input=asked, stream_mode=["messages-tuple", "values"])
+    parts = [part async for part in stream]
+    pieces = [part.data[0] for part in parts if part.event == "messages" and part.data[0]["type"] == "AIMessageChunk"]
+    human, answer = parts[-1].data["messages"]
+    assert (human["type"], human["content"]) == ("human", QUESTION)
+    assert "".join(block["text"] for piece in pieces for block in piece["content"]) == ANSWER
+    assert {piece["id"] for piece in pieces} == {answer["id"]}
+    [block] = answer["content"]
+    [cited] = block["annotations"]
+    assert (block["text"], cited["title"], cited["cited_text"]) == (ANSWER, "Ferry", ANSWER.removesuffix("[1]"))
+    assert answer["additional_kwargs"]["metadata"]["citewell"]["outcome"] == "answered"
+
+
+@pytest.mark.parametrize(
+    ("asked", "context", "fault"),
+    [({}, {}, "messages: end them with "), ({"question": QUESTION}, {"top_k": 99}, "context.top_k: ")],
+)
+async def test_a_run_that_can_not_be_asked_fails_and_says_why(
+    client: LangGraphClient, asked: dict[str, Any], context: dict[str, Any], fault: str
+) -> None:
+    parts = [part async for part in client.runs.stream(None, "citewell", input=asked, context=context)]
+    [error] = [part.data for part in parts if part.event == "error"]
+    assert error["error"] == "invalid_request"
+    assert error["message"].startswith(fault)
+    assert error["suggestion"]
+
+
+async def test_a_run_is_stepped_through_edited_and_forked(client: LangGraphClient) -> None:
+    thread_id = (await client.threads.create())["thread_id"]
+    seen: list[Any] = [
+        part.data
+        async for part in client.runs.stream(
+            thread_id,
+            "citewell",
+            input={"question": QUESTION},
+            stream_mode="updates",
+            interrupt_after=["grade_segments"],
+        )
+    ]
+    graded = next(update["grade_segments"] for update in seen if "grade_segments" in update)
+    assert "25 minutes" in next(iter(graded["passages"].values()))
+    state: Any = await client.threads.get_state(thread_id)
+    assert state["next"] == ["generate_answer"]
+    assert not state["values"].get("passages")
+    row = state["values"]["candidates"][0]
+    edited = await client.threads.update_state(
+        thread_id, {"sources": [], "candidates": [row]}, as_node="grade_segments"
+    )
+    fork: Any = await client.threads.get_state(thread_id, checkpoint=edited["checkpoint"])
+    assert (fork["next"], fork["values"]["candidates"]) == (["rewrite_query"], [row])
+    ends: list[Any] = [
+        await client.runs.wait(thread_id, "citewell", input=None, checkpoint=place["checkpoint"])
+        for place in (edited, state)
+    ]
+    assert [end["outcome"] for end in ends] == ["abstained", "answered"]
+
+
+async def test_a_session_of_citewell_is_read_and_forked(client: LangGraphClient, home: Home) -> None:
+    session_id = home.citewell("ask", QUESTION, "--json").json["session_id"]
+    await client.threads.create(thread_id=session_id, graph_id="citewell")
+    opened: Any = await client.threads.get_state(session_id)
+    assert [message["content"] for message in opened["values"]["messages"]] == [QUESTION, ANSWER.removesuffix("[1]")]
+    again = {"messages": [{"role": "user", "content": "And how often does it leave?"}]}
+    forked: Any = await client.runs.wait(session_id, "citewell", input=again)
+    assert [turn["question"] for turn in forked["turns"]] == [QUESTION]
+    assert "every hour" in forked["messages"][-1]["content"][0]["text"]
+    history = await client.threads.get_history(session_id, limit=50)
+    assert opened["checkpoint"]["checkpoint_id"] in {state["checkpoint"]["checkpoint_id"] for state in history}
+
+
+@pytest.mark.parametrize("release", ["@langchain/langgraph-sdk/react", "@langchain/react"])
+async def test_a_page_with_langgraphs_hook_shows_answers_and_citations(
+    client: LangGraphClient, studio: str, release: str
+) -> None:
+    actions = [["send", QUESTION], ["send", "And how often does it leave?"], ["send", ""]]
+    first, second, blank = await run_client("langgraph_chat.mjs", release, studio, json.dumps(actions), client=release)
+    [_, answer] = first["messages"]
+    [block] = answer["content"]
+    assert (block["text"], block["annotations"][0]["cited_text"]) == (ANSWER, ANSWER.removesuffix("[1]"))
+    assert [message["type"] for message in second["messages"]] == ["human", "ai", "human", "ai"]
+    assert second["messages"][1] == answer
+    assert "every hour" in second["messages"][3]["content"][0]["text"]
+    assert (first["error"], second["error"]) == (None, None)
+    assert blank["error"].startswith("messages: end them with ")
+
+
+async def test_a_page_edits_a_question_and_regenerates_an_answer(client: LangGraphClient, studio: str) -> None:
+    release = "@langchain/langgraph-sdk/react"
+    actions = [["send", QUESTION], ["regenerate"], ["edit", 0, "When does the ferry leave the north pier?"]]
+    first, again, edited = await run_client("langgraph_chat.mjs", release, studio, json.dumps(actions), client=release)
+    assert again["messages"][0] == first["messages"][0]
+    assert again["messages"][1]["content"] == first["messages"][1]["content"]
+    assert again["messages"][1]["id"] != first["messages"][1]["id"]
+    [question, answer] = edited["messages"]
+    assert question["content"] == "When does the ferry leave the north pier?"
+    assert "every hour" in answer["content"][0]["text"]
+
+
 async def test_input_and_context_can_be_filled_in_as_a_form(client: LangGraphClient) -> None:
     assistant = (await client.assistants.search(graph_id="citewell"))[0]
     schemas = await client.assistants.get_schemas(assistant["assistant_id"])
     asked: Any = schemas["input_schema"]
-    assert list(asked["properties"]) == ["question", "page_ids", "selected_text", "history"]
+    assert list(asked["properties"]) == ["question", "messages", "page_ids", "selected_text", "history"]
     assert asked["properties"]["question"]["type"] == "string"
     knobs: Any = schemas["context_schema"]
     assert knobs["properties"]["top_k"] == {
@@ -160,3 +265,13 @@ async def test_the_event_streaming_protocol_tells_updates_and_our_events(client:
     assert updated == ANSWERED
     assert [event["step"] for event in told if event["type"] == "step_finished"] == ANSWERED
     assert any("25 minutes" in event["text"] for event in told if event["type"] == "section_finished")
+
+
+async def test_a_page_of_assistant_ui_shows_answers_and_citations(client: LangGraphClient, studio: str) -> None:
+    asked = [QUESTION, "And how often does it leave?"]
+    shown = await run_client("assistant_ui.mjs", studio, json.dumps(asked), client="assistant-ui")
+    assert [message["role"] for message in shown] == ["user", "assistant"] * 2
+    assert shown[1]["content"] == [{"type": "text", "text": ANSWER}]
+    [cited] = shown[1]["custom"]["citewell"]["citations"]
+    assert (cited["quote"], cited["verdict"]) == (ANSWER.removesuffix("[1]"), "supported")
+    assert "every hour" in shown[3]["content"][0]["text"]

@@ -1,7 +1,7 @@
 """Questions asked of the whole graph through the llm family, whose model is a scripted server."""
 
 from answers.checking import question_coverage
-from graph.ports import Resources
+from graph.ports import Family, Resources
 from tests.fakes import MemoryLibrary
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.scripted_openai import Reply, ScriptedOpenAI
@@ -12,16 +12,21 @@ from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
 
 
-def session(server: ScriptedOpenAI) -> Asked:
-    """Ask through the llm family, with a library in memory."""
+def family_of(server: ScriptedOpenAI) -> Family:
+    """Return the llm family with the scripted model."""
     settings = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=15)
-    family = llm_family(
+    return llm_family(
         settings,
         thinking=False,
         checker=CodeChecker(),
         fallback=ExtractiveWriter(),
         retry=RetryPolicy(first_wait=0.01),
     )
+
+
+def session(server: ScriptedOpenAI) -> Asked:
+    """Ask through the llm family, with a library in memory."""
+    family = family_of(server)
     library = MemoryLibrary([LEAVE, PAY, FOOD])
     return Asked(
         library=library,

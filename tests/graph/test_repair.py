@@ -228,7 +228,7 @@ def _without_times(state: State) -> dict[str, Any]:
 
 
 def test_every_field_of_a_run_is_set_anew() -> None:
-    kept = {*InputState.__dataclass_fields__} - {"history"}
+    kept = {*InputState.__dataclass_fields__, "passages"} - {"history", "question"}
     assert set(DecideRetrievalUpdate.__annotations__) == set(State.__dataclass_fields__) - kept
 
 

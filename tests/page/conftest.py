@@ -68,6 +68,13 @@ async def extractive_site(module_settings: Settings) -> AsyncIterator[Site]:
         yield site
 
 
+@pytest.fixture
+async def modules_site(module_settings: Settings) -> AsyncIterator[Site]:
+    """A deployment that serves the page's own modules, so that a test can import one."""
+    async with site_of(module_settings.model_copy(update={"page_modules": True})) as site:
+        yield site
+
+
 @pytest.fixture(scope="module")
 async def module_model_site(module_settings: Settings) -> AsyncIterator[Site]:
     with ScriptedOpenAI() as server:

@@ -91,7 +91,7 @@ async def test_a_question_from_the_first_word_to_the_copied_answer(
         'Unused leave lapses in March.[^1]\n\n[^1]: "Unused leave lapses in March." — '
         "Staff handbook › Leave, <https://wiki.example/handbook#leave>\n"
     )
-    await asked.get_by_text("1 source", exact=True).click()
+    await asked.get_by_text("1 source cited", exact=True).click()
     await asked.get_by_role("button", name="Staff handbook").last.click()
     await expect(page.get_by_role("complementary", name=re.compile("Staff handbook|Document"))).to_be_visible()
 
@@ -360,6 +360,8 @@ async def test_an_old_answer_says_what_became_of_its_quotes_and_sources_that_dis
     await answered(asked)
     told = asked.locator(".disagreements")
     await expect(told).to_contain_text("Sources disagree")
+    await expect(asked.locator(".verdicts .disputed")).to_contain_text("another says otherwise")
+    await expect(asked.locator(".verdicts .supported")).to_have_count(0)
     await expect(told.get_by_role("button", name="Glazing notes")).to_be_visible()
     await expect(told.get_by_role("button", name="Workshop manual")).to_be_visible()
     for document_id in ids:

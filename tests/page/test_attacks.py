@@ -263,8 +263,11 @@ RENDER = """
 async (texts) => {
   const [home] = document.querySelector("script[type=module]").src.match(/^.*\\/page\\/\\w+\\//);
   const { render } = await import(`${home}text/markup.js`);
-  const allowed = new Set(["p", "ul", "ol", "li", "pre", "code", "hr", "br", "strong", "em", "a", "div"]);
-  const attributes = new Set(["class", "start", "tabindex", "href", "title", "rel", "target"]);
+  const blocks = ["p", "ul", "ol", "li", "pre", "hr", "div", "blockquote", "h3", "h4", "h5", "h6", "input"];
+  const cells = ["table", "thead", "tbody", "tr", "th", "td"];
+  const allowed = new Set([...blocks, ...cells, "code", "br", "strong", "em", "s", "a"]);
+  const links = ["href", "title", "rel", "target"];
+  const attributes = new Set(["class", "dir", "start", "tabindex", "type", "disabled", "checked", "scope", ...links]);
   const letters = (text) => text.match(/\\p{L}/gu) ?? [];
   const found = [];
   for (const { text, whole, growing } of texts) {
@@ -290,8 +293,8 @@ async (texts) => {
 """
 
 
-async def test_the_renderer_makes_little_of_any_text(chromium_page: Visits, site: Site) -> None:
-    page = await chromium_page(site.url)
+async def test_the_renderer_makes_little_of_any_text(chromium_page: Visits, modules_site: Site) -> None:
+    page = await chromium_page(modules_site.url)
     chance = random.Random(6)
     plain = ["a", "B", "ш", "中", "é", "😀", " ", "\n", "\n\n", "\t", *"*_`~#>-+=|!&;:.,'\"\\\\/{}()$%^<"]
     signs = [

@@ -4,7 +4,8 @@ from bench.browser import Wire
 from tests.page.browsing import Visits
 from tests.page.sites import Site
 
-MOST_BYTES = 155_000
+MOST_BYTES = 100_000
+MOST_REQUESTS = 20  # the page's files and what it asks of the API
 
 
 async def test_the_first_load_is_small_and_from_our_own_server(chromium_page: Visits, extractive_site: Site) -> None:
@@ -14,5 +15,6 @@ async def test_the_first_load_is_small_and_from_our_own_server(chromium_page: Vi
     assert await page.title() == "Citewell"
     told = f"{wire.bytes} bytes in {len(wire.urls)} requests; modules of views that open later can be loaded then"
     assert 0 < wire.bytes <= MOST_BYTES, told
+    assert len(wire.urls) <= MOST_REQUESTS, told
     assert {url.startswith(f"{extractive_site.url}/") for url in wire.urls} == {True}
     assert len(wire.urls) == len(set(wire.urls))

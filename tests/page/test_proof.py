@@ -392,10 +392,53 @@ async def test_verdicts_are_told_in_the_readers_language(chromium_page: Visits, 
     await withdrawn(asking, hold, LEAVE)
 
 
-async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
-    chromium_page: Visits, extractive_site: Site
+FORMS = f"""## Leave
+
+| What | Until |
+|------|------:|
+| Unused leave | **March** |
+
+> {LEAVE}
+
+1. First ask Ben.
+2. ~~Then wait.~~
+
+- [x] Anna knows
+
+```sql
+SELECT days FROM leave;
+```
+
+الإجازة خمسة وعشرون يوما."""
+
+
+async def test_an_answer_has_the_forms_of_markdown_with_markers_in_their_places(
+    chromium_page: Visits, model_site: Site
 ) -> None:
-    page = await chromium_page(extractive_site.url)
+    page = await chromium_page(await answered(model_site, await put(model_site), FORMS))
+    section = page.locator(".section .text")
+    await expect(section.get_by_role("heading", name="Leave", level=3)).to_be_visible()
+    await expect(section.get_by_role("columnheader")).to_have_text(["What", "Until"])
+    row = section.get_by_role("row").nth(1)
+    await expect(row.get_by_role("cell").first).to_have_text("Unused leave")
+    await expect(row.locator("td.right strong")).to_have_text("March")
+    quote = section.locator("blockquote")
+    await expect(quote.locator(".claim.supported")).to_have_text(LEAVE)
+    await expect(quote.get_by_role("button", name=re.compile("^Source "))).to_be_visible()
+    await expect(section.locator("ol > li s")).to_have_text("Then wait.")
+    await expect(section.get_by_role("checkbox", disabled=True)).to_be_checked()
+    arabic = section.get_by_text("الإجازة")
+    assert await arabic.evaluate("(text) => getComputedStyle(text.closest('p')).direction") == "rtl"
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await section.get_by_role("button", name="Copy", exact=True).click()
+    await expect(section.get_by_role("button", name="Copied")).to_be_visible()
+    assert await page.evaluate("navigator.clipboard.readText()") == "SELECT days FROM leave;"
+
+
+async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
+    chromium_page: Visits, modules_site: Site
+) -> None:
+    page = await chromium_page(modules_site.url)
     await page.evaluate(GROWING)
     section = page.locator(".growing .section")
     first = await section.locator("p").first.element_handle()

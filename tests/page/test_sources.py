@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from api.static_files import PAGE_FOLDER
+from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted(path for path in PAGE_FOLDER.rglob("*") if path.is_file())
+VENDOR = PAGE_FOLDER / "vendor"  # which others wrote
+FILES = sorted(path for path in PAGE_FOLDER.rglob("*") if path.is_file() and path.parent != VENDOR)
+BUILT = sorted([*VENDOR.glob("*.js"), *BUNDLE_FOLDER.iterdir()])
 MOST_LINES = 300
 # Whatever turns a string into markup, code or style.
 FORBIDDEN = re.compile(
@@ -26,6 +28,11 @@ def test_a_file_of_the_page_is_short_and_plain(path: Path) -> None:
     assert text.count("\n") <= MOST_LINES
     assert FORBIDDEN.findall(text) == []
     assert [found for found in ELSEWHERE.findall(text) if found != SVG] == []
+
+
+@pytest.mark.parametrize("path", BUILT, ids=lambda path: path.name)
+def test_what_is_bundled_makes_no_markup_either(path: Path) -> None:
+    assert FORBIDDEN.findall(path.read_text("utf-8")) == []
 
 
 def test_an_installation_has_every_file_of_the_page() -> None:

@@ -1,5 +1,6 @@
 """The chooser of workspaces: sessions and library follow it, it is remembered, and it is used by keys alone."""
 
+import pytest
 from playwright.async_api import Page, expect
 
 from graph.evidence import Identity
@@ -72,8 +73,32 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await page.get_by_role("textbox", name="Your question").fill("When does the ferry leave?")
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("Your library holds no documents yet.").first).to_be_visible()
+    await page.get_by_role("button", name="New session").click()
+    await expect(page.get_by_text("citewell ingest FOLDER")).to_be_visible()
     await page.get_by_role("button", name="Open the library").click()
-    await expect(page.get_by_role("dialog", name="Library")).to_be_visible()
+    library = page.get_by_role("dialog", name="Library")
+    await library.get_by_role("button", name="Paste text").click()
+    await library.get_by_role("textbox", name="Title (optional)").fill("Ferry times")
+    await library.get_by_role("textbox", name="Text", exact=True).fill("The ferry leaves at nine.")
+    await library.get_by_role("button", name="Add text").click()
+    await expect(library.get_by_text("Added, 1 segment")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("button", name="Ferry times")).to_be_visible()
+    await expect(page.get_by_text("citewell ingest FOLDER")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "height", "left"), [(320, 256, 90), (844, 200, 60)])
+async def test_a_low_screen_leaves_room_for_the_answer(
+    chromium_page: Visits, extractive_site: Site, width: int, height: int, left: int
+) -> None:
+    page = await chromium_page(extractive_site.url, viewport={"width": width, "height": height})
+    await expect(page.get_by_role("textbox", name="Your question")).to_be_visible()
+    box = await page.locator(".conversation").bounding_box()
+    assert box is not None
+    assert box["height"] >= left
+    field = await page.get_by_role("textbox", name="Your question").bounding_box()
+    assert field is not None
+    assert field["y"] + field["height"] <= height
 
 
 async def test_a_remembered_workspace_that_is_gone_is_forgotten(chromium_page: Visits, extractive_site: Site) -> None:

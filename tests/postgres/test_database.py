@@ -11,7 +11,8 @@ from alembic.script import ScriptDirectory
 from pydantic import SecretStr
 
 import migrations
-from graph.errors import ConfigurationError, DatabaseUnavailable
+from graph.errors import ConfigurationError, DatabaseBusy, DatabaseUnavailable
+from tests.postgres.proxy import proxied
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.embedded import EmbeddedServer
@@ -108,15 +109,31 @@ async def test_a_server_that_cannot_be_reached(url: str, error: type[Exception])
     assert "secret" not in str(caught.value)
 
 
-async def test_no_free_connection_is_told_after_the_timeout(database_url: str) -> None:
+async def test_a_database_whose_connections_are_all_in_use_is_busy_and_not_unavailable(database_url: str) -> None:
+    """Askers who came in hundreds were told that the database could not be reached, though it was well."""
     async with (
-        open_database(over(database_url, pool_size=2, pool_timeout_seconds=0.5)) as database,
-        database.connection(),
+        open_database(over(database_url, pool_size=2, pool_timeout_seconds=0.2)) as database,
         database.connection(),
     ):
-        with pytest.raises(DatabaseUnavailable, match="came free"):
-            async with database.connection():
-                pass
+        async with database.connection():
+            with pytest.raises(DatabaseBusy, match="in use"):
+                async with database.connection():
+                    pass
+        assert await value(database, "SELECT 1") == 1
+
+
+async def test_a_database_that_went_away_is_unavailable_and_not_busy(database_url: str) -> None:
+    async with (
+        proxied(database_url) as (proxy, url),
+        open_database(over(url, pool_timeout_seconds=1.5)) as database,
+    ):
+        async with database.connection():
+            proxy.refusing = True
+            proxy.cut()
+            with pytest.raises(DatabaseUnavailable) as caught:
+                async with database.connection():
+                    pass
+        assert not isinstance(caught.value, DatabaseBusy)
 
 
 async def test_connections_that_the_server_ended_are_replaced(database: Database) -> None:
@@ -218,4 +235,5 @@ async def test_every_table_that_names_a_workspace_loses_its_rows_with_it(databas
         cascading = {row[0] for row in await found.fetchall()}
     dropped_with_the_partition = {"segments", "segment_vectors", "term_statistics", "library_statistics"}
     dropped_with_their_original = {"original_chunks"}
-    assert tables - dropped_with_the_partition - dropped_with_their_original == cascading
+    outliving = {"audit_log"}  # it names a workspace, and is kept for as long as the deployment says
+    assert tables - dropped_with_the_partition - dropped_with_their_original - outliving == cascading

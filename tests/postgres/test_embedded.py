@@ -1,3 +1,4 @@
+import asyncio
 import os
 import pwd
 import shutil
@@ -5,16 +6,27 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
 import pytest
+from pydantic import SecretStr
 
-from graph.errors import ConfigurationError
+from graph.context import Context
+from graph.entrypoint import open_citewell
+from graph.errors import ConfigurationError, DatabaseUnavailable, DiskLow
+from graph.evidence import Identity
+from tools.library.ingestion import NewDocument
+from tools.runs.run_request import RunRequest
+from tools.settings import JobSettings, Settings
+from tools.storage.database import Database
 from tools.storage.embedded import STATE_DIR, WHEEL, EmbeddedServer, start_embedded, unprivileged_user
+from tools.storage.health import check_readiness
+from tools.storage.startup import open_database
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")
 as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -225,3 +237,89 @@ def test_as_root_the_programs_of_a_private_environment_are_copied(folder: Path) 
     if not was_there:
         shutil.rmtree(copy)
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def kill_postmaster(folder: Path) -> int:
+    postmaster = int((folder / "postmaster.pid").read_text().split()[0])
+    os.kill(postmaster, signal.SIGKILL)
+    return postmaster
+
+
+async def reachable(database: Database) -> bool:
+    try:
+        async with database.connection() as connection:
+            await connection.execute("SELECT 1")
+    except DatabaseUnavailable:
+        return False
+    return True
+
+
+async def until(found: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(60):
+        while not await found():  # noqa: ASYNC110 - another process changes what it looks at
+            await asyncio.sleep(0.05)
+
+
+async def test_a_server_that_was_killed_is_started_again_and_its_users_are_back(folder: Path) -> None:
+    """It stayed away until somebody started a process by hand, and other processes noticed minutes later."""
+    settings = Settings(_env_file=None, data_dir=folder, pool_timeout_seconds=0.5)
+    async with open_database(settings) as database, open_database(settings) as another:
+        assert await reachable(database)
+        assert await reachable(another)
+        first = kill_postmaster(folder / "postgres")
+        await until(
+            lambda: asyncio.sleep(0, (folder / "postgres/postmaster.pid").read_text().split()[:1] != [str(first)])
+        )
+        await until(lambda: reachable(database))
+        await until(lambda: reachable(another))
+    with pytest.raises(DatabaseUnavailable):
+        async with open_database(settings.model_copy(update={"database_url": SecretStr(database.url)})):
+            pass
+
+
+async def test_a_server_that_cannot_start_is_tried_again_until_it_can(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one whose disk is full, which stops in its recovery, and has room again later."""
+    settings = Settings(_env_file=None, data_dir=folder, pool_timeout_seconds=0.2)
+    async with open_database(settings) as database:
+        control, aside = folder / "postgres/global/pg_control", folder / "pg_control"
+        os.rename(control, aside)
+        kill_postmaster(folder / "postgres")
+        await until(lambda: asyncio.sleep(0, "does not start" in caplog.text))
+        assert not await reachable(database)
+        os.rename(aside, control)
+        await until(lambda: reachable(database))
+    assert caplog.text.count("does not start") == 1
+
+
+def test_a_server_that_was_killed_can_be_left(folder: Path) -> None:
+    server = start_embedded(folder, LEAN)
+    kill_postmaster(server.folder)
+    server.release()
+
+
+async def test_a_disk_without_room_takes_nothing_new_and_says_so(folder: Path) -> None:
+    """A database that fills its disk ends with a PANIC, and can't start until there is room."""
+    settings = Settings(_env_file=None, data_dir=folder, jobs=JobSettings(workers=0))
+    document = NewDocument(name="handbook.md", text="Staff get 25 days of annual leave.")
+    async with open_citewell(settings) as opened:
+        library = opened.library
+        assert (await check_readiness(library)).checks["disk"] == "ok"
+        await library.ingestor.ingest(Identity(), document)
+        session = await library.sessions.create(Identity())
+        assert library.database.room is not None
+        free = shutil.disk_usage(folder).free // 1_000_000
+        full = settings.model_copy(update={"disk_reserve_megabytes": 2 * free})
+    async with open_citewell(full) as opened:
+        library = opened.library
+        found = await check_readiness(library)
+        assert not found.ready
+        assert "must stay free" in found.checks["disk"]
+        with pytest.raises(DiskLow, match="must stay free"):
+            await library.ingestor.ingest(Identity(), replace(document, text="Staff get 30 days."))
+        with pytest.raises(DiskLow):
+            await library.sessions.create(Identity())
+        with pytest.raises(DiskLow):
+            await opened.runner.start(session.session_id, RunRequest("annual leave", Context()))
+        assert (await library.documents.list(Identity())).documents

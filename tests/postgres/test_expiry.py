@@ -5,14 +5,17 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
+from tests.conftest import NO_FILE
 from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
 from tools.sessions.checkpoints import PARALLEL_STEPS, run_saver
-from tools.sessions.expiry import Expired, expire
+from tools.sessions.expiry import Expired, Retention, expire
 from tools.sessions.session_store import Sessions
+from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
+WEEK = Retention(7)
 _KEPT = {
     "sessions": "SELECT session_id::text FROM sessions",
     "messages": "SELECT DISTINCT session_id::text FROM messages",
@@ -33,9 +36,16 @@ async def run_sql(database: Database, statement: str, *values: Any) -> None:
         await connection.execute(statement, values)
 
 
-async def conversed(sessions: Sessions, database: Database, *, idle: str = "0 days", ephemeral: bool = False) -> str:
+async def conversed(
+    sessions: Sessions,
+    database: Database,
+    *,
+    idle: str = "0 days",
+    ephemeral: bool = False,
+    dialect: str = "native",
+) -> str:
     """Make a session with a message and a checkpoint that has not been used for a time."""
-    session_id = (await sessions.create(ME, ephemeral=ephemeral)).session_id
+    session_id = (await sessions.create(ME, ephemeral=ephemeral, dialect=dialect)).session_id
     await store_turn(database, session_id, "Q", "A")
     config: Any = {"configurable": {"thread_id": session_id, "checkpoint_ns": ""}}
     thread = run_saver(database.pool)
@@ -65,12 +75,41 @@ async def test_idle_and_ephemeral_sessions_go_with_all_they_hold(sessions: Sessi
     passing = await conversed(sessions, database, idle="23 hours", ephemeral=True)
     await conversed(sessions, database, idle="7 days 1 minute")
     await conversed(sessions, database, idle="25 hours", ephemeral=True)
-    assert await expire(database, days=7, dry_run=True) == Expired(1, 1, 0)
+    assert await expire(database, retention=WEEK, dry_run=True) == Expired(1, 1, 0)
     assert len(await kept(database, "sessions")) == 4
-    assert await expire(database, days=7) == Expired(1, 1, 0)
+    assert await expire(database, retention=WEEK) == Expired(1, 1, 0)
     for table in _KEPT:
         assert await kept(database, table) == {used, passing}, table
-    assert await expire(database, days=7) == Expired(0, 0, 0)
+    assert await expire(database, retention=WEEK) == Expired(0, 0, 0)
+
+
+USUAL = Retention.of(Settings(**NO_FILE))
+
+
+@pytest.mark.parametrize(
+    ("configured", "kept_dialects"),
+    [
+        ({}, {"docmost", "conversation", "id_citations"}),
+        ({"session_days": 7}, set()),
+        ({"session_days": "never"}, {"docmost", "conversation", "id_citations", "docs_chatbot", "native"}),
+        ({"session_days_by_dialect": {"docmost": 7, "native": "never"}}, {"conversation", "id_citations", "native"}),
+        ({"session_days": 7, "session_days_by_dialect": {"docs_chatbot": 9}}, {"docs_chatbot"}),
+    ],
+)
+async def test_each_dialect_keeps_its_sessions_as_long_as_is_said(
+    sessions: Sessions, database: Database, configured: dict[str, Any], kept_dialects: set[str]
+) -> None:
+    dialects = ("docmost", "conversation", "id_citations", "docs_chatbot", "native")
+    made = {each: await conversed(sessions, database, idle="8 days", dialect=each) for each in dialects}
+    retention = Retention.of(Settings(**NO_FILE, **configured))
+    await conversed(sessions, database, idle="25 hours", ephemeral=True, dialect="docmost")
+    assert await expire(database, retention=retention) == Expired(5 - len(kept_dialects), 1, 0)
+    assert await kept(database, "sessions") == {made[each] for each in kept_dialects}
+
+
+def test_what_is_kept_is_said_in_words() -> None:
+    assert str(USUAL) == "7 days or more (docmost: never, conversation: never, id_citations: never)"
+    assert str(Retention(None, {"native": 30})) == "never (native: 30)"
 
 
 async def test_more_than_one_batch_goes(sessions: Sessions, database: Database) -> None:
@@ -80,7 +119,7 @@ async def test_more_than_one_batch_goes(sessions: Sessions, database: Database) 
         'INSERT INTO sessions (session_id, workspace, "user", updated_at) SELECT gen_random_uuid(), workspace, "user",'
         " now() - interval '8 days' FROM sessions, generate_series(1, 230)",
     )
-    assert await expire(database, days=7) == Expired(230, 0, 0)
+    assert await expire(database, retention=WEEK) == Expired(230, 0, 0)
     assert len(await kept(database, "sessions")) == 1
 
 
@@ -90,21 +129,21 @@ async def test_a_session_that_is_answering_stays(sessions: Sessions, database: D
     gone = await conversed(sessions, database, idle="8 days")
     run_id = (await entered(database, session_id)).run_id
     await run_sql(database, "UPDATE runs SET status = %s WHERE run_id = %s", status, run_id)
-    assert await expire(database, days=7) == Expired(1, 0, 0)
+    assert await expire(database, retention=WEEK) == Expired(1, 0, 0)
     assert await kept(database, "sessions") == await kept(database, "checkpoints") == {session_id} != {gone}
     long_ago = "now() - interval '2 days'"
     await run_sql(
         database, f"UPDATE runs SET created_at = {long_ago}, lease_until = {long_ago} WHERE run_id = %s", run_id
     )
-    assert await expire(database, days=7) == Expired(1, 0, 0), "nobody goes on with that run any more"
+    assert await expire(database, retention=WEEK) == Expired(1, 0, 0), "nobody goes on with that run any more"
 
 
 async def test_a_session_that_another_transaction_holds_is_left_to_it(sessions: Sessions, database: Database) -> None:
     session_id = await conversed(sessions, database, idle="8 days")
     async with database.connection() as connection, connection.transaction():
         await connection.execute("SELECT 1 FROM sessions WHERE session_id = %s FOR KEY SHARE", [session_id])
-        assert await expire(database, days=7) == Expired(0, 0, 0)
-    assert await expire(database, days=7) == Expired(1, 0, 0)
+        assert await expire(database, retention=WEEK) == Expired(0, 0, 0)
+    assert await expire(database, retention=WEEK) == Expired(1, 0, 0)
 
 
 async def test_the_log_of_a_finished_run_lives_a_day(sessions: Sessions, database: Database) -> None:
@@ -116,10 +155,10 @@ async def test_the_log_of_a_finished_run_lives_a_day(sessions: Sessions, databas
         " SELECT run_id, seq, 'step_started', '{}', now() - interval '25 hours'"
         " FROM runs, generate_series(11, 13) AS seq",
     )
-    assert await expire(database, days=7) == Expired(0, 0, 0)
+    assert await expire(database, retention=WEEK) == Expired(0, 0, 0)
     await run_sql(database, "UPDATE runs SET finished_at = now() - interval '25 hours' WHERE status = 'finished'")
-    assert await expire(database, days=7, dry_run=True) == Expired(0, 0, 3)
-    assert await expire(database, days=7) == Expired(0, 0, 3)
+    assert await expire(database, retention=WEEK, dry_run=True) == Expired(0, 0, 3)
+    assert await expire(database, retention=WEEK) == Expired(0, 0, 3)
     async with database.connection() as connection:
         left = await (await connection.execute("SELECT DISTINCT run_id::text FROM run_events")).fetchall()
     assert left == [(going_on,)]

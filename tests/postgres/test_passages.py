@@ -14,7 +14,7 @@ from graph.ports import SearchQuery
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor, NewDocument
-from tools.library.passages import MarkedPassages, find_span
+from tools.library.passages import MarkedPassages, find_rendered, find_span
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
@@ -39,7 +39,7 @@ class Desk:
         reader = SegmentStore(self._database, workspaces)
         self.documents = Documents(self._database, workspaces)
         self.searcher = HybridSearcher(self._database, workspaces, embedder)
-        self.passages = MarkedPassages(reader, ingestor, keep_days=7)
+        self.passages = MarkedPassages(reader, self.searcher, ingestor, keep_days=7)
         await ingestor.ingest(ME, NewDocument(document_id=LEAVE, title="Leave", text=LONG))
         text = "Second class is booked for trains. Nghỉ phép năm là 25 ngày."
         await ingestor.ingest(ME, NewDocument(document_id=TRAINS, title="Trains", text=text, owner=ME.user))
@@ -130,6 +130,40 @@ async def test_blank_text_is_no_passage(desk: Desk) -> None:
 def test_a_span_is_exact_but_for_white_space_and_composition(passage: str, text: str, expected: str | None) -> None:
     span = find_span(passage, text)
     assert (span and text[span[0] : span[1]]) == expected
+
+
+@pytest.mark.parametrize(
+    ("passage", "text", "expected"),
+    [
+        (
+            "Run colcon build at the root.",
+            "Then: Run `colcon build` at the **root**.",
+            "Run `colcon build` at the **root",
+        ),
+        (
+            "see the setup file first",
+            "see [the setup](a/b.md) <b>file</b> first",
+            "see [the setup](a/b.md) <b>file</b> first",
+        ),
+        ("two, three and four five", "two three, *and* four five", "two three, *and* four five"),
+        ("late", "a *late* one", None),
+        ("run colcon build at the root", "Run `colcon build` at the root", None),
+    ],
+)
+def test_a_selection_is_found_in_markdown_by_its_letters(passage: str, text: str, expected: str | None) -> None:
+    span = find_rendered(passage, text)
+    assert (span and text[span[0] : span[1]]) == expected
+
+
+async def test_without_a_document_named_a_passage_is_looked_for_in_the_library(desk: Desk) -> None:
+    raw = await desk.documents.raw_text(ME, LEAVE)
+    end = raw["segments"][1]["end"]
+    text = "".join(segment["text"] for segment in raw["segments"])
+    segments = await desk.passages.find_passage(text[end - 200 : end + 200], [], ME)
+    assert [(each.document_id, each.segment_index) for each in segments] == [(LEAVE, 1), (LEAVE, 2)]
+    [mine] = await desk.passages.find_passage("Second class is booked for trains.", [], ME)
+    [foreign] = await desk.passages.find_passage("Second class is booked for trains.", [], OTHER)
+    assert (mine.document_id, foreign.source_type) == (TRAINS, "selection")
 
 
 @given(st.text("aé e\u0301\u0323한\u1161 \n.,", min_size=1, max_size=40), st.data())

@@ -35,6 +35,7 @@ COMMANDS = [
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),
+    *(["logins", name] for name in ("list", "revoke")),
     *(["judge", name] for name in ("exam", "list")),
     ["eval", "run"],
     ["eval", "report"],

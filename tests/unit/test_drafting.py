@@ -1,5 +1,6 @@
 """What is told of a draft: its sections as they stand without foreign links, and what was taken out."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 
@@ -174,3 +175,22 @@ async def test_a_claim_leaves_with_the_first_word_of_the_next() -> None:
     assert [known[at - 1] for at, each in enumerate(known) if each.startswith("<")] == [" They", " Yes"]
     assert known[6] == "<Staff get 25 days.>"
     assert "<They ask by form, cf. d:0.>" in known
+
+
+async def test_a_long_tangle_of_tags_leaves_the_loop_to_other_requests() -> None:
+    """Removing links from 24 kB of unclosed tags, which came at once, held every other request of the process."""
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    waiting = asyncio.create_task(others())
+    await asyncio.sleep(0)
+    before = turns
+    sections, _ = await hear(("Leave is 25 days. " + "<a " * 8_000, ("d:0",)), cut=30_000)
+    waiting.cancel()
+    assert sections[0]["text"].startswith("Leave is 25 days.")
+    assert turns - before > 100

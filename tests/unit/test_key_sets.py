@@ -12,15 +12,15 @@ import pytest
 from graph.errors import DependencyFailed
 from tests.api.serving import served
 from tests.issuer import Issuer, private_key, published
-from tools.auth.tokens import (
+from tools.auth.issuer_documents import (
     ASK_AGAIN_SECONDS,
     FETCH_SECONDS,
     FRESH_SECONDS,
     KEPT_SECONDS,
     MOST_BYTES,
     RETRY_SECONDS,
-    KeySet,
 )
+from tools.auth.tokens import KeySet
 
 
 class Clock:

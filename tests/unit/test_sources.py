@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources
 from answers.copies import repeated_texts
-from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock
-from graph.state import ClaimRow, SourceRow, merge_spent
+from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock, Spent
+from graph.state import ClaimRow, SourceRow, spent_with
 from tests.fakes import segment
 
 
@@ -88,8 +88,10 @@ def test_a_copy_is_told_by_its_text_and_a_short_one_by_its_whole_document() -> N
 
 
 def test_a_node_that_runs_twice_adds_to_its_account() -> None:
-    once = {"grade_segments": {"calls": 1, "tokens": 20, "ms": 1.5}}
-    assert merge_spent(once, once) == {"grade_segments": {"calls": 2, "tokens": 40, "ms": 3.0}}
+    once = spent_with({}, "grade_segments", Spent(calls=1, tokens=20, ms=1.5))
+    assert once == {"calls": 1, "tokens": 20, "ms": 1.5}
+    again = spent_with({"grade_segments": once}, "grade_segments", Spent(calls=1, tokens=20, ms=1.5))
+    assert again == {"calls": 2, "tokens": 40, "ms": 3.0}
 
 
 def test_what_came_nearest_is_named_once_however_it_was_gathered() -> None:

@@ -42,6 +42,8 @@ class Told:
     session_id: str = SESSION_ID
     message_id: str = MESSAGE_ID
     watchers: int = 0
+    was_left: bool = False
+    gives_way: bool = False
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         for envelope in self.log[after:]:

@@ -9,12 +9,24 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from psycopg.rows import class_row
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
-from tools.auth.identities import checked_identity
+from tools.auth.identities import (
+    MOST_SPACES,
+    NO_LIMITS,
+    ORDINARY,
+    SCOPES,
+    Grant,
+    Limits,
+    Rights,
+    Scope,
+    checked_identity,
+    checked_spaces,
+)
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -27,11 +39,13 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 _KEY_ID = "encode(substring(key_hash FOR 8), 'hex')"
 _INSERT = """
-INSERT INTO api_keys (key_hash, workspace, "user", label)
-VALUES (%(key_hash)s, %(workspace)s, %(user)s, %(label)s)
+INSERT INTO api_keys (key_hash, workspace, "user", label, scopes, spaces, origins, is_public,
+                      a_minute, a_minute_by_address, runs_a_day)
+VALUES (%(key_hash)s, %(workspace)s, %(user)s, %(label)s, %(scopes)s, %(spaces)s, %(origins)s, %(is_public)s,
+        %(a_minute)s, %(a_minute_by_address)s, %(runs_a_day)s)
 """
 _FIND = """
-SELECT name, "user",
+SELECT name, "user", scopes, spaces, origins, is_public, a_minute, a_minute_by_address, runs_a_day,
        last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(interval)s) AS is_due
 FROM api_keys JOIN workspaces ON number = workspace
 WHERE key_hash = %(key_hash)s AND revoked_at IS NULL
@@ -42,22 +56,82 @@ UPDATE api_keys SET last_used_at = now()
 WHERE key_hash = %(key_hash)s AND (last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(interval)s))
 """
 _LIST = f"""
-SELECT {_KEY_ID} AS key_id, name AS workspace, "user", label, api_keys.created_at, last_used_at, revoked_at
+SELECT {_KEY_ID} AS key_id, name AS workspace, "user", label, scopes, spaces, origins, is_public, a_minute,
+       a_minute_by_address, runs_a_day, api_keys.created_at, last_used_at, revoked_at
 FROM api_keys JOIN workspaces ON number = workspace
 WHERE %(workspace)s::integer IS NULL OR workspace = %(workspace)s
 ORDER BY api_keys.created_at, key_hash
 """
+_ORIGINS = "SELECT DISTINCT unnest(origins) FROM api_keys WHERE origins <> '{}' AND revoked_at IS NULL"
 _REVOKE = f"UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE {_KEY_ID} = %s"
 
 
 @dataclass(frozen=True, slots=True)
+class KeyTerms:
+    """What a new key may do, where, from which web pages, and how often.
+
+    ``spaces`` are ids or slugs, None for all. A key with ``origins`` is sent by the browsers of strangers, so it may
+    only ask; ``is_public`` makes the same of one that a server sends for them.
+    """
+
+    scopes: frozenset[Scope] = ORDINARY
+    spaces: tuple[str, ...] | None = None
+    origins: tuple[str, ...] = ()
+    is_public: bool = False
+    limits: Limits = NO_LIMITS
+
+    def checked(self) -> "KeyTerms":
+        """Return the terms with origins as browsers write them. Raises InvalidRequest."""
+        if not self.scopes or not self.scopes <= frozenset(SCOPES):
+            raise InvalidRequest(f"scope: it is one or several of {', '.join(SCOPES)}.")
+        try:
+            spaces = None if self.spaces is None else checked_spaces(self.spaces)
+        except ValueError as error:
+            raise InvalidRequest(f"{error}.") from None
+        origins = tuple(dict.fromkeys(normal_origin(origin) for origin in self.origins))
+        if len(origins) > MOST_SPACES:
+            raise InvalidRequest(f"origin: a key has at most {MOST_SPACES} of them.")
+        is_public = self.is_public or bool(origins)
+        if is_public and self.scopes != {"ask"}:
+            raise InvalidRequest(
+                "scope: a public key may only ask, since anybody can take it from the page.",
+                suggestion="Create it with --scope ask, and another key for your own server.",
+            )
+        return KeyTerms(self.scopes, spaces, origins, is_public, self.limits)
+
+
+def normal_origin(origin: str) -> str:
+    """Return an origin as browsers write it. Raises InvalidRequest for what is none."""
+    written = origin.strip().rstrip("/").lower()
+    try:
+        parts = urlsplit(written)
+        is_origin = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+    except ValueError:  # an unclosed bracket
+        is_origin = False
+    if not is_origin or written != f"{parts.scheme}://{parts.netloc}":
+        raise InvalidRequest(
+            f"origin: {origin[:LONGEST_LABEL]!r} is not an origin.",
+            suggestion="Write it as a browser does, with the port if there is one: https://docs.example.com.",
+        )
+    default = {"http": ":80", "https": ":443"}[parts.scheme]
+    return written.removesuffix(default)
+
+
+@dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A listed key. ``last_used_at`` is accurate to the minute."""
+    """A listed key with its terms. ``last_used_at`` is accurate to the minute."""
 
     key_id: str
     workspace: str
     user: str
     label: str
+    scopes: list[Scope]
+    spaces: list[str] | None
+    origins: list[str]
+    is_public: bool
+    a_minute: int | None
+    a_minute_by_address: int | None
+    runs_a_day: int | None
     created_at: datetime
     last_used_at: datetime | None
     revoked_at: datetime | None
@@ -75,10 +149,10 @@ class ApiKeys:
         self._database = database
         self._workspaces = workspaces
 
-    async def create(self, workspace: str, user: str, *, label: str = "") -> str:
+    async def create(self, workspace: str, user: str, *, label: str = "", terms: KeyTerms | None = None) -> str:
         """Create a key and return it: this is the only time that it is visible.
 
-        Raises NotFound if the workspace does not exist, InvalidRequest if a name or the label is invalid.
+        Raises NotFound if the workspace does not exist, InvalidRequest if a name, the label or a term is invalid.
         """
         try:
             identity = checked_identity(workspace, user)
@@ -86,19 +160,27 @@ class ApiKeys:
             raise InvalidRequest(f"{error}.") from None
         if len(label) > LONGEST_LABEL or not label.isprintable():
             raise InvalidRequest(f"label: it may have at most {LONGEST_LABEL} characters, all of them printable.")
+        terms = (terms or KeyTerms()).checked()
         key = PREFIX + secrets.token_urlsafe(KEY_BYTES)
         row = {
             "key_hash": _hash(key),
             "workspace": await self._workspaces.number(identity.workspace),
             "user": identity.user,
             "label": label,
+            "scopes": [scope for scope in SCOPES if scope in terms.scopes],
+            "spaces": None if terms.spaces is None else list(terms.spaces),
+            "origins": list(terms.origins),
+            "is_public": terms.is_public,
+            "a_minute": terms.limits.a_minute,
+            "a_minute_by_address": terms.limits.a_minute_by_address,
+            "runs_a_day": terms.limits.runs_a_day,
         }
         async with self._database.connection() as connection:
             await connection.execute(_INSERT, row)
         return key
 
-    async def find(self, key: str) -> Identity | None:
-        """Return the identity of a key, or None if it does not exist or is revoked.
+    async def find(self, key: str) -> Grant | None:
+        """Return what a key allows, or None if it does not exist or is revoked.
 
         The key's last use is recorded at most once a minute.
         """
@@ -109,10 +191,23 @@ class ApiKeys:
             found = await (await connection.execute(_FIND, row)).fetchone()
             if found is None:
                 return None
-            workspace, user, is_due = found
+            workspace, user, scopes, spaces, origins, is_public, *limits, is_due = found
             if is_due:
                 await connection.execute(_RECORD_USE, row)
-        return Identity(workspace, user)
+        return Grant(
+            Identity(workspace, user),
+            (workspace,),
+            rights=Rights(frozenset(scopes), None if spaces is None else tuple(spaces)),
+            credential=f"key:{key_id(key)}",
+            origins=tuple(origins),
+            is_public=is_public,
+            limits=Limits(*limits),
+        )
+
+    async def origins(self) -> frozenset[str]:
+        """Return the origins of all keys that are bound to any."""
+        async with self._database.connection() as connection:
+            return frozenset([origin for (origin,) in await (await connection.execute(_ORIGINS)).fetchall()])
 
     async def list(self, workspace: str | None = None) -> list[ApiKey]:
         """List the keys of one workspace or of all, oldest first, including revoked ones. Raises NotFound."""

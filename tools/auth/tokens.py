@@ -1,30 +1,21 @@
 """JSON Web Tokens of a trusted issuer, verified by its public keys (JWKS), which are fetched when needed and cached."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from urllib.parse import urlsplit
+from dataclasses import replace
 
-import httpx2
 import jwt
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from graph.errors import ConfigurationError, DependencyFailed, NotAuthenticated
-from tools.auth.identities import Grant, checked_grant, is_loopback
+from graph.errors import ConfigurationError, NotAuthenticated
+from tools.auth.identities import ORDINARY, Grant, Rights, checked_grant, checked_scopes, checked_spaces
+from tools.auth.issuer_documents import Clock, IssuerDocument, secure_url
 from tools.settings import AuthSettings
 
 log = logging.getLogger("citewell.identity")
 
-FRESH_SECONDS = 600.0
-KEPT_SECONDS = 3600.0
-ASK_AGAIN_SECONDS = 30.0
-RETRY_SECONDS = 2.0  # after a failed fetch with no keys in the cache
-FETCH_SECONDS = 5.0
-MOST_BYTES = 262_144
 LEAST_BITS = 2048  # RFC 7518, 3.3
-
-Clock = Callable[[], float]
 
 
 class _Published(BaseModel):
@@ -36,80 +27,27 @@ class KeySet:
 
     def __init__(self, url: str, *, clock: Clock = time.monotonic) -> None:
         """Set the URL. Raises ConfigurationError if it is neither https nor loopback: keys could be tampered with."""
-        parts = urlsplit(url)
-        if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
-            raise ConfigurationError(
-                "auth.jwks_url must be an https URL or point to this machine.",
-                suggestion="Use the https address of the issuer's key set.",
-            )
-        self._url = url
-        self._clock = clock
-        self._keys: dict[str | None, jwt.PyJWK] = {}
-        self._fetched_at: float | None = None
-        self._asked_at: float | None = None
-        self._fetching = asyncio.Lock()
+        secure_url("auth.jwks_url", url)
+        self._document = IssuerDocument("The key set of the tokens' issuer", url, _usable, clock=clock)
 
     async def find(self, kid: str | None) -> jwt.PyJWK | None:
         """Return the key with an id, or None; a token without an id matches the key of a set that has only one.
 
         Raises DependencyFailed if no keys are cached and none can be fetched.
         """
-        if self._is_due(kid):
-            async with self._fetching:
-                if self._is_due(kid):  # another request may just have fetched them
-                    await self._fetch()
-        if self._older_than(KEPT_SECONDS):
-            raise DependencyFailed("The keys of the tokens' issuer cannot be fetched.")
-        return self._pick(kid)
-
-    def _pick(self, kid: str | None) -> jwt.PyJWK | None:
-        if kid is None and len(self._keys) == 1:
-            return next(iter(self._keys.values()))
-        return self._keys.get(kid)
-
-    def _is_due(self, kid: str | None) -> bool:
-        """Whether to fetch the keys now; the minimum interval depends on how the last fetch ended."""
-        if self._asked_at is None:
-            return True
-        since = self._clock() - self._asked_at
-        if self._older_than(KEPT_SECONDS):
-            return since >= RETRY_SECONDS
-        return since >= ASK_AGAIN_SECONDS and (self._older_than(FRESH_SECONDS) or self._pick(kid) is None)
-
-    def _older_than(self, seconds: float) -> bool:
-        return self._fetched_at is None or self._clock() - self._fetched_at > seconds
-
-    async def _fetch(self) -> None:
-        try:
-            async with asyncio.timeout(FETCH_SECONDS):
-                body = await self._read()
-            self._keys = _usable(_Published.model_validate_json(body))
-            self._fetched_at = self._clock()
-        except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, ValidationError) as error:
-            log.warning("The keys at %s cannot be fetched: %s: %s", self._url, type(error).__name__, error)
-        finally:
-            self._asked_at = self._clock()
-
-    async def _read(self) -> bytes:
-        """Read the key set. Redirects are not followed: their target would be trusted like the configured URL."""
-        body = b""
-        async with (
-            httpx2.AsyncClient(timeout=FETCH_SECONDS, headers={"Accept-Encoding": "identity"}) as client,
-            client.stream("GET", self._url) as response,
-        ):
-            if response.status_code != 200:
-                raise httpx2.ReadError(f"it answers with {response.status_code}")
-            async for data in response.aiter_raw():
-                body += data
-                if len(body) > MOST_BYTES:
-                    raise httpx2.ReadError(f"it is larger than {MOST_BYTES} bytes")
-        return body
+        return _pick(await self._document.read(lacks=lambda keys: _pick(keys, kid) is None), kid)
 
 
-def _usable(published: _Published) -> dict[str | None, jwt.PyJWK]:
+def _pick(keys: dict[str | None, jwt.PyJWK], kid: str | None) -> jwt.PyJWK | None:
+    if kid is None and len(keys) == 1:
+        return next(iter(keys.values()))
+    return keys.get(kid)
+
+
+def _usable(body: bytes) -> dict[str | None, jwt.PyJWK]:
     """Return the keys for RS256 by id; skip secrets and private keys that were published by mistake."""
     usable: dict[str | None, jwt.PyJWK] = {}
-    for key in published.keys:
+    for key in _Published.model_validate_json(body).keys:
         if (
             key.get("kty") != "RSA"
             or key.get("use", "sig") != "sig"
@@ -129,6 +67,7 @@ def _usable(published: _Published) -> dict[str | None, jwt.PyJWK]:
 
 
 LONGEST_TOKEN = 16_384
+LONGEST_TOKEN_ID = 200
 LEEWAY_SECONDS = 30
 LEAST_SECRET_BYTES = 32  # RFC 7518, 3.2: a key of the hash's own size or larger
 INVALID = "The token is not valid."
@@ -151,7 +90,7 @@ class TokenVerifier:
 
         The token must be signed by the configured algorithm, have an expiry, be valid now (with 30 seconds of leeway),
         name the configured issuer and audience, and name the user and, unless there is a default, the workspace in its
-        claims.
+        claims; it may name groups of the user.
 
         Raises NotAuthenticated, with a detailed message only if the signature is valid, and DependencyFailed if the
         issuer's keys can't be fetched.
@@ -179,15 +118,45 @@ class TokenVerifier:
         return self._grant(claims)
 
     def _grant(self, claims: dict[str, object]) -> Grant:
-        names = {"workspace": self._auth.workspace_claim, "user": self._auth.user_claim}
+        names = {
+            "workspace": self._auth.workspace_claim,
+            "user": self._auth.user_claim,
+            "groups": self._auth.groups_claim,
+        }
         # A claim that is there counts, whatever it holds: only a token that names no workspace gets the default.
         workspace = claims.get(names["workspace"], self._auth.default_workspace)
         try:
-            return checked_grant(workspace, claims.get(names["user"]))
+            grant = checked_grant(workspace, claims.get(names["user"]), claims.get(names["groups"]))
         except ValueError as error:
             what, _, why = str(error).partition(": ")
-            message = f"The token's claim {names[what]} does not name a {what}: {why}."
+            named = "groups" if what == "groups" else f"a {what}"
+            message = f"The token's claim {names[what]} does not name {named}: {why}."
             raise NotAuthenticated(message, suggestion="Configure the issuer to put it into the token.") from None
+        rights = {name: self._rights(claims, name) for name in grant.workspaces or ()}
+        token_id = claims.get("jti")
+        return replace(
+            grant,
+            rights_by_workspace=rights,
+            credential=f"jwt:{token_id[:LONGEST_TOKEN_ID]}" if isinstance(token_id, str) else "jwt",
+        )
+
+    def _rights(self, claims: dict[str, object], workspace: str) -> Rights:
+        """Return what the claims allow in a workspace; a claim that is an object says it for each workspace."""
+        scopes, spaces = ORDINARY, None
+        if (claim := self._auth.scope_claim) in claims:
+            scopes = checked_scopes(_of_workspace(claims[claim], workspace))
+        if (claim := self._auth.space_claim) in claims:
+            named = _of_workspace(claims[claim], workspace)
+            try:
+                spaces = () if named is None else checked_spaces(named)
+            except ValueError as error:
+                message = f"The token's claim {claim} does not name spaces of {workspace!r}: {error}."
+                raise NotAuthenticated(message, suggestion="Leave it out for all spaces.") from None
+        return Rights(scopes, spaces)
+
+
+def _of_workspace(claim: object, workspace: str) -> object:
+    return claim.get(workspace) if isinstance(claim, dict) else claim
 
 
 def _shared(auth: AuthSettings) -> FindKey:

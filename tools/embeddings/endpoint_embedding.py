@@ -12,6 +12,7 @@ from graph.evidence import ModelUse
 from graph.usage import current_account
 from text.language import language
 from tools.settings import EmbeddingSettings
+from tools.telemetry.tracing import model_call
 
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
@@ -156,7 +157,8 @@ class EndpointEmbedder:
         from openai import OpenAIError
 
         try:
-            return np.asarray(await self._embeddings.aembed_documents(texts), np.float32)
+            with model_call("embeddings", self.model, str(self._client.base_url)):
+                return np.asarray(await self._embeddings.aembed_documents(texts), np.float32)
         except OpenAIError as error:
             raise EmbeddingUnavailable(f"The embedding endpoint failed: {type(error).__name__}.") from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -17,6 +17,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, SkipValidation
 
+from graph.errors import ConfigurationError
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SegmentSearcher
 from tools.embeddings.embedder import Embedder
@@ -41,8 +42,13 @@ async def library_vector_store(
     """Open a workspace as a ``PGVectorStore``: similarity search, scores, and reading by segment id.
 
     Its connections are read-only, so methods that add or delete raise. Documents have the metadata fields ``METADATA``.
-    Raises NotFound for an unknown workspace.
+    Raises NotFound for an unknown workspace, ConfigurationError if the database has no pgvector.
     """
+    if not database.has_vectors:
+        raise ConfigurationError(
+            "The database has no pgvector, so the library has no vectors.",
+            suggestion="Install it on the server, then run `citewell reindex`.",
+        )
     from langchain_postgres import PGEngine, PGVectorStore
 
     number = await workspaces.number(workspace)

@@ -4,6 +4,8 @@ The new vectors are collected in a separate table, workspace by workspace; this 
 nobody. Then one transaction takes the write locks of all workspaces, embeds what was ingested meanwhile, swaps in the
 new vectors and records the new model. Readers see the library of either the old or the new model. If the process is
 interrupted before that transaction ends, the library is unchanged and the next attempt reuses the collected vectors.
+
+A library that was made without pgvector gets its vectors so, too, once its server has the extension.
 """
 
 import asyncio
@@ -12,13 +14,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import LiteralString
 
-from psycopg import sql
+from psycopg import errors, sql
 
-from graph.errors import InvalidRequest
+from graph.errors import ConfigurationError, InvalidRequest
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import lock_library, maintain, vector_as_text
-from tools.retrieval.partitions import partition_name, vectors_name
-from tools.storage.database import Connection, Database
+from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
+from tools.storage.database import Connection, Database, has_vectors
 
 LOCK = 0x7265696E  # "rein", the advisory lock that allows one reindexing process at a time
 PAGE = 512
@@ -40,11 +42,15 @@ async def reindex(database: Database, embedder: Embedder, progress: Progress | N
     """Re-embed the whole library and record the embedder as its model.
 
     ``progress`` is called with the number of embedded segments and their total. Processes that still use the old
-    embedder search by words only if the dimension changed, and cannot ingest: restart them.
+    embedder search by words only if the dimension changed, and cannot ingest; those that were started without pgvector
+    can do neither any more: restart them.
 
-    Raises InvalidRequest if another reindex is running, EmbeddingUnavailable, DatabaseUnavailable.
+    Raises InvalidRequest if another reindex is running, ConfigurationError if the server has no pgvector,
+    EmbeddingUnavailable, DatabaseUnavailable.
     """
     async with database.connection() as connection, _only_one(connection):
+        if not database.has_vectors:
+            await _create_extension(connection)
         model = f"{embedder.model}/{embedder.dimension}"
         await connection.execute("DELETE FROM reindexed_segments WHERE model <> %s", [model])
         workspaces = await _workspaces(connection)
@@ -67,14 +73,23 @@ async def reindex(database: Database, embedder: Embedder, progress: Progress | N
 async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
     segments = 0
     async with connection.transaction():
+        if not await has_vectors(connection):
+            for workspace in await _workspaces(connection):
+                await lock_library(connection, workspace)
+            for statement in _TO_VECTORS:
+                await connection.execute(statement)
+            for workspace in await _workspaces(connection):
+                await ensure_view(connection, workspace)
         for workspace in await _workspaces(connection):
             await lock_library(connection, workspace)
             async for _ in _gather(connection, workspace, embedder, model):
                 pass
             await _drop_vector_indexes(connection, workspace, "DROP INDEX IF EXISTS {}")
-            done = await connection.execute(
-                sql.SQL(_REPLACE).format(sql.Identifier(vectors_name(workspace))), [workspace]
-            )
+            tables = {
+                "vectors": sql.Identifier(vectors_name(workspace)),
+                "partition": sql.Identifier(partition_name(workspace)),
+            }
+            done = await connection.execute(sql.SQL(_REPLACE).format(**tables), [workspace])
             segments += done.rowcount
         await connection.execute(_RECORD, {"model": embedder.model, "dimension": embedder.dimension})
     return segments
@@ -164,9 +179,47 @@ ON CONFLICT (workspace, document_id, segment_index)
 DO UPDATE SET model = excluded.model, body_hash = excluded.body_hash, embedding = excluded.embedding
 """
 _REPLACE = """
-UPDATE {} AS s SET embedding = r.embedding FROM reindexed_segments AS r
-WHERE r.workspace = %s AND r.document_id = s.document_id AND r.segment_index = s.segment_index
+INSERT INTO {vectors} (workspace, document_id, segment_index, embedding)
+SELECT r.workspace, r.document_id, r.segment_index, r.embedding FROM reindexed_segments AS r
+JOIN {partition} AS s
+    ON s.workspace = r.workspace AND s.document_id = r.document_id AND s.segment_index = r.segment_index
+WHERE r.workspace = %s
+ON CONFLICT (workspace, document_id, segment_index) DO UPDATE SET embedding = excluded.embedding
 """
+# From what migrations/__init__.py creates without pgvector to what it creates with it.
+_TO_VECTORS: tuple[LiteralString, ...] = (
+    "CREATE FUNCTION pg_temp.as_sparse(terms integer[], weights real[]) RETURNS text LANGUAGE sql IMMUTABLE AS"
+    " $$ SELECT '{' || coalesce(string_agg(term || ':' || weight, ','), '') || '}/1000000000'"
+    " FROM unnest(terms, weights) AS each (term, weight) $$",
+    "ALTER TABLE segments ALTER COLUMN weights TYPE sparsevec(1000000000)"
+    " USING pg_temp.as_sparse(terms, weights)::sparsevec",
+    "ALTER TABLE segments ALTER COLUMN weights SET STORAGE MAIN",
+    "ALTER TABLE segment_vectors ALTER COLUMN embedding TYPE halfvec USING NULL::halfvec",
+    "ALTER TABLE segment_vectors ALTER COLUMN embedding SET STORAGE PLAIN",
+)
+
+
+async def _create_extension(connection: Connection) -> None:
+    try:
+        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        # Empty, or vectors already that an earlier attempt has gathered.
+        await connection.execute(
+            "ALTER TABLE reindexed_segments ALTER COLUMN embedding TYPE halfvec USING embedding::text::halfvec"
+        )
+    except _UNAVAILABLE as error:
+        raise ConfigurationError(
+            f"There are no vectors without pgvector, which can't be used: {str(error).splitlines()[0]}",
+            suggestion="Install pgvector 0.7 or later on the database server, and run `CREATE EXTENSION vector` in "
+            "this database, in a schema that search_path names.",
+        ) from error
+
+
+_UNAVAILABLE = (
+    errors.FeatureNotSupported,
+    errors.UndefinedFile,
+    errors.InsufficientPrivilege,
+    errors.UndefinedObject,
+)
 _RECORD = """
 INSERT INTO embedding_models (model, dimension) VALUES (%(model)s, %(dimension)s)
 ON CONFLICT (only_one) DO UPDATE SET model = excluded.model, dimension = excluded.dimension, recorded_at = now()

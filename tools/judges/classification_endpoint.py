@@ -11,6 +11,7 @@ import httpx2
 from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable, WebUnavailable
 from graph.usage import Meter
 from tools.settings import JudgeSettings
+from tools.telemetry.tracing import model_call
 from tools.web.fetching import read_body
 from tools.web.retry_after import retry_after
 
@@ -43,6 +44,7 @@ class ClassificationEndpoint:
     def __init__(self, settings: JudgeSettings, *, first_wait: float = FIRST_WAIT) -> None:
         self._url = f"{(settings.base_url or '').rstrip('/').removesuffix('/predict')}/predict"
         self._key = settings.api_key.get_secret_value()
+        self._model = settings.model
         self._seconds = settings.timeout_seconds
         self._first_wait = first_wait
         self._client: httpx2.AsyncClient | None = None
@@ -83,8 +85,10 @@ class ClassificationEndpoint:
         left = meter.remaining()
         seconds = self._seconds if left is None else min(self._seconds, left)
         try:
-            async with asyncio.timeout(seconds), self._client.stream("POST", self._url, json=body) as response:
-                return _Response(response.status_code, await _body(response), retry_after(response.headers))
+            with model_call("classify", self._model, self._url) as call:
+                async with asyncio.timeout(seconds), self._client.stream("POST", self._url, json=body) as response:
+                    call.note_status(response.status_code)
+                    return _Response(response.status_code, await _body(response), retry_after(response.headers))
         except (TimeoutError, httpx2.TimeoutException) as error:
             if left is not None and meter.remaining() == 0:
                 raise meter.exhaust("seconds") from error

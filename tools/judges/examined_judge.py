@@ -9,6 +9,7 @@ from graph.usage import Meter
 from text.language import language
 from tools.judges.exam_marking import LanguageResult, accepts
 from tools.judges.examiner import Examiner, Standing
+from tools.telemetry.tracing import judge_span
 
 NO_PROBABILITY = "The judge reported no probability of support, which its exam asks for."
 
@@ -35,6 +36,10 @@ class ExaminedJudge:
         A verdict "supported" with a probability below the exam's threshold becomes "unsupported". Raises
         ModelReplyInvalid where the judge gives a verdict too many or too few.
         """
+        with judge_span(self.name, len(claims)) as judged:
+            return judged(await self._judge(claims, meter))
+
+    async def _judge(self, claims: Sequence[OpenClaim], meter: Meter) -> list[Judgement]:
         languages = [claim_language(claim) for claim in claims]
         standings: dict[str, Standing] = {}
         for code in dict.fromkeys(languages):

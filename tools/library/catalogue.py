@@ -13,10 +13,10 @@ from typing_extensions import TypedDict
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Space
 from tools.library.likeness import SimilarDocument, find_similar
-from tools.library.new_documents import DocumentFields, ReadyDocument
+from tools.library.new_documents import DocumentFields, ReadyDocument, readers_with, stored_readers
 from tools.originals.originals import Original, Originals
 from tools.retrieval.indexing import drop_segments, lock_library
-from tools.retrieval.scope import LASTING, VISIBLE, as_uuid
+from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, readable, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
@@ -83,11 +83,11 @@ SET {", ".join(f"{name} = excluded.{name}" for name in _WRITTEN)}, updated_at = 
 LONGEST_PAGE = 200
 PURGED_AT_ONCE = 200
 
-_COLUMNS = """
+_COLUMNS = f"""
 d.document_id::text, d.title, d.slug,
 CASE WHEN num_nonnulls(d.space_id, d.space_slug) > 0
      THEN json_build_object('id', d.space_id, 'slug', d.space_slug) END AS space,
-d.url, d.source_type, d.owner, d.metadata, d.media_type, d.page_count, d.left_out,
+d.url, d.source_type, d.owner, d.readers, d.metadata, d.media_type, d.page_count, d.left_out,
 CASE WHEN d.original_sha256 IS NOT NULL
      THEN json_build_object('sha256', d.original_sha256, 'size', d.original_size,
                             'media_type', d.original_media_type, 'name', d.original_name) END AS original,
@@ -98,7 +98,7 @@ d.created_at, d.updated_at, d.expires_at,
      'trouble', p.trouble) ORDER BY s.source_id, p.path), '[]')
  FROM places AS p JOIN sources AS s USING (workspace, source_id)
  WHERE p.workspace = %(workspace)s AND p.document_id = d.document_id
-   AND (s.owner IS NULL OR s.owner = %(user)s)) AS places
+   AND {readable("s")}) AS places
 """
 _REACHED = f"d.workspace = %(workspace)s AND {VISIBLE}"
 _GET = f"SELECT {_COLUMNS} FROM documents AS d WHERE d.document_id = %(document_id)s AND {_REACHED}"
@@ -111,7 +111,7 @@ WHERE {_REACHED}
   AND (%(source)s::uuid IS NULL AND %(path)s::text IS NULL OR EXISTS (
        SELECT FROM places AS p JOIN sources AS s USING (workspace, source_id)
        WHERE p.workspace = %(workspace)s AND p.document_id = d.document_id
-         AND (s.owner IS NULL OR s.owner = %(user)s)
+         AND {readable("s")}
          AND (%(source)s::uuid IS NULL OR p.source_id = %(source)s::uuid)
          AND (%(path)s::text IS NULL OR p.path LIKE %(path)s)))
   AND (NOT %(lasting)s OR {LASTING})
@@ -125,7 +125,15 @@ FROM documents AS d JOIN segments AS s USING (document_id)
 WHERE d.document_id = %(document_id)s AND s.workspace = %(workspace)s AND {_REACHED}
 ORDER BY s.segment_index
 """
-_DELETE = f"UPDATE documents AS d SET deleted_at = now() WHERE d.document_id = %(document_id)s AND {_REACHED}"
+# Of a document with an owner, the others who may read it may change nothing.
+_CHANGEABLE = f"d.document_id = %(document_id)s AND {_REACHED} AND coalesce(d.owner, %(user)s) = %(user)s"
+_DELETE = f"UPDATE documents AS d SET deleted_at = now() WHERE {_CHANGEABLE}"
+_OWNER = f"SELECT d.owner FROM documents AS d WHERE {_CHANGEABLE} FOR UPDATE"
+_FOLLOWED = "SELECT EXISTS (SELECT FROM places WHERE workspace = %(workspace)s AND document_id = %(document_id)s)"
+_SET_READERS = """
+UPDATE documents SET readers = %(readers)s, updated_at = now()
+WHERE workspace = %(workspace)s AND document_id = %(document_id)s AND readers IS DISTINCT FROM %(readers)s::text[]
+"""
 _GONE = """
 SELECT document_id::text FROM documents
 WHERE workspace = %(workspace)s AND (deleted_at <= now() - %(older_than)s OR expires_at <= now())
@@ -162,6 +170,7 @@ class Document:
     url: str | None
     source_type: str
     owner: str | None
+    readers: list[str] | None
     metadata: dict[str, Any]
     media_type: str
     page_count: int | None
@@ -275,7 +284,7 @@ class Documents:
             found = await (await rows.execute(_GET, row)).fetchone()
             if found is None:
                 raise _unknown(document_id)
-            similar = await find_similar(connection, row["workspace"], row["user"], [found.document_id])
+            similar = await find_similar(connection, row["workspace"], identity, [found.document_id])
         values = {each.name: getattr(found, each.name) for each in fields(Document)}
         return DocumentDetails(**values, similar_to=similar.get(found.document_id, []))
 
@@ -295,6 +304,33 @@ class Documents:
         async with self._database.connection() as connection:
             if (await connection.execute(_DELETE, row)).rowcount == 0:
                 raise _unknown(document_id)
+
+    async def taken_ids(self, identity: Identity, document_ids: Sequence[str]) -> set[str]:
+        """Return those of some ids that are of documents which the identity may not change, deleted ones included."""
+        workspace = await self._workspaces.number(identity.workspace)
+        async with self._database.connection() as connection:
+            stored = await read_stored_documents(connection, workspace, document_ids)
+        return {document_id for document_id, each in stored.items() if not each.fields.may_be_changed_by(identity)}
+
+    async def set_readers(self, identity: Identity, document_id: str, readers: Sequence[str]) -> None:
+        """Change who may read a document, from the next request on; see ``checked_readers``.
+
+        Raises NotFound, and InvalidRequest for readers that are none, for ones without the identity, and for a document
+        of a source, which has the readers of that.
+        """
+        row = await self._document_key(identity, document_id)
+        async with self._database.connection() as connection, connection.transaction():
+            found = await (await connection.execute(_OWNER, row)).fetchone()
+            if found is None:
+                raise _unknown(document_id)
+            row["readers"] = stored_readers(readers_with(identity, readers, found[0]), found[0])
+            followed = await (await connection.execute(_FOLLOWED, row)).fetchone()
+            if followed is not None and followed[0]:
+                raise InvalidRequest(
+                    "readers: the document comes from a source, and has its readers.",
+                    suggestion="Change the readers of the source.",
+                )
+            await connection.execute(_SET_READERS, row)
 
     async def purge(self, workspace: str, *, older_than: timedelta = timedelta(0)) -> int:
         """Remove a workspace's expired documents, and those deleted at least ``older_than`` ago, with their segments.
@@ -320,7 +356,7 @@ class Documents:
         return len(gone)
 
     async def _scope(self, identity: Identity) -> dict[str, Any]:
-        return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
+        return {"workspace": await self._workspaces.number(identity.workspace), **reading_as(identity)}
 
     async def _document_key(self, identity: Identity, document_id: str) -> dict[str, Any]:
         """Return the SQL parameters of a document's query. Raises NotFound if the id is not a UUID."""

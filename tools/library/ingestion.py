@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 from uuid import UUID
 
@@ -37,10 +38,13 @@ from tools.library.new_documents import (
     documents_of,
     find_files,
     make_ready,
+    stored_readers,
 )
+from tools.library.ownership import refusal_to_store
 from tools.library.sandbox import ReadFile, Sandbox
 from tools.library.sandbox_process import Reading, WiredDocument
 from tools.library.segmenting import SegmentSize, segment
+from tools.library.versions import Versions, keep_replaced, note_authors
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
 from tools.retrieval.indexing import drop_segments, index_documents, lock_library, maintain
@@ -50,10 +54,11 @@ from tools.runs.tasks import cancel_and_wait
 from tools.settings import STATIC, Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.metrics import SEGMENTS
 
 Status = Literal["created", "updated", "unchanged"]
 Draft = IndexedDocument | PackedDocument
-Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
+Change = Literal["created", "replaced", "updated", "unchanged", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +82,15 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class ComparedDocument:
-    """A document with the change that storing it makes, and the number of its stored segments."""
+    """A document with the change that storing it makes, and the number of its stored segments.
+
+    ``refusal`` is why it may not be stored.
+    """
 
     document: ReadyDocument
     change: Change
     segments: int
+    refusal: InvalidRequest | None = None
 
     @property
     def writes(self) -> bool:
@@ -92,11 +101,12 @@ class ComparedDocument:
         """Whether its segments have to be made and are not among the drafts yet."""
         return self.change in ("created", "replaced") and self.document.document_id not in drafts
 
-    def outcome(self, drafts: Mapping[str, Draft]) -> Ingested | NotFound:
+    def outcome(self, drafts: Mapping[str, Draft]) -> Ingested | InvalidRequest:
         """Return the result for the document, valid once its changes are written."""
         document = self.document
-        if self.change == "foreign":
-            return NotFound(f"There is no document {document.document_id} that you can change.")
+        if self.change == "refused":
+            assert self.refusal is not None
+            return self.refusal
         status: Status = "updated" if self.change == "replaced" else self.change
         cut = self.change in ("created", "replaced")
         segments = drafts[document.document_id].segments if cut else self.segments
@@ -113,20 +123,38 @@ class ComparedDocument:
 
 
 async def compare_documents(
-    connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+    connection: Connection,
+    workspace: int,
+    identity: Identity,
+    documents: Sequence[ReadyDocument],
+    *,
+    all_readers: bool = False,
 ) -> list[ComparedDocument]:
-    """Compare documents with their stored versions; those owned by another user are ``foreign``."""
+    """Compare documents with their stored versions; those that the identity may not store are ``refused``.
+
+    ``all_readers``: documents without an owner may be changed whoever their readers are.
+    """
     stored = await read_stored_documents(connection, workspace, [document.document_id for document in documents])
-    return [_compared(document, stored.get(document.document_id), identity.user) for document in documents]
+    return [
+        _compared(document, stored.get(document.document_id), identity, all_readers=all_readers)
+        for document in documents
+    ]
 
 
-def _compared(document: ReadyDocument, stored: StoredDocument | None, user: str) -> ComparedDocument:
+def _compared(
+    document: ReadyDocument, stored: StoredDocument | None, identity: Identity, *, all_readers: bool
+) -> ComparedDocument:
+    said = document.fields.readers
+    if said is None and stored is not None:
+        said = stored.fields.readers  # so that nobody opens a document by not mentioning them
+    readers = stored_readers(said, document.fields.owner)
+    document = replace(document, fields=replace(document.fields, readers=readers))
+    if (refusal := refusal_to_store(document, stored, identity, all_readers=all_readers)) is not None:
+        return ComparedDocument(document, "refused", 0, refusal)
     if stored is None:
         return ComparedDocument(document, "created", 0)
     change: Change = "updated"
-    if stored.fields.owner not in (None, user):
-        change = "foreign"
-    elif stored.is_same(document):
+    if stored.is_same(document):
         change = "unchanged"
     elif not stored.holds(document):
         change = "replaced"
@@ -134,13 +162,25 @@ def _compared(document: ReadyDocument, stored: StoredDocument | None, user: str)
 
 
 async def write_changes(
-    connection: Connection, workspace: int, changes: Sequence[ComparedDocument], drafts: Mapping[str, Draft]
+    connection: Connection,
+    workspace: int,
+    changes: Sequence[ComparedDocument],
+    drafts: Mapping[str, Draft],
+    *,
+    user: str,
+    keep: int,
 ) -> None:
-    """Write the changes within the caller's transaction; ``drafts`` are the segments of new texts."""
+    """Write the changes of a user within the caller's transaction; ``drafts`` are the segments of new texts.
+
+    The texts that they replace are kept as versions, at most ``keep`` of a document.
+    """
     replaced = [each.document.document_id for each in changes if each.change == "replaced"]
     if replaced:
+        await keep_replaced(connection, workspace, replaced, user=user, keep=keep)
         await drop_segments(connection, workspace, replaced)
     await write_document_rows(connection, workspace, [each.document for each in changes if each.writes])
+    texts = [each.document.document_id for each in changes if each.change in ("created", "replaced")]
+    await note_authors(connection, workspace, texts, user=user)
     cut = [drafts[each.document.document_id] for each in changes if each.change in ("created", "replaced")]
     await index_documents(connection, workspace, cut)
 
@@ -192,7 +232,11 @@ class _Source:
 
 
 class Ingestor:
-    """An ingestor of documents, one by one or in batches. With a sandbox, its processes read them."""
+    """An ingestor of documents, one by one or in batches. With a sandbox, its processes read them.
+
+    With ``all_readers`` it also replaces documents that only others may read, unless they have another owner: for
+    those who operate the deployment, and for sources, which say who reads their documents.
+    """
 
     def __init__(
         self,
@@ -201,7 +245,10 @@ class Ingestor:
         embedder: Embedder,
         settings: Settings,
         sandbox: Sandbox | None = None,
+        *,
+        all_readers: bool = False,
     ) -> None:
+        self._all_readers = all_readers
         self._database = database
         self._workspaces = workspaces
         self._embedder = embedder
@@ -213,11 +260,32 @@ class Ingestor:
             Recognition(settings.ocr_languages, settings.ocr_seconds) if settings.ocr == "auto" else None
         )
         self._sandbox = sandbox
+        self._versions = Versions(database, workspaces)
+
+    async def restore(self, identity: Identity, document_id: str, version: int) -> Ingested:
+        """Make a text that was replaced the document's text again, as a new version; its owner and space stay.
+
+        Raises NotFound for an unknown document or version, or a document of another user, and as ``ingest`` does.
+        """
+        workspace = await self._workspaces.number(identity.workspace)
+        kept = await self._versions.load(identity, document_id, version)
+        async with self._database.connection() as connection:
+            await self._check_embedder(connection)
+            stored = (await read_stored_documents(connection, workspace, [document_id]))[document_id]
+        vectors = await self._embedder.embed([kept.text[span.start : span.end] for span in kept.spans])
+        fields = replace(stored.fields, **kept.fields)
+        ready = ReadyDocument(document_id, fields.title, fields, kept.content_hash)
+        draft = IndexedDocument(document_id, fields.title, kept.spans, kept.text, np.asarray(vectors))
+        [outcome] = await self._store(workspace, identity, [ready], drafts={document_id: draft})
+        report = _raised(outcome)
+        await self.maintain(identity)
+        return report
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
         """Store a document or its new version; nothing is written if it is unchanged.
 
         Raises InvalidRequest, UnreadableDocument, NotFound (unknown workspace, or another user's document id),
+        NotPermitted (an owner or a space that the identity may not choose),
         EmbeddingUnavailable, EmbeddingMismatch, DatabaseUnavailable. After any of them the library is unchanged.
         """
         workspace = await self._workspaces.number(identity.workspace)
@@ -225,7 +293,7 @@ class Ingestor:
             report = await self.ingest_wired(identity, await asyncio.to_thread(WiredDocument.of, document))
         else:
             ready = await asyncio.to_thread(self._ready, document)
-            [outcome] = await self._store(workspace, identity, [ready])
+            [outcome] = _counted(await self._store(workspace, identity, [ready]))
             report = _raised(outcome)
         if report.status != "unchanged":
             await self.maintain(identity)
@@ -246,9 +314,9 @@ class Ingestor:
         async def again(_: ReadyDocument) -> ReadFile:
             return await self._read(workspace, document, None, tell)
 
-        [outcome] = await self._store(
-            workspace, identity, [file.ready], {document.document_id: file}, again, finish=finish, tell=tell
-        )
+        files = {document.document_id: file}
+        stored = await self._store(workspace, identity, [file.ready], files, again, finish=finish, tell=tell)
+        [outcome] = _counted(stored)
         return _raised(outcome)
 
     async def maintain(self, identity: Identity) -> None:
@@ -286,6 +354,7 @@ class Ingestor:
         paths: Sequence[Path],
         *,
         owner: str | None = None,
+        readers: Sequence[str] | None = None,
         space: Space | None = None,
         progress: Progress | None = None,
         reading: Callable[[str], None] = lambda name: None,
@@ -302,7 +371,8 @@ class Ingestor:
         sources: list[_Source] = []
         for file in files:
             first = seen.setdefault(file.key, file)
-            load = partial(self._load_file, identity.workspace, owner, space, reading, file)
+            fields = NewDocument(owner=owner, readers=readers, space=space, source_type="file")
+            load = partial(self._load_file, identity.workspace, fields, reading, file)
             document_id = file.document_id(identity.workspace)
             sources.append(
                 _Source(file.name, load if first is file else partial(_refuse_duplicate, first), document_id)
@@ -316,17 +386,10 @@ class Ingestor:
         return self._originals.with_original(ready, document.data)
 
     def _load_file(
-        self, workspace: str, owner: str | None, space: Space | None, reading: Callable[[str], None], file: FoundFile
+        self, workspace: str, fields: NewDocument, reading: Callable[[str], None], file: FoundFile
     ) -> NewDocument:
         reading(file.name)
-        return NewDocument(
-            data=file.read(self._max_bytes),
-            name=file.key,
-            document_id=file.document_id(workspace),
-            owner=owner,
-            space=space,
-            source_type="file",
-        )
+        return replace(fields, data=file.read(self._max_bytes), name=file.key, document_id=file.document_id(workspace))
 
     async def _run(
         self, identity: Identity, sources: Sequence[_Source], progress: Progress | None
@@ -344,7 +407,7 @@ class Ingestor:
             async for batch in batches:
                 documents = [each.ready for each in batch if each.ready]
                 reread = None if self._sandbox is None else again
-                stored = iter(await self._store(workspace, identity, documents, files, reread))
+                stored = iter(_counted(await self._store(workspace, identity, documents, files, reread)))
                 files.clear()
                 for item in batch:
                     report = _report(item.name, item.error or next(stored))
@@ -436,6 +499,7 @@ class Ingestor:
             max_characters=limits.max_characters,
             seconds=limits.file_seconds,
             recognition=None if self._recognition is None else asdict(self._recognition),
+            vectors=self._database.has_vectors,
         )
         file = await self._sandbox.read(document, how, tell=tell)
         data = None if document.is_text else document.data
@@ -457,15 +521,18 @@ class Ingestor:
         *,
         finish: Finish | None = None,
         tell: Progress = _silent,
-    ) -> list[Ingested | NotFound]:
-        """Write the changes of documents with distinct ids; the result is NotFound for those of another user.
+        drafts: Mapping[str, Draft] = MappingProxyType({}),
+    ) -> list[Ingested | InvalidRequest]:
+        """Write the changes of documents with distinct ids; the result is an error for those that it may not store.
 
         ``files`` are what the sandbox has read; ``again`` reads one whose stored segments were replaced meanwhile.
+        ``drafts`` are the segments of documents that are not read at all.
         """
-        drafts: dict[str, Draft] = {}
+        self._database.require_room()
+        drafts = dict(drafts)
         while documents:
             async with self._database.connection() as connection:
-                before = await compare_documents(connection, workspace, identity, documents)
+                before = await self._compare(connection, workspace, identity, documents)
             new = [each.document for each in before if each.is_new_text(drafts)]
             if again is None:
                 drafts |= await self._drafts(new)
@@ -478,27 +545,39 @@ class Ingestor:
                     now = before
                     if any(each.writes for each in before):
                         await lock_library(connection, workspace)
-                        now = await compare_documents(connection, workspace, identity, documents)
+                        now = await self._compare(connection, workspace, identity, documents)
                     written = [each.document for each in now if each.writes]
                     cut = not any(each.is_new_text(drafts) for each in now)
                     if cut and await self._originals.write(connection, workspace, written):
                         if written:
-                            await check_recorded(connection, self._embedder)
-                            await write_changes(connection, workspace, now, drafts)
+                            await self._check_embedder(connection)
+                            await write_changes(
+                                connection,
+                                workspace,
+                                now,
+                                drafts,
+                                user=identity.user,
+                                keep=self._settings.versions.keep,
+                            )
                         found = [each.outcome(drafts) for each in now]
-                        outcomes = await _with_similar(connection, workspace, identity.user, found)
+                        outcomes = await _with_similar(connection, workspace, identity, found)
                         for outcome in outcomes if finish is not None else ():
                             if finish is not None and isinstance(outcome, Ingested):
                                 await finish(connection, outcome)
                         return outcomes
         return []
 
+    async def _compare(
+        self, connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+    ) -> list[ComparedDocument]:
+        return await compare_documents(connection, workspace, identity, documents, all_readers=self._all_readers)
+
     async def _packed(self, workspace: int, files: Sequence[ReadFile], tell: Progress) -> dict[str, Draft]:
         """Return the drafts of files that the sandbox has read, embedded where it has not done that."""
         if not files:
             return {}
         async with self._database.connection() as connection:
-            await check_recorded(connection, self._embedder)
+            await self._check_embedder(connection)
         texts = [text for file in files for text in file.texts]
         vectors = []
         for start in range(0, len(texts), EMBEDDED_AT_ONCE):
@@ -522,17 +601,25 @@ class Ingestor:
         if not parsed:
             return {}
         async with self._database.connection() as connection:
-            await check_recorded(connection, self._embedder)
+            await self._check_embedder(connection)
         spans = await asyncio.to_thread(lambda: [segment(text, self._size, count_tokens) for _, text in parsed])
         texts = [text.text[span.start : span.end] for (_, text), cut in zip(parsed, spans, strict=True) for span in cut]
-        vectors = await self._embedder.embed(texts)
+        vectors = await self._embedder.embed(texts) if self._database.has_vectors else None
         ends = list(accumulate(map(len, spans)))
         return {
             each.document_id: IndexedDocument(
-                each.document_id, each.fields.title, cut, text.text, vectors[end - len(cut) : end]
+                each.document_id,
+                each.fields.title,
+                cut,
+                text.text,
+                None if vectors is None else vectors[end - len(cut) : end],
             )
             for (each, text), cut, end in zip(parsed, spans, ends, strict=True)
         }
+
+    async def _check_embedder(self, connection: Connection) -> None:
+        if self._database.has_vectors:
+            await check_recorded(connection, self._embedder)
 
 
 _HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"
@@ -542,18 +629,25 @@ def _given(document: NewDocument) -> NewDocument:
     return document
 
 
-def _raised(outcome: Ingested | NotFound) -> Ingested:
-    if isinstance(outcome, NotFound):
+def _counted(outcomes: list[Ingested | InvalidRequest]) -> list[Ingested | InvalidRequest]:
+    """Count the segments of documents that were stored, and return the outcomes."""
+    stored = (each for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged")
+    SEGMENTS.inc(sum(each.segments for each in stored))
+    return outcomes
+
+
+def _raised(outcome: Ingested | InvalidRequest) -> Ingested:
+    if isinstance(outcome, InvalidRequest):
         raise outcome
     return outcome
 
 
 async def _with_similar(
-    connection: Connection, workspace: int, user: str, outcomes: Sequence[Ingested | NotFound]
-) -> list[Ingested | NotFound]:
+    connection: Connection, workspace: int, identity: Identity, outcomes: Sequence[Ingested | InvalidRequest]
+) -> list[Ingested | InvalidRequest]:
     """Tell of each document whose text is new which others are similar to it."""
     new = [each.document_id for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged"]
-    similar = await find_similar(connection, workspace, user, new) if new else {}
+    similar = await find_similar(connection, workspace, identity, new) if new else {}
     return [
         replace(each, similar_to=similar[each.document_id])
         if isinstance(each, Ingested) and each.document_id in similar

@@ -6,7 +6,7 @@ that a file is stored exactly once, however often its worker dies.
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -18,6 +18,7 @@ from graph.errors import CitewellError, InvalidRequest, NotFound, QueueFull, res
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested
 from tools.library.sandbox_process import WiredDocument
+from tools.library.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
 from tools.settings import JobSettings
@@ -33,7 +34,10 @@ POLL_SECONDS = 2.0  # the net below the notifications
 BETWEEN_REPORTS_SECONDS = 0.5
 LONGEST_PAGE = 1000
 
-_INSERT_JOB = 'INSERT INTO ingestion_jobs (workspace, "user") VALUES (%(workspace)s, %(user)s) RETURNING job_id::text'
+_INSERT_JOB = """
+INSERT INTO ingestion_jobs (workspace, "user", groups, spaces, assigns_owners)
+VALUES (%(workspace)s, %(user)s, %(groups)s, %(spaces)s, %(assigns_owners)s) RETURNING job_id::text
+"""
 _INSERT_FILE = """
 INSERT INTO ingestion_files (job_id, file_no, workspace, document_id, name, bytes) VALUES (%s, %s, %s, %s, %s, %s)
 """
@@ -114,7 +118,7 @@ DELETE FROM ingestion_jobs WHERE job_id = ANY (array(
 """
 
 
-class Problem(TypedDict):
+class FileProblem(TypedDict):
     """Why a file was refused, or what it waits for."""
 
     code: str
@@ -176,7 +180,7 @@ class JobFile:
     document_id: str
     bytes: int
     state: FileState
-    problem: Problem | None
+    problem: FileProblem | None
     ingested: Ingested | None
     segments: int | None
     seconds: float | None
@@ -221,15 +225,18 @@ class Jobs:
         """Take documents in, all or none; return the id of their job.
 
         Raises InvalidRequest if there are none, QueueFull where the user has too many waiting, NotFound for an unknown
-        workspace.
+        workspace, DiskLow.
         """
+        self._database.require_room()
         if not documents:
             raise InvalidRequest("A job needs at least one file.")
-        row = await self._scope(identity)
+        row = {**await self._scope(identity), "groups": list(identity.groups)}
         async with self._database.connection() as connection:
             await self._check_room(connection, row, documents)
             async with connection.transaction():
-                found = await (await connection.execute(_INSERT_JOB, row)).fetchone()
+                spaces = None if identity.spaces is None else list(identity.spaces)
+                rights = {"spaces": spaces, "assigns_owners": identity.assigns_owners}
+                found = await (await connection.execute(_INSERT_JOB, row | rights)).fetchone()
                 assert found is not None
                 job_id: str = found[0]
                 files = [
@@ -299,8 +306,30 @@ class Jobs:
         """Read the files of a job behind the number ``after``, at most 1,000. Raises NotFound."""
         async with self._database.connection() as connection:
             await self._own(connection, identity, job_id)
-        found = await self._read_files(job_id, after, limit + 1, state)
+        found = await self._without_hidden(identity, await self._read_files(job_id, after, limit + 1, state))
         return FilePage(found[:limit], found[limit - 1].file_no if len(found) > limit else None)
+
+    async def _without_hidden(self, identity: Identity, files: Sequence[JobFile]) -> list[JobFile]:
+        """Leave out similar documents that the identity may not read any more."""
+        similar = {other["document_id"] for each in files if each.ingested for other in each.ingested.similar_to}
+        if not similar:
+            return list(files)
+        async with self._database.connection() as connection:
+            workspace = await self._workspaces.number(identity.workspace)
+            refused, gone = await find_unreadable(connection, workspace, identity, similar)
+        hidden = refused | gone
+        return [
+            each
+            if each.ingested is None
+            else replace(
+                each,
+                ingested=replace(
+                    each.ingested,
+                    similar_to=[one for one in each.ingested.similar_to if one["document_id"] not in hidden],
+                ),
+            )
+            for each in files
+        ]
 
     async def follow(self, identity: Identity, job_id: str) -> AsyncIterator[Job]:
         """Yield a job whenever it has changed, at most twice a second, up to its end. Raises NotFound."""

@@ -28,6 +28,8 @@ from tools.runs.retry import retry_while_unavailable
 from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.settings import JobSettings
 from tools.storage.database import Connection, Database
+from tools.telemetry.metrics import FILES, LEASE_FAILURES
+from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.jobs")
 
@@ -72,9 +74,10 @@ WITH busy AS (
     UPDATE ingestion_jobs SET state = 'running', started_at = coalesce(started_at, now()),
                               claimed_at = clock_timestamp()
     FROM taken WHERE ingestion_jobs.job_id = taken.job_id
-    RETURNING ingestion_jobs.job_id, workspace, "user"
+    RETURNING ingestion_jobs.job_id, workspace, "user", groups, spaces, assigns_owners
 )
-SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.name, workspaces.name AS workspace, "user"
+SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.name, workspaces.name AS workspace, "user",
+       groups, spaces, assigns_owners
 FROM taken JOIN begun USING (job_id) JOIN workspaces ON workspaces.number = begun.workspace
 """
 _UPLOAD = "SELECT fields, data, is_text FROM ingestion_uploads WHERE job_id = %(job_id)s AND file_no = %(file_no)s"
@@ -126,6 +129,9 @@ class ClaimedFile:
     name: str
     workspace: str
     user: str
+    groups: list[str]
+    spaces: list[str] | None
+    assigns_owners: bool
     progress: tuple[int | None, int | None] = (None, None)
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
@@ -136,8 +142,9 @@ class ClaimedFile:
 
     @property
     def identity(self) -> Identity:
-        """Who the file is stored for."""
-        return Identity(self.workspace, self.user)
+        """Who the file is stored for, with what the credentials allowed that it was sent with."""
+        spaces = None if self.spaces is None else tuple(self.spaces)
+        return Identity(self.workspace, self.user, tuple(self.groups), spaces, assigns_owners=self.assigns_owners)
 
 
 class JobWorker:
@@ -174,8 +181,11 @@ class JobWorker:
         """Start working, unless it has begun or there are none to read at once."""
         if not self._tasks and self._size:
             self._tasks = [
-                asyncio.create_task(self._keep_leases(), name="citewell-job-leases"),
-                *(asyncio.create_task(self._work(), name=f"citewell-job-worker-{n}") for n in range(self._size)),
+                asyncio.create_task(work(), name=name, context=background_context())
+                for name, work in (
+                    ("citewell-job-leases", self._keep_leases),
+                    *((f"citewell-job-worker-{n}", self._work) for n in range(self._size)),
+                )
             ]
 
     async def close(self) -> None:
@@ -251,6 +261,7 @@ class JobWorker:
             ingested = await self._ingestor.ingest_wired(
                 file.identity, await self._upload(file), finish=finish, tell=tell
             )
+            FILES.labels("unchanged" if ingested.status == "unchanged" else "stored").inc()
             if ingested.status != "unchanged":
                 whole = Identity(file.workspace)
                 self._changed[whole] = self._changed.get(whole, 0) + 1
@@ -286,6 +297,7 @@ class JobWorker:
 
         with suppress(DatabaseUnavailable):  # then its lease runs out
             await retry_while_unavailable(write)
+            FILES.labels("retried" if retryable or again else "refused").inc()
 
     async def _release(self, file: ClaimedFile) -> None:
         with suppress(CitewellError):
@@ -328,6 +340,7 @@ class JobWorker:
                         await self._extend(files)
                         last, self._reported = now, told
                     except CitewellError as error:
+                        LEASE_FAILURES.labels("files").inc()
                         log.warning("leases of %d files could not be extended: %s", len(files), error.message)
                     except Exception:
                         log.exception("leases of %d files could not be extended", len(files))

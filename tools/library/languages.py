@@ -8,7 +8,7 @@ from psycopg import sql
 from graph.evidence import Identity
 from text.language import language
 from tools.retrieval.partitions import existing_partition, partition_name
-from tools.retrieval.scope import LASTING, VISIBLE
+from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -58,7 +58,7 @@ class SampledLanguages:
             partition=sql.Identifier(partition_name(workspace)), workspace=sql.Literal(workspace)
         )
         async with self._database.connection() as connection, existing_partition(identity.workspace):
-            found = await connection.execute(query, {"user": identity.user, "places": PLACES})
+            found = await connection.execute(query, {**reading_as(identity), "places": PLACES})
             return [row[0] for row in await found.fetchall()]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from answers.checking import question_coverage
 from graph.ports import Families, Resources, SegmentSearcher
+from tools.auth.document_links import DocumentLinks
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, open_embedder, recorded_embedding, refuse_mismatch
 from tools.judges.examined_judge import examined_by
@@ -22,6 +23,7 @@ from tools.library.places import Places
 from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
+from tools.library.versions import Versions
 from tools.library.web_pages import WebPages
 from tools.mcp_search.mcp_library import McpLibrary, open_mcp_search
 from tools.originals.originals import Originals
@@ -48,11 +50,13 @@ class Library:
     embedder: Embedder
     workspaces: Workspaces
     documents: Documents
+    versions: Versions
     originals: Originals
     places: Places
     ingestor: Ingestor
     jobs: Jobs
     job_worker: JobWorker
+    links: DocumentLinks
     sources: Sources
     syncer: Syncer
     syncs: BackgroundSyncs
@@ -113,7 +117,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
         pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
-        following = Ingestor(database, workspaces, embedder, settings, followed)
+        following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
         syncs = BackgroundSyncs(syncer, followed)
         try:
@@ -130,11 +134,13 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     embedder=embedder,
                     workspaces=workspaces,
                     documents=documents,
+                    versions=Versions(database, workspaces),
                     originals=originals,
                     places=Places(reader, originals),
                     ingestor=ingestor,
                     jobs=Jobs(database, workspaces, settings.jobs, notifications),
                     job_worker=job_worker,
+                    links=DocumentLinks(database, workspaces, settings),
                     sources=Sources(database, workspaces),
                     syncer=syncer,
                     syncs=syncs,
@@ -142,7 +148,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     searcher=searcher,
                     reader=reader,
                     families=families,
-                    passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
+                    passages=MarkedPassages(reader, searcher, ingestor, keep_days=settings.web.keep_days),
                     web=web,
                     mcp=mcp,
                     pages=pages,

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
+from graph.evidence import Identity
 from text.scripts import UNSPACED
-from tools.retrieval.scope import LASTING, VISIBLE
+from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.storage.database import Connection
 
 BITS = 256
@@ -98,11 +99,11 @@ ORDER BY near.differing, near.document_id
 
 
 async def find_similar(
-    connection: Connection, workspace: int, user: str, document_ids: Sequence[str]
+    connection: Connection, workspace: int, identity: Identity, document_ids: Sequence[str]
 ) -> dict[str, list[SimilarDocument]]:
-    """Find for each document up to three others that share its file or most of its text and that the user may read."""
+    """Find for each document up to three others that share its file or most of its text, as the identity may read."""
     found: dict[str, list[SimilarDocument]] = {}
-    row = {"workspace": workspace, "user": user, "ids": list(document_ids)}
+    row = {"workspace": workspace, **reading_as(identity), "ids": list(document_ids)}
     for document_id, other, title, differing in await (await connection.execute(_SIMILAR, row)).fetchall():
         share = round(1 - 2 * differing / BITS, 2)
         found.setdefault(document_id, []).append({"document_id": other, "title": title, "share": share})

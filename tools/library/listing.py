@@ -8,7 +8,7 @@ from graph.ports import ListedDocument, Listing
 from graph.state import Turn
 from text.language import language, stop_words
 from tools.library.catalogue import containing
-from tools.retrieval.scope import LASTING, VISIBLE
+from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.rules.library_questions import after_listing, library_question
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -65,7 +65,7 @@ class LibraryCatalogue:
         name = asked["name"].casefold().removeprefix("./").lstrip("/")
         row: dict[str, Any] = {
             "workspace": await self._workspaces.number(identity.workspace),
-            "user": identity.user,
+            **reading_as(identity),
             "spaces": list(spaces) or None,
             "media_type": asked["media_type"] or None,
             "since": asked["since"] or None,

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
-from graph.evidence import Space
+from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.likeness import sketch
 from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, Recognition, media_type_of, parse
@@ -24,6 +24,7 @@ from tools.parsers.parser_registry import ARCHIVE
 HASH_EPOCH = b"3"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
 MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}
+MOST_READERS = 100
 _NAMED_BY_TEXT = 80
 _URL = re.compile(r"https?://[^\s/]|/(?!/)", re.IGNORECASE)
 
@@ -32,9 +33,10 @@ _URL = re.compile(r"https?://[^\s/]|/(?!/)", re.IGNORECASE)
 class NewDocument:
     """A document to ingest: either ``text`` or the ``data`` of a file. Fields that are None may come from the file.
 
-    ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. Only ``owner`` may read
-    the document; None means the whole workspace. ``metadata`` is stored and returned as is, at most 16 KB of JSON;
-    ``source`` joins it under that name, and says where the file was fetched.
+    ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. ``owner`` and
+    ``readers`` say who may read the document, see ``checked_readers``; where ``readers`` is None, those of a stored
+    document stay. ``metadata`` is stored and returned as is, at most 16 KB of JSON; ``source`` joins it under that
+    name, and says where the file was fetched.
     """
 
     text: str | None = None
@@ -44,6 +46,7 @@ class NewDocument:
     document_id: str | None = None
     title: str | None = None
     owner: str | None = None
+    readers: Sequence[str] | None = None
     space: Space | None = None
     slug: str | None = None
     url: str | None = None
@@ -68,6 +71,7 @@ class DocumentFields:
     url: str | None
     source_type: str
     owner: str | None
+    readers: list[str] | None
     metadata: dict[str, Any]
     media_type: str
     page_count: int | None
@@ -78,6 +82,12 @@ class DocumentFields:
     original_size: int | None = None
     original_media_type: str | None = None
     original_name: str | None = None
+
+    def may_be_changed_by(self, identity: Identity) -> bool:
+        """Whether an identity may change the document: its owner, or where it has none all who may read it."""
+        if self.owner is not None:
+            return self.owner == identity.user
+        return self.readers is None or not set(self.readers).isdisjoint(identity.readers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +140,7 @@ def make_ready(
         url=_checked_url(_short("url", new.url or _text_field(front, "url"))),
         source_type=_short("source_type", new.source_type) or "document",
         owner=_short("owner", new.owner),
+        readers=checked_readers(new.readers, new.owner),
         metadata=_checked_metadata(metadata),
         media_type=parsed.media_type,
         page_count=parsed.page_count,
@@ -195,16 +206,65 @@ def documents_of(
 def id_of(new: NewDocument) -> str:
     """Return the id of a document: its own, for a file one that follows from its bytes, or else a new one.
 
-    So a file that is sent twice is one document, unless its host addresses it differently, or it is in another space or
-    of another owner. Raises InvalidRequest.
+    So a file that is sent twice is one document, unless its host addresses it differently, or it is in another space,
+    of another owner or for other readers. Raises InvalidRequest.
     """
     if new.document_id is not None:
         return valid_id(new.document_id)
     if new.data is None:
         return str(uuid4())
     space = new.space or {"id": None, "slug": None}
-    place = [new.owner, space.get("id"), space.get("slug"), new.slug, new.url]
+    place: list[Any] = [new.owner, space.get("id"), space.get("slug"), new.slug, new.url]
+    if readers := stored_readers(checked_readers(new.readers, new.owner), new.owner):
+        place.append(readers)
     return str(uuid5(_FILES, json.dumps([*place, hashlib.sha256(new.data).hexdigest()], default=str)))
+
+
+def checked_readers(readers: Sequence[str] | None, owner: str | None) -> list[str] | None:
+    """Return who may read a document besides its owner, in order and each once; None says nothing of it.
+
+    Readers are ``user:NAME``, ``group:NAME``, or ``everyone`` in the workspace. An empty list leaves the owner alone.
+    Raises InvalidRequest.
+    """
+    if readers is None:
+        return None
+    if len(readers) > MOST_READERS:
+        raise InvalidRequest(f"readers: at most {MOST_READERS}.", suggestion="Name a group of them.")
+    for reader in readers:
+        kind = next((kind for kind in (USER, GROUP) if reader.startswith(kind)), None)
+        name = reader.removeprefix(kind) if kind else ""
+        if reader != EVERYONE and (not name.strip() or len(name) > MOST_CHARACTERS["owner"] or not name.isprintable()):
+            raise InvalidRequest(
+                f"readers: {reader[:100]!r} is no reader.",
+                suggestion="Write user:NAME, group:NAME, or everyone.",
+            )
+    if EVERYONE in readers:
+        return [EVERYONE]
+    if not readers and owner is None:
+        raise InvalidRequest(
+            "readers: nobody could read the document.",
+            suggestion="Name a user, a group or everyone, or set its owner.",
+        )
+    return sorted(set(readers))
+
+
+def stored_readers(said: list[str] | None, owner: str | None) -> list[str] | None:
+    """Return checked readers as they are stored: None for everyone, or for the owner alone where there is one."""
+    return None if not said or (said == [EVERYONE] and owner is None) else said
+
+
+def readers_with(identity: Identity, readers: Sequence[str] | None, owner: str | None) -> list[str] | None:
+    """Return readers as ``checked_readers`` does, for a document that an identity stores for itself too.
+
+    Raises InvalidRequest also for readers without the identity, which would lose the document by its own request.
+    """
+    checked = checked_readers(readers, owner)
+    if checked is not None and owner != identity.user and set(checked).isdisjoint(identity.readers):
+        raise InvalidRequest(
+            "readers: you would not be among them.",
+            suggestion=f"Add {USER}{identity.user} or one of your groups, or be the document's owner.",
+        )
+    return checked
 
 
 def valid_id(document_id: str) -> str:
@@ -301,7 +361,7 @@ _BLOCK_FIELDS = attrgetter(*(each.name for each in fields(Block)))
 
 def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
     """Hash all inputs of segmenting: text, blocks, segment size, and the title, which is indexed in every segment."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(b"whole blocks" if parsed.whole_blocks else b"")
     for part in (HASH_EPOCH, str(size).encode(), title.encode(), parsed.text.encode()):
         digest.update(b"%d:" % len(part) + part)
     for block in parsed.blocks:

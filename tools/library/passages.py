@@ -1,4 +1,4 @@
-"""Resolve a passage that a reader marked: find it in the selected documents, or store it so that it can be cited."""
+"""Resolve a passage that a reader marked: find it in the library, or store it so that it can be cited."""
 
 import asyncio
 import re
@@ -9,22 +9,26 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 from uuid import UUID, uuid5
 
-from graph.evidence import Identity, Page, Segment
-from graph.ports import SegmentReader
+from graph.evidence import Identity, Segment
+from graph.ports import SearchQuery, SegmentReader, SegmentSearcher
 from text.normal_forms import compose
 from text.words import is_whole
 from tools.library.ingestion import Ingestor, NewDocument
 
 SOURCE_TYPE = "selection"
 MOST_PLACES = 1000  # tried in the search for a place at word boundaries
+CANDIDATES = 10  # segments of the library that are most like a passage
+BESIDE = 2  # neighbours of each on either side, into which it may reach
+FEWEST_LETTERS = 12  # of a passage that may stand between notation: fewer are found by chance
 _NAMESPACE = UUID("5b0c5d4e-6e0b-5b7e-9f0a-3f4de1c4b8f2")
 
 
 class MarkedPassages:
     """A finder of passages in documents; passages that are in none of them are stored for ``keep_days``."""
 
-    def __init__(self, reader: SegmentReader, ingestor: Ingestor, *, keep_days: int) -> None:
+    def __init__(self, reader: SegmentReader, searcher: SegmentSearcher, ingestor: Ingestor, *, keep_days: int) -> None:
         self._reader = reader
+        self._searcher = searcher
         self._ingestor = ingestor
         self._keep = timedelta(days=keep_days)
 
@@ -38,9 +42,29 @@ class MarkedPassages:
         passage = compose(text).strip()
         if not passage:
             return []
-        pages = await self._reader.read_pages(list(dict.fromkeys(document_ids)), identity) if document_ids else []
-        found = await asyncio.to_thread(_first_holding, pages, passage)
+        if document_ids:
+            pages = await self._reader.read_pages(list(dict.fromkeys(document_ids)), identity)
+            texts: list[Sequence[Segment]] = [page.segments for page in pages]
+        else:
+            texts = await self._likely(passage, identity)
+        found = await asyncio.to_thread(_first_holding, texts, passage)
         return found or await self._stored(passage, identity)
+
+    async def _likely(self, passage: str, identity: Identity) -> list[Sequence[Segment]]:
+        """Return the stretches of the library that are most like a passage, each of consecutive segments."""
+        query = SearchQuery(passage, identity, top_k=CANDIDATES, min_score=0.0, expand=BESIDE)
+        stretches: list[list[Segment]] = []
+        rank: dict[str, int] = {}
+        hits = (await self._searcher.search(query)).hits
+        for hit in hits:
+            rank.setdefault(hit.segment.document_id, len(rank))
+        for segment in sorted((hit.segment for hit in hits), key=lambda each: (rank[each.document_id], each.start)):
+            last = stretches[-1][-1] if stretches else None
+            if last and (last.document_id, last.end) == (segment.document_id, segment.start):
+                stretches[-1].append(segment)
+            else:
+                stretches.append([segment])
+        return [*stretches]
 
     async def _stored(self, passage: str, identity: Identity) -> list[Segment]:
         document_id = str(uuid5(_NAMESPACE, "\0".join((identity.workspace, identity.user, passage))))
@@ -57,12 +81,20 @@ class MarkedPassages:
         return [segment for page in await self._reader.read_pages([document_id], identity) for segment in page.segments]
 
 
-def _first_holding(pages: Sequence[Page], passage: str) -> list[Segment]:
-    for page in pages:
-        if span := find_span(passage, "".join(segment.text for segment in page.segments)):
-            start, end = span
-            return [segment for segment in page.segments if segment.start < end and start < segment.end]
+def _first_holding(texts: Sequence[Sequence[Segment]], passage: str) -> list[Segment]:
+    """Return the segments of the first text that holds a passage; word for word goes before between notation."""
+    for find in (find_span, find_rendered):
+        for segments in texts:
+            if segments and (span := find(passage, "".join(segment.text for segment in segments))):
+                start, end = (segments[0].start + at for at in span)
+                return [segment for segment in segments if segment.start < end and start < segment.end]
     return []
+
+
+_VISIBLE = re.compile(r"\S+")
+_LETTERS = re.compile(r"[^\W_]+")
+# What a browser shows nothing of: the target of a link or an image, a tag, an attribute behind a heading.
+_HIDDEN = re.compile(r"\]\([^()\n]*\)|</?[A-Za-z][^<>]*>|\{#[\w-]+\}")
 
 
 def find_span(passage: str, text: str) -> tuple[int, int] | None:
@@ -72,13 +104,29 @@ def find_span(passage: str, text: str) -> tuple[int, int] | None:
     exactly. Returns the span in the original text; a place at word boundaries is preferred to one inside a word. Takes
     time linear in the text.
     """
-    needle = _squeezed(compose(passage))
     composed, clusters = _composed(text)
-    squeezed = _squeezed(composed)
+    return _found(compose(passage), composed, clusters, _VISIBLE)
+
+
+def find_rendered(passage: str, text: str) -> tuple[int, int] | None:
+    """Find a passage of a page as a browser shows it in the page's Markdown: by its letters and digits alone."""
+    composed, clusters = _composed(text)
+    shown = _HIDDEN.sub(lambda hidden: " " * len(hidden[0]), composed)
+    selected = compose(passage)
+    if len(_squeezed(selected, _LETTERS)) < FEWEST_LETTERS:
+        return None
+    return _found(selected, shown, clusters, _LETTERS)
+
+
+def _found(
+    passage: str, composed: str, clusters: list[tuple[int, int]] | None, part: re.Pattern[str]
+) -> tuple[int, int] | None:
+    needle = _squeezed(passage, part)
+    squeezed = _squeezed(composed, part)
     at = squeezed.find(needle) if needle else -1
     if at < 0:
         return None
-    runs = _runs(composed)
+    runs = _runs(composed, part)
     found = first = _spread(runs, at, at + len(needle))
     for _ in range(MOST_PLACES):
         if is_whole(composed, *found):
@@ -91,19 +139,19 @@ def find_span(passage: str, text: str) -> tuple[int, int] | None:
     return found if clusters is None else (clusters[found[0]][0], clusters[found[1] - 1][1])
 
 
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
+def _squeezed(text: str, part: re.Pattern[str]) -> str:
+    return "".join(part.findall(text))
 
 
-def _runs(text: str) -> tuple[list[int], list[int]]:
-    """Return the start of each run of non-space characters: in the text without white space, and in the text."""
-    matches = [match.span() for match in re.finditer(r"\S+", text)]
+def _runs(text: str, part: re.Pattern[str]) -> tuple[list[int], list[int]]:
+    """Return the start of each run of characters that count: in the text of those alone, and in the text."""
+    matches = [match.span() for match in part.finditer(text)]
     squeezed = accumulate((end - start for start, end in matches), initial=0)
     return list(squeezed)[: len(matches)], [start for start, _ in matches]
 
 
 def _spread(runs: tuple[list[int], list[int]], start: int, end: int) -> tuple[int, int]:
-    """Convert a span of the text without white space into a span of the text."""
+    """Convert a span of the text of those alone into a span of the text."""
     squeezed, spread = runs
     first, last = bisect_right(squeezed, start) - 1, bisect_right(squeezed, end - 1) - 1
     return spread[first] + start - squeezed[first], spread[last] + end - squeezed[last]

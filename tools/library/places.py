@@ -9,7 +9,6 @@ from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Segment
 from graph.ports import SegmentReader
 from tools.originals.originals import Originals
-from tools.parsers.pdf_places import find_boxes
 
 
 class PlaceBox(TypedDict):
@@ -94,6 +93,8 @@ class Places:
             data = await self._originals.read_whole(await self._originals.find(identity, segment.document_id))
         except NotFound:
             return []
+        from tools.parsers.pdf_places import find_boxes  # here, since PDFium is needed by no other process of answers
+
         before, quote = segment.text[: start - segment.start], segment.text[start - segment.start : end - segment.start]
         page_idx = segment.page_idx
         place = await asyncio.to_thread(find_boxes, data, page_idx, quote, before)

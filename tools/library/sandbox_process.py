@@ -75,6 +75,11 @@ class WiredDocument:
         reason = [error.code, error.message, error.advice]
         return cls(json.dumps({"error": reason}), b"", is_text=False, document_id=str(uuid4()), name=storable(name))
 
+    def with_id(self, document_id: str) -> "WiredDocument":
+        """Return the document under another id."""
+        fields = {**json.loads(self.fields), "document_id": document_id}
+        return replace(self, fields=json.dumps(fields), document_id=document_id)
+
     @property
     def expires_at(self) -> datetime | None:
         """When the document expires."""
@@ -94,7 +99,8 @@ class WiredDocument:
 class Reading:
     """How to read a file: limits, segment size, and the width of static vectors, None where an endpoint embeds.
 
-    A document whose content hash is ``known_hash`` is not segmented again.
+    Without ``vectors`` the segments are laid out for a database without pgvector, and nothing is embedded. A document
+    whose content hash is ``known_hash`` is not segmented again.
     """
 
     workspace: int
@@ -106,6 +112,7 @@ class Reading:
     max_characters: int
     seconds: float
     recognition: dict[str, Any] | None  # fields of Recognition
+    vectors: bool = True
 
 
 def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
@@ -133,9 +140,13 @@ def read_document(document: WiredDocument, how: Reading, tell: Progress = lambda
     spans = segment(ready.parsed, size, count_tokens)
     texts = [text[span.start : span.end] for span in spans]
     indexed: list[NDArray[np.int32]] = []
-    rows = b"".join(packed_rows(how.workspace, ready.document_id, ready.fields.title, spans, text, indexed))
+    title = ready.fields.title
+    laid_out = packed_rows(how.workspace, ready.document_id, title, spans, text, indexed, vectors=how.vectors)
+    rows = b"".join(laid_out)
     terms = TermCounts.of(indexed).packed()
     header |= {"segments": len(spans)}
+    if not how.vectors:
+        return header, [rows, terms]
     if how.dimension is None:
         return {**header, "texts": texts}, [rows, terms]
     model, number = _static(how.dimension), UUID(ready.document_id)

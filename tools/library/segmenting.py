@@ -1,7 +1,8 @@
 """Split canonical text into segments that partition it exactly.
 
 Sentences are packed up to a size. A segment never crosses a page, preferably ends with a block or a headed part, and
-keeps a heading together with the text after it. Segments don't overlap: retrieval reads the neighbours of its hits.
+keeps a heading together with the text after it. Where a file brings its own paragraphs, each is a segment. Segments
+don't overlap: retrieval reads the neighbours of its hits.
 """
 
 import re
@@ -265,17 +266,18 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
     """Split a parsed text into segments, in order; joined they are the text. Takes time linear in the text.
 
     No segment is larger than ``size`` unless it is a single grapheme. ``tokens`` is the count of the whole segment.
+    Where the blocks are to stay whole, each is a segment, or several if it is larger than ``size``.
     """
     count = count_tokens if size.unit == "tokens" else count_words
-    if _may_be_one(parsed, size.limit):
+    if not parsed.whole_blocks and _may_be_one(parsed, size.limit):
         [whole] = count([parsed.text])
         if whole <= size.limit:
             [tokens] = [whole] if size.unit == "tokens" else count_tokens([parsed.text])
             first = parsed.blocks[0]
             [blocks] = blocks_within(parsed, [(0, len(parsed.text))])
             return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens, blocks)]
-    pages = groupby(pieces_of(parsed, count), key=lambda piece: piece.block.page_idx)
-    runs = [run for _, page in pages for run in _packed(parsed.text, list(page), size.limit, count)]
+    parts = groupby(pieces_of(parsed, count), key=_block if parsed.whole_blocks else _page)
+    runs = [run for _, part in parts for run in _packed(parsed.text, list(part), size.limit, count)]
     packed = _within_size(parsed.text, runs, size.limit, count)
     if size.unit == "words":
         counts = count_tokens([_text(parsed.text, run) for run, _ in packed])
@@ -285,6 +287,14 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
         SegmentSpan(index, run[0].start, run[-1].end, run[0].block.page_idx, run[0].block.heading, number, blocks)
         for index, ((run, number), blocks) in enumerate(zip(packed, structure, strict=True))
     ]
+
+
+def _page(piece: Piece) -> int | None:
+    return piece.block.page_idx
+
+
+def _block(piece: Piece) -> int:
+    return piece.block.start
 
 
 def _may_be_one(parsed: Parsed, limit: int) -> bool:

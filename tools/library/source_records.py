@@ -1,16 +1,20 @@
 """The sources that a library is kept in step with, as records: list, add, read and delete them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
+from psycopg import errors
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
+from tools.library.new_documents import checked_readers, readers_with, stored_readers
+from tools.library.withholding import find_unreadable
+from tools.retrieval.scope import readable, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -49,13 +53,14 @@ class SourceOptions:
 class Source:
     """A source. ``documents`` is the number of its documents, ``report`` what its last sync did.
 
-    Every place of it was there at ``synced_at``. Only ``owner`` may read it and its documents; None means everybody.
+    Every place of it was there at ``synced_at``. ``owner`` and ``readers`` say who may read it and its documents.
     """
 
     source_id: str
     kind: Kind
     location: str
     owner: str | None
+    readers: list[str] | None
     options: dict[str, Any]
     created_at: datetime
     synced_at: datetime | None
@@ -68,9 +73,12 @@ class Source:
         return SourceOptions(**{name: self.options.get(name) for name in SourceOptions.__slots__})
 
 
-_REACHED = "s.workspace = %(workspace)s AND (s.owner IS NULL OR s.owner = %(user)s)"
+_REACHED = (
+    f"s.workspace = %(workspace)s AND {readable('s')}"
+    " AND (%(allowed_spaces)s::text[] IS NULL OR s.options ->> 'space' = ANY(%(allowed_spaces)s))"
+)
 _COLUMNS = """
-s.source_id::text, s.kind, s.location, s.owner, s.options, s.created_at, s.synced_at, s.report,
+s.source_id::text, s.kind, s.location, s.owner, s.readers, s.options, s.created_at, s.synced_at, s.report,
 (SELECT count(DISTINCT p.document_id) FROM places AS p
  WHERE p.workspace = %(workspace)s AND p.source_id = s.source_id) AS documents,
 EXISTS (SELECT FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted
@@ -80,22 +88,34 @@ EXISTS (SELECT FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.objsubid =
 _LIST = f"SELECT {_COLUMNS} FROM sources AS s WHERE {_REACHED} ORDER BY s.location, s.source_id"
 _GET = f"SELECT {_COLUMNS} FROM sources AS s WHERE {_REACHED} AND s.source_id = %(source_id)s"
 _ADD = """
-INSERT INTO sources (workspace, source_id, owner, kind, location, options)
-VALUES (%(workspace)s, %(source_id)s, %(owner)s, %(kind)s, %(location)s, %(options)s)
-ON CONFLICT (workspace, kind, location, (options ->> 'folder'), (options ->> 'ref'), owner)
+INSERT INTO sources (workspace, source_id, owner, readers, kind, location, options)
+VALUES (%(workspace)s, %(source_id)s, %(owner)s, %(readers)s, %(kind)s, %(location)s, %(options)s)
+ON CONFLICT (workspace, kind, location, (options ->> 'folder'), (options ->> 'ref'), owner, readers)
 DO UPDATE SET options = excluded.options
 RETURNING source_id::text, source_id = %(source_id)s
 """
-_FIND = """
-SELECT source_id::text FROM sources
+_FIND = f"""
+SELECT {_COLUMNS} FROM sources AS s
 WHERE workspace = %(workspace)s AND kind = %(kind)s AND location = %(location)s AND owner IS NOT DISTINCT FROM %(owner)s
   AND options ->> 'folder' IS NOT DISTINCT FROM %(folder)s AND options ->> 'ref' IS NOT DISTINCT FROM %(ref)s
+ORDER BY readers IS NOT NULL, created_at
+"""
+_CHANGEABLE = f"{_REACHED} AND s.source_id = %(source_id)s AND coalesce(s.owner, %(user)s) = %(user)s"
+_SET_READERS = """
+UPDATE sources SET readers = %(readers)s WHERE workspace = %(workspace)s AND source_id = %(source_id)s
+"""
+_SET_READERS_OF_DOCUMENTS = """
+UPDATE documents AS d SET readers = %(readers)s, updated_at = now()
+FROM places AS p JOIN sources AS s USING (workspace, source_id)
+WHERE p.workspace = %(workspace)s AND p.source_id = %(source_id)s AND d.workspace = %(workspace)s
+  AND d.document_id = p.document_id AND d.owner IS NOT DISTINCT FROM s.owner
 """
 _DELETE_DOCUMENTS = """
 UPDATE documents AS d SET deleted_at = now()
 FROM places AS p
 WHERE p.workspace = %(workspace)s AND p.source_id = %(source_id)s
   AND d.workspace = %(workspace)s AND d.document_id = p.document_id AND d.deleted_at IS NULL
+  AND (d.owner IS NULL OR d.owner = %(user)s)
   AND NOT EXISTS (SELECT FROM places AS o WHERE o.workspace = %(workspace)s AND o.document_id = d.document_id
                   AND o.source_id <> %(source_id)s)
 RETURNING d.document_id
@@ -116,7 +136,8 @@ class Sources:
             self._database.connection() as connection,
             connection.cursor(row_factory=class_row(Source)) as rows,
         ):
-            return await (await rows.execute(_LIST, row)).fetchall()
+            found = await (await rows.execute(_LIST, row)).fetchall()
+            return await _without_hidden(connection, row["workspace"], identity, found)
 
     async def get(self, identity: Identity, source_id: str) -> Source:
         """Read a source. Raises NotFound."""
@@ -126,14 +147,15 @@ class Sources:
             connection.cursor(row_factory=class_row(Source)) as rows,
         ):
             found = await (await rows.execute(_GET, row)).fetchone()
-        if found is None:
-            raise _unknown(source_id)
-        return found
+            if found is None:
+                raise _unknown(source_id)
+            [shown] = await _without_hidden(connection, row["workspace"], identity, [found])
+        return shown
 
-    async def find(
+    async def at(
         self, identity: Identity, kind: Kind, location: str, options: SourceOptions, owner: str | None
-    ) -> Source | None:
-        """Read the source of a location, or return None."""
+    ) -> Sequence[Source]:
+        """Read the sources of a location, whoever their readers are: this is for operators of the deployment."""
         row = {
             **await self._scope(identity),
             "kind": kind,
@@ -142,32 +164,73 @@ class Sources:
             "folder": options.folder or None,
             "ref": options.ref or None,
         }
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(_FIND, row)).fetchone()
-        return None if found is None else await self.get(Identity(identity.workspace, owner or identity.user), found[0])
+        async with (
+            self._database.connection() as connection,
+            connection.cursor(row_factory=class_row(Source)) as rows,
+        ):
+            return await (await rows.execute(_FIND, row)).fetchall()
 
     async def add(
-        self, identity: Identity, kind: Kind, location: str, options: SourceOptions, *, owner: str | None = None
+        self,
+        identity: Identity,
+        kind: Kind,
+        location: str,
+        options: SourceOptions,
+        *,
+        owner: str | None = None,
+        readers: Sequence[str] | None = None,
     ) -> tuple[Source, bool]:
-        """Add a source, or give the one of the same location other options; return it and whether it is new.
+        """Add a source, or give the one of the same location, owner and readers other options.
 
-        Raises InvalidRequest for an option that can't be.
+        Returns it and whether it is new. Raises InvalidRequest for an option or readers that can't be.
         """
-        found = await self.find(identity, kind, location, options, owner)
+        checked = stored_readers(checked_readers(readers, owner), owner)
+        known = await self.at(identity, kind, location, options, owner)
+        found = next((each for each in known if each.readers == checked), None)
         if found is not None and found.options == options.stored():
-            return found, False
+            return await self._shown(identity, found), False
         row = {
             **await self._scope(identity),
             "source_id": str(uuid4()),
             "kind": kind,
             "location": location,
             "owner": owner,
+            "readers": checked,
             "options": Jsonb(options.stored()),
         }
         async with self._database.connection() as connection:
             added = await (await connection.execute(_ADD, row)).fetchone()
         assert added is not None
-        return await self.get(Identity(identity.workspace, owner or identity.user), added[0]), added[1]
+        now = await self.at(identity, kind, location, options, owner)
+        source = next(each for each in now if each.source_id == added[0])
+        return await self._shown(identity, source), added[1]
+
+    async def set_readers(
+        self, identity: Identity, source_id: str, readers: Sequence[str], *, operator: bool = False
+    ) -> None:
+        """Change who may read a source and its documents, from the next request on.
+
+        An ``operator`` may change any source, and need not be a reader. Raises NotFound, and InvalidRequest for readers
+        that can't be, or that another source of the same location has.
+        """
+        row = {**await self._scope(identity), "source_id": _as_id(source_id)}
+        which = "s.workspace = %(workspace)s AND s.source_id = %(source_id)s" if operator else _CHANGEABLE
+        async with self._database.connection() as connection, connection.transaction():
+            query = f"SELECT s.owner FROM sources AS s WHERE {which} FOR UPDATE"
+            found = await (await connection.execute(query, row)).fetchone()
+            if found is None:
+                raise _unknown(source_id)
+            owner = found[0]
+            checked = checked_readers(readers, owner) if operator else readers_with(identity, readers, owner)
+            row["readers"] = stored_readers(checked, owner)
+            try:
+                await connection.execute(_SET_READERS, row)
+            except errors.UniqueViolation:
+                raise InvalidRequest(
+                    "readers: another source of the same location has these.",
+                    suggestion="Delete one of the two.",
+                ) from None
+            await connection.execute(_SET_READERS_OF_DOCUMENTS, row)
 
     async def delete(self, identity: Identity, source_id: str, *, with_documents: bool) -> int:
         """Delete a source, and where told its documents that no other source has; return how many of these there were.
@@ -176,9 +239,7 @@ class Sources:
         """
         row = {**await self._scope(identity), "source_id": _as_id(source_id)}
         async with self._database.connection() as connection, connection.transaction():
-            gone = await connection.execute(
-                f"SELECT FROM sources AS s WHERE {_REACHED} AND s.source_id = %(source_id)s FOR UPDATE", row
-            )
+            gone = await connection.execute(f"SELECT FROM sources AS s WHERE {_CHANGEABLE} FOR UPDATE", row)
             if gone.rowcount == 0:
                 raise _unknown(source_id)
             deleted = await connection.execute(_DELETE_DOCUMENTS, row) if with_documents else None
@@ -187,9 +248,30 @@ class Sources:
             )
         return deleted.rowcount if deleted is not None else 0
 
+    async def _shown(self, identity: Identity, source: Source) -> Source:
+        number = await self._workspaces.number(identity.workspace)
+        async with self._database.connection() as connection:
+            return (await _without_hidden(connection, number, identity, [source]))[0]
+
     async def _scope(self, identity: Identity) -> dict[str, Any]:
         number = await self._workspaces.number(identity.workspace)
-        return {"workspace": number, "user": identity.user, "lock": LOCK}
+        return {"workspace": number, **reading_as(identity), "lock": LOCK}
+
+
+async def _without_hidden(
+    connection: Connection, workspace: int, identity: Identity, sources: Sequence[Source]
+) -> "list[Source]":
+    """Leave similar documents out of reports that the identity may not read any more, or never could."""
+    files = [file for source in sources for file in (source.report or {}).get("files", ())]
+    similar = {other["document_id"] for file in files for other in file.get("similar_to", ())}
+    if not similar:
+        return list(sources)
+    refused, gone = await find_unreadable(connection, workspace, identity, similar)
+    hidden = refused | gone
+    for file in files:
+        if "similar_to" in file:
+            file["similar_to"] = [other for other in file["similar_to"] if other["document_id"] not in hidden]
+    return list(sources)
 
 
 async def record_sync(

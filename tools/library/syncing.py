@@ -21,7 +21,7 @@ import psycopg
 from psycopg import errors
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
-from graph.evidence import Identity, Space
+from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.git_reader import GitReader, as_git_url
 from tools.library.ingestion import Ingested, Ingestor, Refused, Report
@@ -269,7 +269,7 @@ class _Sync:
         self._ingestor = ingestor
         self._settings = settings
         self._source = source
-        self._identity = Identity(identity.workspace, source.owner or ANYBODY)
+        self._identity = _reader_of(source, identity.workspace)
         self._options = source.option()
         self._recipe = _recipe(source, settings)
         self._known: dict[str, Known] = {}
@@ -358,9 +358,11 @@ class _Sync:
         async with self._database.connection() as connection:
             found = await connection.execute(_DOCUMENTS, {"workspace": self._workspace, "ids": list(ids.values())})
             rows = {document_id: rest for document_id, *rest in await found.fetchall()}
-        owner = self._source.owner
-        blocked = {document_id for document_id, (owned, _, placed) in rows.items() if placed or owned != owner}
-        free = {document_id for document_id, (_, lives, _) in rows.items() if lives} - blocked
+        own = (self._source.owner, self._source.readers)
+        blocked = {
+            document_id for document_id, (*read_by, _, placed) in rows.items() if placed or tuple(read_by) != own
+        }
+        free = {document_id for document_id, (_, _, lives, _) in rows.items() if lives} - blocked
         return ids, {path: document_id for path, document_id in ids.items() if document_id in free}, blocked
 
     async def _leaving(self, document_ids: Sequence[str]) -> int:
@@ -448,7 +450,9 @@ class _Sync:
         space: Space | None = {"id": None, "slug": self._options.space} if self._options.space else None
         link = self._options.link
         url = link.replace("{path}", quote(step.file.path)) if link else new.url
-        return replace(new, document_id=step.document_id, owner=self._source.owner, space=space, url=url)
+        owner = self._source.owner
+        readers = self._source.readers or ([EVERYONE] if owner is None else [])
+        return replace(new, document_id=step.document_id, owner=owner, readers=readers, space=space, url=url)
 
     def _row_of(self, step: Step, refused: Mapping[str | None, str]) -> "_Row":
         """Return the place of a file that was not ingested."""
@@ -590,6 +594,14 @@ def _chunks(files: Sequence[Listed], max_bytes: int) -> Iterator[list[Listed]]:
         yield chunk
 
 
+def _reader_of(source: Source, workspace: str) -> Identity:
+    """Return an identity that reads the documents of a source."""
+    readers = source.readers or []
+    users = [reader.removeprefix(USER) for reader in readers if reader.startswith(USER)]
+    groups = [reader.removeprefix(GROUP) for reader in readers if reader.startswith(GROUP)]
+    return Identity(workspace, source.owner or next(iter(users), ANYBODY), tuple(groups))
+
+
 def _recipe(source: Source, settings: Settings) -> str:
     """Return what tells whether a file would be read and described as it was."""
     limits = settings.jobs
@@ -600,6 +612,7 @@ def _recipe(source: Source, settings: Settings) -> str:
         settings.ocr_languages,
         [limits.file_seconds, limits.file_megabytes, limits.max_pages, limits.max_characters],
         source.owner,
+        *([source.readers] if source.readers else []),  # so that sources without readers have the recipe of before
         sorted(source.options.items()),
         sorted(formats().suffixes),
     ]
@@ -613,7 +626,7 @@ FROM places AS p LEFT JOIN documents AS d ON d.workspace = p.workspace AND d.doc
 WHERE p.workspace = %s AND p.source_id = %s
 """
 _DOCUMENTS = """
-SELECT d.document_id::text, d.owner, d.deleted_at IS NULL,
+SELECT d.document_id::text, d.owner, d.readers, d.deleted_at IS NULL,
        EXISTS (SELECT FROM places AS p WHERE p.workspace = d.workspace AND p.document_id = d.document_id)
 FROM documents AS d WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s::uuid[])
 """

@@ -4,7 +4,7 @@ The source's entity tag and date are kept in the document's metadata, and sent t
 not change costs its server nothing.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -77,6 +77,7 @@ class WebPages:
         extent: Extent = "page",
         *,
         owner: str | None = None,
+        readers: Sequence[str] | None = None,
         space: Space | None = None,
         most: int | None = None,
         depth: int | None = None,
@@ -87,7 +88,7 @@ class WebPages:
         default as many as the settings allow. Raises errors that do not concern a single page, as ``ingest_many`` does.
         """
         reader = self.site_reader(identity, address, extent, most=most, depth=depth)
-        new = NewDocument(owner=owner, space=space, source_type=SOURCE_TYPE)
+        new = NewDocument(owner=owner, readers=readers, space=space, source_type=SOURCE_TYPE)
         stored: set[str] = set()
         async for listed in reader.list():
             page = await self._read(identity, reader, listed, document_id_of(identity.workspace, listed.address))

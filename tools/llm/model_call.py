@@ -34,6 +34,7 @@ from tools.llm.model_reply import (
 from tools.llm.prompting import Messages, estimate_tokens
 from tools.llm.token_odds import TokenOdds, read_odds
 from tools.settings import ModelSettings
+from tools.telemetry.tracing import ModelCall, model_call
 from tools.web.retry_after import retry_after
 
 REQUEST_ID = "X-Client-Request-Id"
@@ -260,8 +261,8 @@ class Caller:
 
     def __init__(self, model: ModelSettings, upstream: str) -> None:
         self._records = StreamRecords()
+        self._upstream, self._base_url = upstream, model.base_url
         self._chat = open_chat(model, upstream, self._records)
-        self._upstream = upstream
         self._timeout_seconds = model.timeout_seconds
 
     async def attempt(
@@ -272,12 +273,21 @@ class Caller:
         ``max_characters`` limits the reply; its thinking has a separate limit. Raises AttemptFailed, and
         BudgetExhausted if the meter's seconds run out before the reply ends.
         """
+        with model_call("chat", self._upstream, self._base_url, messages=messages, stream=True) as call:
+            async with aclosing(self._reply(messages, fields, call, max_characters, meter)) as parts:
+                async for part in parts:
+                    yield part
+
+    async def _reply(
+        self, messages: Messages, fields: dict[str, Any], call: ModelCall, max_characters: int, meter: Meter
+    ) -> AsyncGenerator[ReplyPart, None]:
         splitter, joiner, ending = ThinkingSplitter(), SurrogateJoiner(), _StreamEnd()
         room = {ReplyText: max_characters, ReplyThinking: THINKING_CHARACTERS}
         read, cancelled = 0, False
         try:
-            async with aclosing(self._chunks(messages, fields, ending, meter)) as chunks:
+            async with aclosing(self._chunks(messages, fields, ending, call, meter)) as chunks:
                 async for text, thought, tokens in chunks:
+                    call.received(text)
                     read += len(text) + len(thought)
                     if tokens:
                         yield ReplyTokens(tokens)
@@ -291,14 +301,19 @@ class Caller:
             for part in splitter.feed(joiner.end()) + splitter.end():
                 yield part
             yield ReplyEnd(cut=ending.reason == "length")
+        except AttemptFailed as failed:
+            call.code = failed.error.code
+            raise
         except (asyncio.CancelledError, GeneratorExit):
             cancelled = True
             raise
         finally:
-            meter.add_use(self._upstream, ending.use or _estimate(messages, read, cancelled=cancelled))
+            use = ending.use or _estimate(messages, read, cancelled=cancelled)
+            call.input_tokens, call.output_tokens = use["input_tokens"], use["output_tokens"]
+            meter.add_use(self._upstream, use)
 
     async def _chunks(
-        self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, meter: Meter
+        self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, call: ModelCall, meter: Meter
     ) -> AsyncGenerator[tuple[str, str, tuple[TokenOdds, ...]], None]:
         """Yield the text, thinking and tokens of each chunk, and record in ``ending`` how the reply ended."""
         request_id = uuid.uuid4().hex
@@ -311,7 +326,7 @@ class Caller:
         )
         try:
             async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], stream)) as chunks:
-                async for chunk in with_timeout(self._timeout_seconds, chunks, meter=meter):
+                async for chunk in with_timeout(self._timeout_seconds, call.under(chunks), meter=meter):
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
                     if chunk.usage_metadata and chunk.usage_metadata["total_tokens"]:
                         ending.use = _reported(chunk.usage_metadata)

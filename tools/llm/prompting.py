@@ -3,6 +3,7 @@
 import html
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,12 @@ TAG = re.compile(
     rf"(?:[\[［【〔〚⟦({{<]{_WIDE_GAP})?(?<!\w)[SsＳｓſ]{_GAP}[EeＥｅ]{_GAP}[GgＧｇ][\s{INVISIBLE}*_~`]{{0,8}}{_EQUALS}"
     rf"|[\[［【]{_WIDE_GAP}[SsＳｓſ]{_WIDE_GAP}[EeＥｅ]{_WIDE_GAP}[GgＧｇ]{_WIDE_GAP}(?:{_EQUALS}|[:：])"
 )
+# A tag whose letters have accents or strokes, or are signs and digits that look like them, behind a bracket.
+_BRACKETS = r"\[［【〔〚⟦({<"
+LOOSE_TAG = re.compile(rf"[{_BRACKETS}]([^{_BRACKETS}\n]{{3,40}}?)[=＝﹦꞊≡≣≈≃≅≔⩵~∼:：꞉∶→⇒⟶⟹➔➜↦»›]")
+_LOOKS_LIKE = str.maketrans("$5§ƨᔕʃ€3£∑ɛεξ69ɡ", "sssssseeeeeeeggg")
+_NAMED_LETTER = re.compile(r"LATIN (?:SMALL |CAPITAL )?(?:LETTER )?(?:SMALL CAPITAL )?([A-Z])(?: WITH .*)?")
+_NUMBER_LIKE = re.compile(r"[\W_]*\d[eE]\d[\W_]*")
 SPECIAL_TOKEN = re.compile(r"[<＜](?=\s*[|｜])|(?<=[|｜])[>＞]")
 _TAGS = (
     "s|bos|eos|pad|unk|sys|system|user|human|assistant|developer|tool|tools|think|thinking|thought|reasoning|scratchpad|"
@@ -75,7 +82,24 @@ def sanitize(text: str) -> str:
     text = without_invisible(text)
     if not text.isascii() or "&" in text or "\\u" in text:
         text = "\n".join(_unmasked(line) for line in text.split("\n"))
-    return _rewritten(text)[0]
+    return LOOSE_TAG.sub(_untagged, _rewritten(text)[0])
+
+
+def _untagged(found: re.Match[str]) -> str:
+    inside = found[1]
+    if _NUMBER_LIKE.fullmatch(inside) or "".join(map(_letter, inside)) != "seg" or inside.isdigit():
+        return found[0]
+    return " (seg "
+
+
+@lru_cache(maxsize=4096)
+def _letter(sign: str) -> str:
+    """Return the small Latin letter that a sign looks like, or nothing for a sign that could stand between letters."""
+    plain = unicodedata.normalize("NFKD", plain_letters(sign))[:1].casefold().translate(_LOOKS_LIKE)
+    if plain.isascii():
+        return plain if plain.isalnum() else ""
+    named = _NAMED_LETTER.fullmatch(unicodedata.name(plain, ""))
+    return named[1].lower() if named else plain if plain.isalnum() else ""
 
 
 def one_line(text: str) -> str:

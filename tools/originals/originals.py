@@ -25,7 +25,7 @@ from tools.originals.stores import (
     open_object_store,
 )
 from tools.retrieval.indexing import lock_library
-from tools.retrieval.scope import VISIBLE, as_uuid
+from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -125,7 +125,7 @@ class Originals:
     async def find(self, identity: Identity, document_id: str) -> StoredOriginal:
         """Find the original of a document that the identity may read. Raises NotFound."""
         number = await self._workspaces.number(identity.workspace)
-        row = {"workspace": number, "user": identity.user, "document_id": as_uuid(document_id)}
+        row = {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}
         async with self._database.connection() as connection:
             found = await (await connection.execute(_FIND, row)).fetchone()
         if found is None:
@@ -145,7 +145,7 @@ class Originals:
         Raises NotFound.
         """
         number = await self._workspaces.number(identity.workspace)
-        row = {"workspace": number, "user": identity.user, "document_id": as_uuid(document_id)}
+        row = {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}
         async with self._database.connection() as connection:
             found = await (await connection.execute(_MEDIA_TYPE, row)).fetchone()
         if found is None:
@@ -241,6 +241,9 @@ WHERE o.workspace = %(workspace)s AND o.place = ANY(%(places)s)
   AND (o.staged_until IS NULL OR o.staged_until < now())
   AND NOT EXISTS (
       SELECT 1 FROM documents AS d WHERE d.workspace = o.workspace AND d.original_sha256 = o.sha256
+  )
+  AND NOT EXISTS (
+      SELECT 1 FROM document_versions AS v WHERE v.workspace = o.workspace AND v.original_sha256 = o.sha256
   )
 ORDER BY o.sha256 LIMIT %(limit)s FOR UPDATE
 """

@@ -47,6 +47,7 @@ class Parsed:
     """A parsed file. Blocks are in order and do not overlap; only white space lies between them.
 
     ``left_out`` says in plain sentences what of the file is not in the text, ``warnings`` what may be wrong in it.
+    ``whole_blocks`` says that each block is a segment of its own, as the file itself has laid them out.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Parsed:
     media_type: str = "text/plain"
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    whole_blocks: bool = False
 
     @property
     def page_count(self) -> int | None:

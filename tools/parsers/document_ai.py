@@ -1,5 +1,7 @@
 """Parser of Document AI JSON: its ``text`` is the canonical text; anchors of pages and paragraphs point into it.
 
+Each paragraph is a segment of its own, so that a client's index of paragraphs is that of segments.
+
 Both spellings are supported: ``textAnchor.textSegments[].startIndex`` of the JSON files (indices as strings, zeros
 omitted) and ``text_anchor.text_segments[].start_index`` of the Python client. Indices count code points.
 """
@@ -57,7 +59,8 @@ class _Anchored:
             if start < end:
                 separate.append(Block(start, end, "paragraph", page_idx=page_idx))
             reached = max(reached, block.end)
-        return Parsed(self.text, (*separate, *self._on_page(reached, len(self.text), page_idx)))
+        rest = self._on_page(reached, len(self.text), page_idx)
+        return Parsed(self.text, (*separate, *rest), whole_blocks=True)
 
     def _blocks(self, pages: list[Any]) -> Iterator[Block]:
         for position, page in enumerate(pages):

@@ -14,6 +14,7 @@ import httpx2
 
 from graph.errors import RerankerRefused, RerankerUnavailable
 from tools.settings import RerankerSettings
+from tools.telemetry.tracing import model_call
 from tools.web.retry_after import retry_after
 
 BATCH_TEXTS = {"tei": 32, "cohere": 100, "jina": 100}  # 32: what a TEI server takes by default
@@ -59,7 +60,8 @@ class Reranker:
     async def _score_batch(self, query: str, texts: Sequence[str], turns: asyncio.Semaphore) -> list[float]:
         body = self._body(query[:LONGEST_QUERY], [text[:LONGEST_TEXT] for text in texts])
         async with turns:
-            reply = await self._request(body)
+            with model_call("rerank", self._settings.model or self._settings.kind, self._url):
+                reply = await self._request(body)
         return _scores(reply, len(texts))
 
     def _body(self, query: str, texts: list[str]) -> dict[str, Any]:

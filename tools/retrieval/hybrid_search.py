@@ -17,17 +17,20 @@ from text.terms import weigh_question
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import existing_partition
-from tools.retrieval.scope import Scope, find_scope
+from tools.retrieval.scope import ReadableShares, Scope, find_scope, reading_as
 from tools.retrieval.search_sql import Reach, as_hit, dense_coverage, join_hits, search_statement
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.metrics import RETRIEVALS
+from tools.telemetry.tracing import retrieval_span
 
 log = logging.getLogger(__name__)
 
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
 COPIES = 4  # of each text, for which there is room where a search finds copies
 NO_EMBEDDING = "The embedding endpoint did not answer; the words alone were searched for."
+NO_PGVECTOR = "This PostgreSQL has no pgvector; the words alone were searched for."
 NO_VECTORS = "Vector search failed; the words alone were searched for."
 
 
@@ -53,6 +56,7 @@ class HybridSearcher:
         self._database = database
         self._workspaces = workspaces
         self._embedder = embedder
+        self._shares = ReadableShares()
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
@@ -60,17 +64,23 @@ class HybridSearcher:
         A question that the embedder does not answer for, or a dense leg that fails, leaves the lexical leg, and
         ``degraded`` says so. A workspace that has nothing yet has no hits. Raises NotFound, DatabaseUnavailable.
         """
+        with retrieval_span("library", query.text, top_k=query.top_k) as found, RETRIEVALS.time():
+            return found(await self._answer(query))
+
+    async def _answer(self, query: SearchQuery) -> SearchResult:
         workspace = await self._workspaces.number(query.identity.workspace)
         coverage = dense_coverage(self._embedder.coverage(query.text))
         embedding, degraded = None, None
-        if coverage > 0:
+        if coverage > 0 and not self._database.has_vectors:
+            degraded = NO_PGVECTOR
+        elif coverage > 0:
             try:
                 embedding = (await self._embedder.embed([query.text]))[0]
             except EmbeddingUnavailable as error:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
         async with self._database.connection() as conn, existing_partition(query.identity.workspace):
-            scope = await find_scope(conn, workspace, query)
+            scope = await find_scope(conn, workspace, query, self._shares)
             if scope.document_ids == []:
                 return SearchResult((), degraded)
             asked = _BoundQuery(workspace, query, scope)
@@ -106,6 +116,7 @@ class HybridSearcher:
             leg=asked.query.top_k + SPARE,
             dense=asked.embedding is not None,
             reach=reach,
+            vectors=self._database.has_vectors,
         )
         rows = await statement.execute(conn, _parameters(asked) | others)
         return [as_hit(row) for row in rows]
@@ -120,7 +131,7 @@ def _parameters(asked: _BoundQuery) -> dict[str, Any]:
         "expected": terms.expected.tolist(),
         "unspaced": terms.unspaced.tolist(),
         "budget": scope.candidates,
-        "user": query.identity.user,
+        **reading_as(query.identity),
         "spaces": list(query.spaces) or None,
         "document_ids": scope.document_ids,
         "top_k": query.top_k,

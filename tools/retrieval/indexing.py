@@ -26,7 +26,7 @@ from tools.retrieval.segment_rows import (
     packed_rows,
     vector_rows,
 )
-from tools.storage.database import Connection
+from tools.storage.database import Connection, has_vectors
 
 
 def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
@@ -52,7 +52,7 @@ async def index_segments(
     title: str,
     spans: Sequence[SegmentSpan],
     canonical_text: str,
-    embeddings: NDArray[np.float32],
+    embeddings: NDArray[np.float32] | None,
 ) -> None:
     """Index the segments of one document, which has none in the library yet. See ``index_documents``."""
     await index_documents(conn, workspace, [IndexedDocument(document_id, title, spans, canonical_text, embeddings)])
@@ -76,7 +76,8 @@ async def index_documents(
     async with conn.transaction():
         await lock_library(conn, workspace)
         await _copy(conn, partition_name(workspace), COPIED_SEGMENT_COLUMNS, _segments(workspace, documents, terms))
-        await _copy(conn, vectors_name(workspace), COPIED_VECTOR_COLUMNS, _vectors(workspace, documents))
+        if any(document.has_vectors for document in documents):
+            await _copy(conn, vectors_name(workspace), COPIED_VECTOR_COLUMNS, _vectors(workspace, documents))
         await _add_counts(conn, workspace, terms)
         await conn.execute(
             "UPDATE library_statistics SET segments = segments + %s, documents = documents + %s WHERE workspace = %s",
@@ -118,7 +119,13 @@ def _segments(
         else:
             indexed: list[NDArray[np.int32]] = []
             yield from packed_rows(
-                workspace, document.document_id, document.title, document.spans, document.canonical_text, indexed
+                workspace,
+                document.document_id,
+                document.title,
+                document.spans,
+                document.canonical_text,
+                indexed,
+                vectors=document.has_vectors,
             )
             terms.append(TermCounts.of(indexed))
 
@@ -127,6 +134,8 @@ def _vectors(workspace: int, documents: Sequence[IndexedDocument | PackedDocumen
     for document in documents:
         if isinstance(document, PackedDocument):
             yield document.vectors
+            continue
+        if document.embeddings is None:
             continue
         for start in range(0, len(document.spans), BATCH):
             part = slice(start, start + BATCH)
@@ -195,6 +204,8 @@ async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int
         await _count_common_terms(conn, workspace, partition)
         # Beside the planner's statistics this marks pages that everybody sees, which are read faster.
         await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(partition, vectors))
+    if not await has_vectors(conn):
+        return
     found = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(vectors))
     row = await found.fetchone()
     if row is None:

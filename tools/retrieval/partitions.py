@@ -7,7 +7,7 @@ from typing import LiteralString
 from psycopg import errors, sql
 
 from graph.errors import NotFound
-from tools.storage.database import Connection
+from tools.storage.database import Connection, has_vectors
 
 # Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
 TOAST_TARGET = 4080
@@ -66,9 +66,12 @@ async def ensure_view(conn: Connection, workspace: int, dimension: int | None = 
     """Make the view of a workspace's segments that are for everybody, their vectors of the given dimension.
 
     The vector index is on vectors of one dimension, and the table takes any: the view has to name it as the index does.
+    Without pgvector there is no view.
     """
     view = sql.Identifier(view_name(workspace))
     halfvec = sql.SQL("halfvec") if dimension is None else sql.SQL("halfvec({})").format(sql.Literal(dimension))
+    if not await has_vectors(conn):
+        return
     async with conn.transaction():
         found = await conn.execute(
             "SELECT format_type(atttypid, atttypmod) FROM pg_attribute"
@@ -106,7 +109,7 @@ FROM {vectors} AS v
 JOIN {partition} AS s
     ON s.workspace = {workspace} AND s.document_id = v.document_id AND s.segment_index = v.segment_index
 JOIN documents AS d ON d.workspace = {workspace} AND d.document_id = v.document_id
-WHERE d.owner IS NULL AND d.deleted_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > now())
+WHERE d.owner IS NULL AND d.readers IS NULL AND d.deleted_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > now())
 """
 
 

@@ -28,7 +28,7 @@ from graph.evidence import Hit
 from graph.ports import SearchQuery
 from text.terms import UNSPACED_TERM
 from tools.retrieval.partitions import partition_name, vectors_name
-from tools.retrieval.scope import LASTING, NOT_EXPIRED, SEGMENT_COLUMNS, as_segment
+from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, SEGMENT_COLUMNS, as_segment
 from tools.storage.database import Connection
 
 IDF_POWER = 1.3  # sharpens the IDF: question words are rarer in prose than they are telling
@@ -102,11 +102,15 @@ def numbered(text: str) -> Statement:
 
 # Looked up for one document after another, by primary key. OFFSET 0 keeps the planner from joining everything before
 # anything is ordered, and num_nulls from the index that listings use, whose order is by date.
-_SEEN = """EXISTS (
+_SEEN = (
+    """EXISTS (
         SELECT 1 FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = c.document_id
-        AND num_nulls(d.deleted_at) = 1 AND (d.owner IS NULL OR d.owner = %(user)s) AND {lasting}
+        AND num_nulls(d.deleted_at) = 1 AND """
+    + READABLE
+    + """ AND {lasting}
         AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s)) OFFSET 0
     )"""
+)
 
 # Read once: as a parameter it would be cast anew for every vector that it is compared with.
 _VECTOR = """
@@ -137,8 +141,7 @@ asked AS MATERIALIZED (
     FROM weighed WINDOW telling AS (PARTITION BY df > 0 ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
 ), question AS MATERIALIZED (
     SELECT
-        ('{{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}}/1000000000')::sparsevec
-            AS vector,
+        {weighed},
         array_agg(term) FILTER (
             WHERE df > 0 AND (place <= 2 OR reach <= %(budget)s AND told < {told} * total)
         ) AS picks,
@@ -152,7 +155,7 @@ lexical AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (
         SELECT document_id, segment_index FROM {partition} WHERE terms && (SELECT picks FROM question)
-        ORDER BY weights <#> (SELECT vector FROM question) OFFSET 0
+        ORDER BY {picked_distance} OFFSET 0
     ) AS c
     WHERE """
     + _SEEN
@@ -191,7 +194,7 @@ bound AS MATERIALIZED (
 _SCOPE = (
     """,
 scope AS MATERIALIZED (
-    SELECT s.document_id, s.segment_index, s.weights <#> q.vector AS lexical_distance, {distance} AS dense_distance
+    SELECT s.document_id, s.segment_index, {lexical_distance} AS lexical_distance, {distance} AS dense_distance
     FROM (
         SELECT c.document_id FROM unnest(%(document_ids)s::uuid[]) AS c (document_id) WHERE """
     + _SEEN
@@ -218,8 +221,8 @@ _BEST = (
 _RANKED = (
     """,
 pool AS MATERIALIZED (
-    SELECT s.document_id, s.segment_index, -(s.weights <#> q.vector) AS own, {similarity} AS similarity, q.attainable, (
-        SELECT max(-(x.weights <#> q.vector)) FROM {partition} AS x WHERE x.workspace = {workspace}
+    SELECT s.document_id, s.segment_index, -({lexical_distance}) AS own, {similarity} AS similarity, q.attainable, (
+        SELECT max(-({distance_beside})) FROM {partition} AS x WHERE x.workspace = {workspace}
         AND x.document_id = s.document_id AND x.segment_index IN (s.segment_index - 1, s.segment_index + 1)
     ) AS beside
     FROM ({legs}) AS found
@@ -256,6 +259,23 @@ _WITH_VECTOR = """JOIN {vectors} AS v ON v.workspace = {workspace}
         AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
 Reach = Literal["library", "documents", "titles"]
 
+_WEIGHED = """('{{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}}/1000000000')::sparsevec
+            AS vector"""
+# Without pgvector: its inner product of two sparse vectors, written out for arrays of terms and of their weights.
+_WEIGHED_IN_ARRAYS = """array_agg(term) FILTER (WHERE df > 0) AS asked,
+        array_agg(idf::float4) FILTER (WHERE df > 0) AS idfs"""
+_DISTANCE_IN_ARRAYS = """(SELECT -coalesce(sum({row}weights[array_position({row}terms, a.term)] * a.idf)::float8, 0)
+            FROM unnest({asked}, {idfs}) AS a (term, idf))"""
+
+
+def _distance(row: str, column: str, *, vectors: bool) -> str:
+    """Return the SQL of the distance of a segment's weights from the question's, which ``column`` refers to."""
+    if vectors:
+        return f"{row}weights <#> {column.format('vector')}"
+    asked, idfs = column.format("asked"), column.format("idfs")
+    return _DISTANCE_IN_ARRAYS.format(row=row, asked=asked, idfs=idfs)
+
+
 NEIGHBOUR_DECAY = 0.9
 # The nearest of any few hundred vectors bound the nearest of all; what lies beyond the bound need not be sorted, which
 # takes as long as measuring.
@@ -266,14 +286,16 @@ NEAR = 1000  # nearest vectors that are looked through for those that a filter l
 
 
 @lru_cache(maxsize=4096)
-def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, reach: Reach) -> Statement:
-    """Build the statement for a workspace's partition, with or without the dense leg.
+def search_statement(
+    workspace: int, dimension: int, *, leg: int, dense: bool, reach: Reach, vectors: bool = True
+) -> Statement:
+    """Build the statement for a workspace's partition, with or without the dense leg, and without pgvector.
 
     ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
     named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
-    first ``OPENING``. Parameters: terms, weights, expected, budget, user, spaces, document_ids, coverage, top_k,
-    min_score, expand, and with the dense leg embedding. Columns: those of a segment, the score that a segment was
-    found with or None for a neighbour, and the score that orders.
+    first ``OPENING``. Parameters: terms, weights, expected, budget, user, principals, allowed_spaces, spaces,
+    document_ids, coverage, top_k, min_score, expand, and with the dense leg embedding. Columns: those of a segment, the
+    score that a segment was found with or None for a neighbour, and the score that orders.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"
@@ -295,6 +317,10 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, r
         ("{nearest}", nearest),
         ("{opening}", f"AND s.segment_index < {OPENING}" if reach == "titles" else ""),
         ("{with_vector}", with_vector),
+        ("{weighed}", _WEIGHED if vectors else _WEIGHED_IN_ARRAYS),
+        ("{picked_distance}", _distance("", "(SELECT {} FROM question)", vectors=vectors)),
+        ("{lexical_distance}", _distance("s.", "q.{}", vectors=vectors)),
+        ("{distance_beside}", _distance("x.", "q.{}", vectors=vectors)),
     ):
         statement = statement.replace(slot, text)
     statement = statement.format(

@@ -25,6 +25,7 @@ HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"
 SPARSE_DIMENSIONS = 1_000_000_000
 INTEGER_OID = 23
+REAL_OID = 700
 
 _FIXED = Struct(">h iiii i16s iiii")  # field count; workspace, segment_index, document_id, start_offset, end_offset
 _VECTOR = Struct(">h ii ii i16s ihh")
@@ -38,8 +39,10 @@ _SEGMENT_FIELDS = 12
 _VECTOR_FIELDS = 4
 
 
-def segment_row(workspace: int, document_id: UUID, span: SegmentSpan, terms: TermVector, body: str) -> bytes:
-    """Lay out a segment in the order of ``SEGMENT_COLUMNS``."""
+def segment_row(
+    workspace: int, document_id: UUID, span: SegmentSpan, terms: TermVector, body: str, *, vectors: bool = True
+) -> bytes:
+    """Lay out a segment in the order of ``SEGMENT_COLUMNS``; without ``vectors``, its weights are an array."""
     count = len(terms.ids)
     ids = terms.ids.astype(">i4")
     elements = np.empty((count, 2), ">i4")
@@ -53,13 +56,27 @@ def segment_row(workspace: int, document_id: UUID, span: SegmentSpan, terms: Ter
         ),
         _NULL if span.page_idx is None else _INTEGER.pack(4, span.page_idx),
         _INTEGER.pack(4, span.tokens),
-        # Indices of a sparse vector count from 0 on the wire and from 1 in text.
-        _SPARSE.pack(12 + 8 * count, SPARSE_DIMENSIONS, count, 0), (ids - 1).astype(">i4").tobytes(),
-        terms.weights.astype(">f4").tobytes(),
+        _sparse_weights(terms) if vectors else _weights(terms),
         _ARRAY.pack(20 + 8 * count, 1, 0, INTEGER_OID, count, 1) if count else _EMPTY_ARRAY, elements.tobytes(),
         _LENGTH.pack(len(heading)), heading, _LENGTH.pack(len(text)), text,
         _LENGTH.pack(1 + len(structure)), _JSONB, structure,
     ))  # fmt: skip
+
+
+def _sparse_weights(terms: TermVector) -> bytes:
+    # Indices of a sparse vector count from 0 on the wire and from 1 in text.
+    count, places = len(terms.ids), (terms.ids - 1).astype(">i4").tobytes()
+    head = _SPARSE.pack(12 + 8 * count, SPARSE_DIMENSIONS, count, 0)
+    return head + places + terms.weights.astype(">f4").tobytes()
+
+
+def _weights(terms: TermVector) -> bytes:
+    count = len(terms.ids)
+    elements = np.empty((count, 2), ">i4")
+    elements[:, 0] = 4
+    elements[:, 1] = terms.weights.astype(">f4").view(">i4")
+    head = _ARRAY.pack(20 + 8 * count, 1, 0, REAL_OID, count, 1) if count else _EMPTY_REALS
+    return head + elements.tobytes()
 
 
 def vector_rows(workspace: int, document_id: UUID, first: int, embeddings: NDArray[np.float32]) -> bytes:
@@ -110,26 +127,32 @@ class TermCounts:
 
 
 _EMPTY_ARRAY = Struct(">iiii").pack(12, 0, 0, INTEGER_OID)
+_EMPTY_REALS = Struct(">iiii").pack(12, 0, 0, REAL_OID)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """A document to index. ``embeddings`` has shape (len(spans), dimension), normalised."""
+    """A document to index. ``embeddings`` has shape (len(spans), dimension), normalised; None without pgvector."""
 
     document_id: str
     title: str
     spans: Sequence[SegmentSpan]
     canonical_text: str
-    embeddings: NDArray[np.float32]
+    embeddings: NDArray[np.float32] | None
 
     @property
     def segments(self) -> int:
         """The number of its segments."""
         return len(self.spans)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether it is for a library with pgvector."""
+        return self.embeddings is not None
+
     def check(self) -> None:
         """Raise ValueError where the embeddings do not match the spans."""
-        if len(self.spans) != len(self.embeddings):
+        if self.embeddings is not None and len(self.spans) != len(self.embeddings):
             raise ValueError("every span needs exactly one embedding")
 
 
@@ -143,6 +166,11 @@ class PackedDocument:
     terms: TermCounts
     vectors: bytes
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether it is for a library with pgvector."""
+        return bool(self.vectors)
+
     def check(self) -> None:
         """Accept it: rows and vectors were laid out together."""
 
@@ -154,6 +182,8 @@ def packed_rows(
     spans: Sequence[SegmentSpan],
     text: str,
     indexed: list[NDArray[np.int32]],
+    *,
+    vectors: bool = True,
 ) -> Iterator[bytes]:
     """Yield the rows of a document's segments, and add the terms of each to ``indexed``. Takes CPU time."""
     number = UUID(document_id)
@@ -162,4 +192,4 @@ def packed_rows(
         named, around = named_and_around(span.blocks, span.start, span.end, text)
         terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
         indexed.append(terms.ids)
-        yield segment_row(workspace, number, span, terms, body)
+        yield segment_row(workspace, number, span, terms, body, vectors=vectors)

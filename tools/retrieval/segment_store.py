@@ -12,7 +12,7 @@ from psycopg import sql
 from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery, SearchResult
 from tools.retrieval.partitions import existing_partition, partition_name
-from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_segment, as_uuid
+from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_segment, as_uuid, reading_as
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -54,7 +54,7 @@ class SegmentStore:
             partition=sql.Identifier(partition_name(workspace)), workspace=sql.Literal(workspace)
         )
         async with self._database.connection() as conn, existing_partition(identity.workspace):
-            found = await conn.execute(query, {**parameters, "user": identity.user}, binary=True)
+            found = await conn.execute(query, {**parameters, **reading_as(identity)}, binary=True)
             return await found.fetchall()
 
 

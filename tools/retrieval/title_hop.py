@@ -21,7 +21,7 @@ from graph.ports import SearchQuery
 from text.normal_forms import fold_width
 from text.scripts import INDEXED_BY_BIGRAMS
 from text.terms import weigh_question
-from tools.retrieval.scope import LASTING, NOT_EXPIRED, as_uuid
+from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, as_uuid, reading_as
 from tools.retrieval.search_sql import NAMED, Statement, join_hits, numbered, with_odds
 from tools.storage.database import Connection
 
@@ -183,7 +183,7 @@ async def find_named_documents(
     statement = _statement(within_documents=bool(query.document_ids), by_beginning=bool(beginnings))
     parameters = {
         "workspace": workspace,
-        "user": query.identity.user,
+        **reading_as(query.identity),
         "spaces": list(query.spaces) or None,
         "document_ids": within if query.document_ids else None,
         "names": "\n".join(names),  # no name holds a line break, and one text is sent faster than an array
@@ -217,7 +217,7 @@ def title_terms(title: str) -> list[int]:
 
 
 # num_nulls keeps the planner from the index that listings use, whose order is by date: the index on titles is to tell.
-_SEEN = """num_nulls(d.deleted_at) = 1 AND (d.owner IS NULL OR d.owner = %(user)s) AND {lasting}
+_SEEN = f"""num_nulls(d.deleted_at) = 1 AND {READABLE} AND {{lasting}}
     AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))
     AND (%(document_ids)s::uuid[] IS NULL OR d.document_id = ANY(%(document_ids)s))"""
 # Name by name, by the index: told to look for any of an array that it doesn't know, the planner reads all documents.

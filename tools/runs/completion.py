@@ -207,18 +207,24 @@ class CompletionRecorder:
             run.drop_uncommitted()
         last = run.next_line(end)
         try:
-            # If a write succeeds but its connection breaks, the retry raises Superseded; readers use the stored log.
-            await retry_while_unavailable(lambda: self._write(run, end, last), unless=lambda: _must_stop(run))
+            last = await retry_while_unavailable(lambda: self._write(run, end, last), unless=lambda: _must_stop(run))
         except BaseException:
             run.last_seq -= 1
             raise
         run.publish([last])
 
-    async def _write(self, run: Run, end: RunFinished | RunFailed, last: LogLine) -> None:
-        if isinstance(end, RunFinished):
-            await self._ledger.finish(run, end, last)
-        else:
-            await self._ledger.fail(run, end, last)
+    async def _write(self, run: Run, end: RunFinished | RunFailed, last: LogLine) -> LogLine:
+        """Write the end and return its line; it is another one where an earlier write succeeded but lost its reply."""
+        try:
+            if isinstance(end, RunFinished):
+                await self._ledger.finish(run, end, last)
+            else:
+                await self._ledger.fail(run, end, last)
+        except Superseded:
+            if (stored := await self._logs.stored_end(run)) is None:
+                raise
+            return LogLine(stored)
+        return last
 
 
 def _beside(run: Run) -> dict[str, Spent]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from graph.errors import NotFound
 from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFinished, timestamp
 from graph.evidence import Identity, Message, Outcome, StopReason
+from tools.library.withholding import documents_of, find_unreadable, hidden_in, withhold
 from tools.runs.live_run import Run
 from tools.runs.notifications import CHANNEL, STOPS, Notifications
 from tools.runs.retry import retry_while_unavailable
@@ -36,6 +37,16 @@ _END = """
 SELECT outcome, stop_reason, finished_at, last_seq, EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.run_id),
        (SELECT body FROM messages WHERE run_id = runs.run_id AND role = 'assistant')
 FROM runs WHERE run_id = %s
+"""
+# Every id in the log: those that are no documents' are told apart by looking them up.
+_NAMED = r"""
+SELECT DISTINCT found[1] FROM run_events, regexp_matches(payload, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g')
+    AS found
+WHERE run_id = %s
+"""
+_STORED_END = """
+SELECT seq, payload FROM run_events JOIN runs USING (run_id)
+WHERE run_id = %s AND attempt = %s AND status = 'finished' AND seq = runs.last_seq
 """
 _STOP = f"""
 WITH stopped AS (
@@ -62,6 +73,12 @@ class RunLogs:
         """Return a run of this process as other processes read it."""
         return StoredRun(self, run.run_id, run.session_id, run.message_id)
 
+    async def stored_end(self, run: Run) -> Envelope | None:
+        """Return the terminal event that this attempt at a run has stored already, None where it has stored none."""
+        async with self.database.connection() as connection:
+            row = await (await connection.execute(_STORED_END, [run.run_id, run.attempt])).fetchone()
+        return None if row is None else self.stored(run).envelope(*row)
+
     async def current(self, identity: Identity, session_id: str) -> "StoredRun | None":
         """Return the running run of a session, else the one that has waited longest, else None."""
         return await self._find_one(_CURRENT, session_id, identity)
@@ -70,21 +87,32 @@ class RunLogs:
         keys = [key, await self.workspaces.number(identity.workspace), identity.user]
         async with self.database.connection() as connection:
             row = await (await connection.execute(query, keys)).fetchone()
-        return None if row is None else StoredRun(self, *row)
+        return None if row is None else replace(StoredRun(self, *row), reader=identity)
 
 
 @dataclass(slots=True, eq=False)
 class StoredRun:
-    """A run read from the database, whichever process answers it."""
+    """A run read from the database, whichever process answers it.
+
+    The log of a run that has ended is not read again by a ``reader`` who may no longer read what it shows: then only
+    the end is left, without that.
+    """
 
     logs: RunLogs
     run_id: str
     session_id: str
     message_id: str
     watchers: int = 0
+    was_left: bool = False
+    gives_way: bool = False
+    reader: Identity | None = None
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Yield the events after sequence number ``after``, as they are logged, up to the terminal event."""
+        if (withheld := await self._withheld_end()) is not None:
+            if withheld.last_seq is None or withheld.last_seq > after:
+                yield self._end_envelope(withheld, after)
+            return
         with self.logs.notifications.subscribe(self.run_id) as wakeup:
             while True:
                 wakeup.clear()
@@ -122,9 +150,10 @@ class StoredRun:
                 return await (await connection.execute(_LOG, [self.run_id, after, EVENTS_PER_READ])).fetchall()
 
         rows = await retry_while_unavailable(read)
-        return [self._envelope(seq, payload) for seq, payload in rows]
+        return [self.envelope(seq, payload) for seq, payload in rows]
 
-    def _envelope(self, seq: int, payload: str) -> Envelope:
+    def envelope(self, seq: int, payload: str) -> Envelope:
+        """Return a logged event."""
         at = payload.partition('"at":"')[2].partition('"')[0]
         return Envelope(self.run_id, self.session_id, seq, at, parse_event(payload), payload)
 
@@ -137,6 +166,19 @@ class StoredRun:
         if row is None:
             raise NotFound(f"There is no run {self.run_id} any more.")
         return None if row[0] is None else _RunEnd(*row)
+
+    async def _withheld_end(self) -> "_RunEnd | None":
+        """Return the end of a run that has ended without what its reader may not read; None where that is nothing."""
+        if self.reader is None or (end := await self._read_end()) is None:
+            return None
+        workspace, body = await self.logs.workspaces.number(self.reader.workspace), end.body or {}
+        async with self.logs.database.connection() as connection:
+            logged = {found for (found,) in await (await connection.execute(_NAMED, [self.run_id])).fetchall()}
+            refused, gone = await find_unreadable(connection, workspace, self.reader, logged | documents_of(body))
+        hidden = hidden_in(body, refused, gone)
+        if not hidden and not refused & logged:
+            return None
+        return replace(end, body=None if end.body is None else withhold(body, hidden))
 
     def _end_envelope(self, end: "_RunEnd", after: int) -> Envelope:
         at = timestamp(end.finished_at)

@@ -15,6 +15,7 @@ from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import RunReader
 from tools.runs.tasks import cancel_and_wait
 from tools.storage.database import Database
+from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.runs")
 
@@ -90,7 +91,9 @@ class EventWriter:
         self._ready[run] = None
         self._wake.set()
         if self._writing is None:
-            self._writing = asyncio.create_task(self._write(), name="citewell-event-writer")
+            self._writing = asyncio.create_task(
+                self._write(), name="citewell-event-writer", context=background_context()
+            )
 
     async def _write(self) -> None:
         while True:

@@ -27,6 +27,9 @@ from tools.runs.run_request import Superseded
 from tools.runs.tasks import shield_until_done
 from tools.sessions.checkpoints import RUN_ID_KEY, prune_thread, run_saver
 from tools.storage.database import Database, database_errors
+from tools.telemetry.logs import log_ids
+from tools.telemetry.readings import Load
+from tools.telemetry.tracing import describe_run, run_span
 
 log = logging.getLogger("citewell.runs")
 
@@ -51,6 +54,10 @@ class Admission:
     def room(self) -> int:
         """The number of runs that could start now."""
         return max(0, self._max_active - self._active - len(self._line))
+
+    def load(self, *, leases: int) -> Load:
+        """Return how many runs are active and waiting, of how many may be."""
+        return Load(self._active, self.waiting, self._max_active, self._max_waiting, leases)
 
     @property
     def next_position(self) -> int:
@@ -259,12 +266,20 @@ class Executor:
     async def run(self, run: Run) -> None:
         """Wait for the run's turn unless it has begun, answer it, and record how it ended."""
         try:
-            with charged_to(run.account):
-                end = await self._run_to_end(run)
-            if end is not None:
-                # Shielded: a cancel while the end is being recorded would leave the run without one.
-                await shield_until_done(end)
-                await self._prune(run)
+            with (
+                log_ids(run_id=run.run_id),
+                run_span(run.run_id, run.session_id, run.request.context, attempt=run.attempt) as span,
+            ):
+                try:
+                    with charged_to(run.account):
+                        end = await self._run_to_end(run)
+                    if end is not None:
+                        # Shielded: a cancel while the end is being recorded would leave the run without one.
+                        await shield_until_done(end)
+                finally:
+                    describe_run(span, run.request.question, run.model, run.message_id, run.end)
+                if end is not None:
+                    await self._prune(run)
         finally:
             self.release(run)
 

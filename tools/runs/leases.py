@@ -18,6 +18,8 @@ from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS, Notifica
 from tools.runs.run_request import Superseded
 from tools.runs.tasks import cancel_and_wait
 from tools.storage.database import Database
+from tools.telemetry.metrics import LEASE_FAILURES, TAKEN_OVER
+from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.runs")
 
@@ -214,7 +216,7 @@ class Heartbeat:
 
     def _start(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if name not in self._tasks:
-            self._tasks[name] = asyncio.create_task(work(), name=name)
+            self._tasks[name] = asyncio.create_task(work(), name=name, context=background_context())
 
     async def _keep_leases(self) -> None:
         with self._notifications.subscribe(STOPS) as wakeup:
@@ -225,9 +227,11 @@ class Heartbeat:
                 try:
                     held = await self._leases.extend(runs) if runs else {}
                 except DatabaseUnavailable:
+                    LEASE_FAILURES.labels("runs").inc()
                     log.warning("leases of %d runs could not be extended", len(runs))
                     continue
                 except Exception:
+                    LEASE_FAILURES.labels("runs").inc()
                     log.exception("leases of %d runs could not be extended", len(runs))
                     continue
                 for run in runs:
@@ -248,6 +252,7 @@ class Heartbeat:
                 wakeup.clear()
                 try:
                     for taken in await self._leases.take_over(room()) if room() else []:
+                        TAKEN_OVER.inc()
                         log.info("run %s is taken over, attempt %d", taken.run_id, taken.attempt)
                         await self._resume_one(taken, resume)
                 except CitewellError as error:

@@ -1,23 +1,24 @@
 """Ledger of runs: a row before the graph starts, and the messages in the transaction that ends the run."""
 
 from dataclasses import replace
+from hashlib import sha256
 from time import monotonic
 from typing import Any, Literal
 
 import psycopg
 from psycopg.types.json import Jsonb
 
-from graph.errors import NotFound, SessionBusy
+from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.live_run import LogLine, Run
 from tools.runs.notifications import CHANNEL, notification_payload
-from tools.runs.run_request import RunRequest, Superseded, question_id, request_to_json
+from tools.runs.run_request import AlreadyAsked, RunRequest, Superseded, question_id, request_to_json
 from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY
 from tools.sessions.history import question_body
 from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
-from tools.storage.database import Database
+from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
 EntryStatus = Literal["running", "queued"]
@@ -32,10 +33,10 @@ WITH asked AS (
     FOR KEY SHARE OF sessions  -- a session that is being deleted is not found
 ), entered AS (
     INSERT INTO runs (run_id, session_id, workspace, "user", question, request, status, lease_owner, lease_until,
-                      started_at, message_id, parent_message_id, fork_checkpoint)
+                      started_at, message_id, parent_message_id, fork_checkpoint, asked_once)
     SELECT %(run_id)s, session_id, workspace, "user", %(question)s, %(request)s, %(status)s, %(owner)s,
            now() + make_interval(secs => %(lease)s), CASE WHEN %(status)s = 'running' THEN now() END, %(message_id)s,
-           %(parent)s, %(fork)s
+           %(parent)s, %(fork)s, %(asked_once)s
     FROM asked WHERE %(status)s = 'queued' AND %(may_wait)s OR NOT EXISTS (
         SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s AND runs.status <> 'finished')
     RETURNING run_id
@@ -43,6 +44,10 @@ WITH asked AS (
     INSERT INTO run_events (run_id, seq, type, payload) SELECT run_id, %(seq)s, %(type)s, %(payload)s FROM entered
 ), counted AS ({RECORD_RUN})
 SELECT untitled, EXISTS (SELECT 1 FROM entered) FROM asked
+"""
+_ASKED_ONCE = """
+SELECT run_id::text FROM runs
+WHERE session_id = %(session_id)s AND asked_once = %(asked_once)s ORDER BY created_at DESC LIMIT 1
 """
 # The session's row is locked until the end is committed: of two runs that end at once, the second sees the messages of
 # the first, and the next statement then reads its parent among them.
@@ -124,7 +129,8 @@ class Ledger:
 
         A ``queued`` run waits for its turn where the request allows it. Returns whether this is the first run of a
         session that still has the default title. Raises NotFound where the session is not the identity's, SessionBusy
-        where it has an unfinished run and the entry is ``running`` or the request may not wait.
+        where it has an unfinished run and the entry is ``running`` or the request may not wait, AlreadyAsked where the
+        request asks once and another one has asked.
         """
         identity = run.request.context.identity
         row = {
@@ -142,6 +148,7 @@ class Ledger:
             "may_wait": run.request.while_running != "reject",
             "parent": fork.parent_message_id,
             "fork": fork.fork_checkpoint,
+            "asked_once": sha256(run.request.question.encode()).digest() if run.request.once else None,
             "seq": first.envelope.seq,
             "type": first.envelope.event.type,
             "payload": first.text,
@@ -149,7 +156,9 @@ class Ledger:
         async with self._database.connection() as connection:
             try:
                 found = await (await connection.execute(_OPEN, row)).fetchone()
-            except psycopg.errors.UniqueViolation:
+            except psycopg.errors.UniqueViolation as error:
+                if error.diag.constraint_name == "runs_asked_once":
+                    raise await _already_asked(connection, row) from error
                 found = (False, False)
         if found is None:
             raise NotFound(f"There is no session {run.session_id}.")
@@ -197,6 +206,12 @@ class Ledger:
             raise Superseded("Another process has taken this run over.")
         if run.account is not None:
             run.account.settle(use)
+
+
+async def _already_asked(connection: Connection, row: dict[str, Any]) -> CitewellError:
+    """Return the error that names the other run, which may have ended just now."""
+    found = await (await connection.execute(_ASKED_ONCE, row)).fetchone()
+    return AlreadyAsked(found[0]) if found is not None else NotFound(f"There is no session {row['session_id']}.")
 
 
 def _question(run: Run) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from graph.evidence import Failure, FamilyName, Spent, StopReason
 from tools.runs.run_request import RunReader, RunRequest, Superseded
 from tools.runs.tasks import cancel_and_wait
 from tools.spending.accounts import RunAccount
+from tools.telemetry.metrics import RunMetrics
 
 DELTAS = (TextDelta, ThinkingDelta)
 
@@ -109,6 +110,8 @@ class Run:
     task: asyncio.Task[None] | None = None
     control: RunControl = field(default_factory=RunControl)
     watchers: int = 0
+    was_left: bool = False  # by all who followed it, once
+    gives_way: bool = False  # to a later question of its session, once nobody follows it
     stop_reason: StopReason = "server_stopped"
     spent: dict[str, Spent] = field(default_factory=dict)  # by finished steps
     side_usage: dict[str, Spent] = field(default_factory=dict)  # usage outside the steps
@@ -116,6 +119,7 @@ class Run:
     elsewhere: RunReader | None = None  # set when the run is no longer this process's
     left: CitewellError | None = None  # set when this process leaves it to another
     failure: CitewellError | None = None  # why its events can't be committed
+    metrics: RunMetrics = field(default_factory=RunMetrics)
     _log: list[Envelope] = field(default_factory=list)
     _pending: list[LogLine] = field(default_factory=list)
     _taken: list[LogLine] = field(default_factory=list)
@@ -153,6 +157,8 @@ class Run:
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
         self._log += [line.envelope for line in lines]
+        for line in lines:
+            self.metrics.feed(line.envelope.event)
         self._wake()
 
     async def committed(self) -> None:
@@ -245,9 +251,15 @@ class Run:
             await cancel_and_wait(self.task)
 
     @property
+    def end(self) -> RunFinished | RunFailed | None:
+        """The terminal event, None until it has been published."""
+        last = self._log[-1].event if self._log else None
+        return last if isinstance(last, RunFinished | RunFailed) else None
+
+    @property
     def has_ended(self) -> bool:
         """Whether the terminal event has been published."""
-        return bool(self._log) and isinstance(self._log[-1].event, TERMINAL)
+        return self.end is not None
 
     @property
     def view(self) -> RunView:

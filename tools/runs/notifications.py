@@ -13,6 +13,7 @@ import psycopg
 
 from tools.runs.tasks import cancel_and_wait
 from tools.storage.database import CONNECTING
+from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.runs")
 
@@ -43,7 +44,9 @@ class Notifications:
     def subscribe(self, key: str) -> Iterator[asyncio.Event]:
         """Yield an event that is set by each notification for ``key``, a run or session; the waiter clears it."""
         if self._listening is None:
-            self._listening = asyncio.create_task(self._listen(), name="citewell-notifications")
+            self._listening = asyncio.create_task(
+                self._listen(), name="citewell-notifications", context=background_context()
+            )
         wakeup = asyncio.Event()
         self._waiting[key].add(wakeup)
         try:

@@ -20,7 +20,8 @@ class RunRequest:
 
     ``history`` replaces the turns that the session remembers; None keeps them. ``edit`` is the id of a question of the
     session that this one replaces, ``regenerate`` that of an answer to generate again (its question is then asked
-    again): either starts a branch from the session's state before that question.
+    again): either starts a branch from the session's state before that question. ``once`` asks nothing while the
+    session has an unfinished run of the same question that was asked so, too.
     """
 
     question: str
@@ -31,6 +32,7 @@ class RunRequest:
     while_running: WhileRunning = "reject"
     edit: str | None = None
     regenerate: str | None = None
+    once: bool = False
 
 
 _REQUEST = TypeAdapter(RunRequest)
@@ -52,6 +54,14 @@ def question_id(message_id: str) -> str:
     return str(uuid5(UUID(message_id), "question"))
 
 
+class AlreadyAsked(CitewellError):
+    """The question is being answered already, by the run ``run_id`` of the session."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"The run {run_id} answers this question.")
+        self.run_id = run_id
+
+
 class Superseded(CitewellError):
     """Another process has taken the run over; what this one writes about it no longer counts."""
 
@@ -60,6 +70,8 @@ class RunReader(Protocol):
     """A run as readers see it, whichever process answers it."""
 
     watchers: int  # streams of this process that follow it
+    was_left: bool  # whether there were some, and they are gone
+    gives_way: bool  # whether it is to stop when none is left
 
     @property
     def run_id(self) -> str: ...

@@ -34,6 +34,9 @@ from tools.settings import RunSettings
 from tools.spending.charges import Spending
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
+from tools.telemetry.logs import log_ids
+from tools.telemetry.metrics import RunMetrics
+from tools.telemetry.readings import Load
 
 log = logging.getLogger("citewell.runs")
 
@@ -55,6 +58,7 @@ class Runner:
     ):
         settings = settings or RunSettings()
         owner = str(uuid4())
+        self._database = database
         self._resources = resources
         self._titling = titling
         self._drain_seconds = settings.drain_seconds
@@ -76,9 +80,10 @@ class Runner:
         """Record a run, then launch it; it waits for its turn where it can't begin at once.
 
         Raises UnknownModel, NotFound where the session, or a message that the request names, is not the identity's,
-        InvalidRequest for a message of the wrong kind, SessionBusy, Overloaded, SpendingLimitReached, ServerStopping,
-        DatabaseUnavailable.
+        InvalidRequest for a message of the wrong kind, AlreadyAsked, SessionBusy, Overloaded, SpendingLimitReached,
+        ServerStopping, DatabaseUnavailable, DiskLow.
         """
+        self._database.require_room()
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
@@ -107,6 +112,17 @@ class Runner:
             self._heartbeat.in_background(self._make_title(run, self._titling))
         return run
 
+    async def let_pass(self, run: Run) -> None:
+        """Stop the earlier runs of a run's session, each as soon as nobody follows it any more.
+
+        That is about the runs of this process, and those who follow them here. One that nobody has followed yet goes
+        on: its reader may be about to.
+        """
+        earlier = [each for each in self._active_now() if each.session_id == run.session_id and each is not run]
+        for each in earlier:
+            each.gives_way = True
+        await asyncio.gather(*(each.cancel("interrupted") for each in earlier if each.was_left and not each.watchers))
+
     async def join(self, identity: Identity, run_id: str) -> RunReader:
         """Return a run to read, of this or another process, running or ended.
 
@@ -130,6 +146,16 @@ class Runner:
         run = self._active.get(run_id)
         # A task that is done is forgotten by a callback, which may come later.
         return None if run is None or (run.task is not None and run.task.done()) else run
+
+    @property
+    def load(self) -> Load:
+        """How much of what this process may answer it does."""
+        return self._admission.load(leases=len(self._active))
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether this process accepts no more runs, since it ends."""
+        return self._stopping
 
     @property
     def is_answering(self) -> bool:
@@ -194,7 +220,7 @@ class Runner:
         return untitled
 
     async def _make_title(self, run: Run, titling: SessionTitler) -> None:
-        with charged_to(run.account):
+        with charged_to(run.account), log_ids(run_id=run.run_id):
             made = await titling.title_session(run.session_id, run.request.question, run.request.context)
         if made is not None and not run.ending:
             title, run.side_usage["title"] = made
@@ -237,6 +263,7 @@ class Runner:
             begins_at=taken.last_seq + 1,
             before=tuple(map(parse_event, taken.emitted)),
             fork_checkpoint=taken.fork_checkpoint,
+            metrics=RunMetrics(whole=False),
         )
         try:
             family = self._resources.families(request.context.model, thinking=request.context.thinking)

@@ -8,8 +8,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoin
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from graph.routing import Gathering
-from graph.state import FIRST_STEP
+from graph.state import FIRST_STEP, Gathering
 from tools.runs.tasks import finish_then_cancel
 from tools.storage.database import Connection, Pool
 

@@ -59,7 +59,10 @@ CHANGE_SESSION = f"""
 UPDATE sessions SET title = coalesce(%(title)s, title), selected_page_ids = coalesce(%(page_ids)s, selected_page_ids)
 WHERE {OWN_SESSION} RETURNING {SESSION_COLUMNS}
 """
-FIRST_QUESTION = "SELECT question FROM runs WHERE session_id = %s ORDER BY created_at, run_id LIMIT 1"
+FIRST_QUESTION = """
+SELECT question, coalesce(request -> 'context' ->> 'model', '') FROM runs WHERE session_id = %s
+ORDER BY created_at, run_id LIMIT 1
+"""
 # The lock prevents a run from being inserted while its session is deleted: the run's row references this one.
 LOCK_SESSION = f"SELECT session_id FROM sessions WHERE {OWN_SESSION} FOR UPDATE"
 HAS_ACTIVE_RUN = "SELECT 1 FROM runs WHERE session_id = %(session_id)s AND status <> 'finished' AND lease_until > now()"

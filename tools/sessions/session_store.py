@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from graph.errors import InvalidRequest, NotFound, SessionBusy
+from graph.errors import InvalidRequest, NotFound, SessionBusy, UnknownModel
 from graph.evidence import Identity
-from graph.ports import Families
+from graph.ports import Families, Titler
 from tools.library.freshness import check_freshness
+from tools.library.withholding import documents_of, find_unreadable, hidden_in, withhold
 from tools.retrieval.segment_store import SegmentStore
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
@@ -43,10 +44,20 @@ async def named_session(
     database: Database, workspaces: Workspaces, identity: Identity, dialect: str, external_id: str
 ) -> str | None:
     """Return the id of the identity's session with a host's external id, or None if there is none yet."""
+    if identity.is_shared and not _is_secret(external_id):
+        return None
     row = [await workspaces.number(identity.workspace), identity.user, dialect, external_id]
     async with database.connection() as connection:
         found = await (await connection.execute(_NAMED, row)).fetchone()
     return None if found is None else str(found[0])
+
+
+def _is_secret(external_id: str) -> bool:
+    """Whether an id that a host made can't be guessed: a UUID of a version that is random."""
+    try:
+        return UUID(external_id).version in (4, 7)
+    except ValueError:
+        return False
 
 
 __all__ = ["DEFAULT_TITLE", "History", "RunPage", "RunStatus", "Session", "SessionPage", "Sessions", "StoredMessage"]
@@ -66,7 +77,7 @@ class SessionPage:
 class Sessions:
     """The sessions of a deployment. Those of other identities raise NotFound, as if they did not exist.
 
-    With ``families`` the deployment's default model makes titles; without it, titles are cut from the question.
+    With ``families`` models make titles; without it, titles are cut from the question.
     """
 
     def __init__(self, database: Database, workspaces: Workspaces, families: Families | None = None) -> None:
@@ -89,10 +100,16 @@ class Sessions:
         """Create a session, or return the existing one with the host's ``external_id`` in this dialect.
 
         An ephemeral session is never listed and expires after 24 hours. Raises InvalidRequest for an ``external_id``
-        that can't be stored.
+        that can't be stored, or that strangers who share the identity could guess, DiskLow.
         """
+        self._database.require_room()
         if external_id is not None and (len(external_id) > LONGEST_EXTERNAL_ID or "\0" in external_id):
             raise InvalidRequest(f"A session's id may have at most {LONGEST_EXTERNAL_ID} characters and no NUL.")
+        if external_id is not None and identity.is_shared and not _is_secret(external_id):
+            raise InvalidRequest(
+                "With a public key, the id of a conversation is what opens it, so it has to be a random UUID.",
+                suggestion="Make it by crypto.randomUUID(), or leave it out where the format allows.",
+            )
         row = {
             "workspace": await self._workspaces.ensure(identity.workspace),
             "user": identity.user,
@@ -144,8 +161,8 @@ class Sessions:
         """Read a session with the newest ``limit`` messages of a branch, or with those before a cursor.
 
         The branch is the one through the message ``branch``, or the most recently continued one. The quotes of answers
-        are looked up in today's text, and each citation has the resulting ``freshness``. Questions that are still being
-        answered are with the newest messages.
+        are looked up in today's text, and each citation has the resulting ``freshness``; what the identity may no
+        longer read is withheld. Questions that are still being answered are with the newest messages.
 
         Raises NotFound, and InvalidRequest for a cursor that does not come from this method.
         """
@@ -158,8 +175,14 @@ class Sessions:
             shown, earlier = await read_branch(
                 connection, session_id, limit=limit, cursor=cursor, branch=branch, asked=asked
             )
+            cited = {document_id for message in shown for document_id in documents_of(message.body)}
+            refused, gone = await find_unreadable(connection, row["workspace"], identity, cited)
         bodies = await check_freshness([message.body for message in shown], self._reader, identity)
-        messages = [replace(message, body=body) for message, body in zip(shown, bodies, strict=True)]
+        messages = [
+            replace(message, content=allowed.get("answer", message.content), body=allowed)
+            for message, body in zip(shown, bodies, strict=True)
+            for allowed in [withhold(body, hidden_in(body, refused, gone))]
+        ]
         stored = {message.run_id for message in messages}
         waiting = [question for question in asked.questions if question.run_id not in stored]
         return History(session, messages[::-1], earlier, waiting)
@@ -198,7 +221,8 @@ class Sessions:
     async def auto_title(self, identity: Identity, session_id: str) -> str:
         """Title a session after its first question, even while that is being answered, and return its title.
 
-        A session that has a title keeps it, and one without a question stays untitled. Raises NotFound.
+        The model that answers the question makes it. A session that has a title keeps it, and one without a question
+        stays untitled. Raises NotFound.
         """
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
@@ -206,12 +230,19 @@ class Sessions:
             question = await (await connection.execute(FIRST_QUESTION, [session_id])).fetchone()
         if session.title != DEFAULT_TITLE or question is None:
             return session.title
-        titler = None if self._families is None else self._families("").titler
-        title, _ = await best_title(titler, question[0])
+        title, _ = await best_title(self._titler(question[1]), question[0])
         if await self.set_auto_title(session_id, title):
             return title
         async with self._database.connection() as connection:
             return (await self._own_session(connection, row)).title
+
+    def _titler(self, model: str) -> Titler | None:
+        if self._families is None:
+            return None
+        try:
+            return self._families(model).titler
+        except UnknownModel:  # it was configured when the question was asked
+            return self._families("").titler
 
     async def delete(self, identity: Identity, session_id: str) -> None:
         """Delete a session with its checkpoints, messages and runs, in one transaction.

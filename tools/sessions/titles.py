@@ -3,11 +3,13 @@
 import logging
 import time
 
+from answers.model_words import without_links
 from graph.context import Context
 from graph.errors import CitewellError
 from graph.evidence import Spent
 from graph.ports import Families, Titler
 from graph.usage import Meter
+from text.inline_spans import READS_AS_A_MARK
 from text.language import language
 from tools.rules.question_rules import DEFAULT_TITLE, RuleTitler
 from tools.storage.database import Database
@@ -37,6 +39,7 @@ async def best_title(titler: Titler | None, question: str) -> tuple[str, Spent]:
     except CitewellError as error:
         log.warning("A title could not be made: %s", error.message)
         title = await RuleTitler().title(question, language=detected, meter=meter)
+    title = " ".join(READS_AS_A_MARK.sub("", without_links(title, (question,))).split()) or DEFAULT_TITLE
     ms = round((time.perf_counter() - began) * 1000, 3)
     return title, meter.spent(ms)
 

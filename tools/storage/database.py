@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import PoolTimeout
 
-from graph.errors import CitewellError, DatabaseUnavailable
+from graph.errors import CitewellError, DatabaseBusy, DatabaseUnavailable
+from tools.storage.pool import Connection, Pool, PoolBusy
+from tools.storage.supervision import DiskRoom
 
-Connection = psycopg.AsyncConnection
-Pool = AsyncConnectionPool[psycopg.AsyncConnection]
+__all__ = ["CONNECTING", "Connection", "Database", "Pool", "database_errors"]
 # Detects a silently lost server within seconds on TCP; by default libpq waits for hours.
 CONNECTING: dict[str, Any] = {
     "connect_timeout": 5,
@@ -22,10 +23,12 @@ CONNECTING: dict[str, Any] = {
 }
 
 TRANSLATED_ERRORS: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
-    (PoolTimeout, DatabaseUnavailable, "No database connection became free in time."),
+    (PoolBusy, DatabaseBusy, "All database connections are in use, and none became free in time."),
+    (PoolTimeout, DatabaseUnavailable, "The database cannot be reached."),
     (psycopg.errors.QueryCanceled, DatabaseUnavailable, "The database took too long over a query."),
     (psycopg.errors.DeadlockDetected, DatabaseUnavailable, "The database was busy with conflicting changes."),
     (psycopg.errors.SerializationFailure, DatabaseUnavailable, "The database was busy with conflicting changes."),
+    (psycopg.errors.DiskFull, DatabaseUnavailable, "The disk of the database is full."),
     (psycopg.OperationalError, DatabaseUnavailable, "The database cannot be reached."),
     (psycopg.InterfaceError, DatabaseUnavailable, "The connection to the database broke."),
 )
@@ -38,21 +41,45 @@ def database_errors() -> Iterator[None]:
         yield
     except tuple(kind for kind, _, _ in TRANSLATED_ERRORS) as error:
         translated, message = next((to, message) for kind, to, message in TRANSLATED_ERRORS if isinstance(error, kind))
-        raise translated(message) from error
+        # Too few connections are no fault whose trace would help.
+        raise translated(message) from (None if translated is DatabaseBusy else error)
+
+
+_HAS_VECTORS = """
+SELECT EXISTS (SELECT 1 FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+               WHERE attrelid = 'segments'::regclass AND attname = 'weights' AND typname = 'sparsevec')
+"""
+
+
+async def has_vectors(connection: Connection) -> bool:
+    """Whether the library was made with pgvector."""
+    row = await (await connection.execute(_HAS_VECTORS)).fetchone()
+    return row is not None and bool(row[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An open database. Use ``pool`` only where a component manages connections itself, as the checkpointer does."""
+    """An open database. Use ``pool`` only where a component manages connections itself, as the checkpointer does.
+
+    ``has_vectors`` says whether its library was made with pgvector; without it, words alone are searched.
+    """
 
     url: str
     pool: Pool
+    has_vectors: bool = True
+    room: DiskRoom | None = None  # that the disk of the embedded server must keep
+
+    def require_room(self) -> None:
+        """Raise DiskLow where the disk has no room for anything new; call it before new work is accepted."""
+        if self.room is not None:
+            self.room.require()
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         """Borrow an autocommit connection; use ``connection.transaction()`` to make several statements atomic.
 
-        Raises DatabaseUnavailable if none becomes free within ``pool_timeout_seconds``, or the database fails.
+        Raises DatabaseBusy if none becomes free within ``pool_timeout_seconds``, DatabaseUnavailable if the database
+        fails.
         """
         with database_errors():
             async with self.pool.connection() as connection:

@@ -245,6 +245,7 @@ class EmbeddedServer:
     binaries: Path
     account: Unprivileged | None
     _lock: IO[bytes] = field(repr=False)
+    _tuning: Mapping[str, str] = field(repr=False)
 
     def url(self, database: str = SUPERUSER) -> str:
         return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self.socket_folder))}&port={PORT}"
@@ -261,8 +262,21 @@ class EmbeddedServer:
             try:
                 if self._is_last_user():
                     _run(self.binaries / "pg_ctl", ["-D", str(self.folder), "-w", "-m", "fast", "stop"], self.account)
+            except DatabaseUnavailable:
+                if self.is_running():  # else it has ended by itself, and there is nothing to stop
+                    raise
             finally:
                 self._lock.close()
+
+    def is_running(self) -> bool:
+        """Whether the server's process lives. A deleted data folder has no server to start: it counts as running."""
+        return not self.folder.exists() or _postmaster(self.folder) is not None
+
+    def restart(self) -> None:
+        """Start the server again unless another user has; blocks. Raises DatabaseUnavailable if it does not start."""
+        with _startup_lock(self.folder):
+            if not _is_running(self.socket_folder):
+                _start(self.folder, self.socket_folder, self.binaries, self.account, self._tuning)
 
     def _is_last_user(self) -> bool:
         try:
@@ -287,6 +301,7 @@ def start_embedded(
     account = unprivileged_user(user)
     binaries = find_binaries(account)
     folder = find_data_folder(data_dir, account)
+    values = {**TUNING, **(tuning or {})}
     with _startup_lock(folder):
         lock = open(folder.with_name("postgres.users"), "ab")  # noqa: SIM115 - closed by release
         try:
@@ -294,12 +309,12 @@ def start_embedded(
             if not _is_running(socket_folder):
                 if not (folder / "PG_VERSION").exists():
                     _initialise(folder, binaries, account)
-                _start(folder, socket_folder, binaries, account, {**TUNING, **(tuning or {})})
+                _start(folder, socket_folder, binaries, account, values)
             fcntl.flock(lock, fcntl.LOCK_SH)
         except BaseException:
             lock.close()
             raise
-    server = EmbeddedServer(folder, socket_folder, binaries, account, lock)
+    server = EmbeddedServer(folder, socket_folder, binaries, account, lock, values)
     atexit.register(server.release)
     return server
 
@@ -318,6 +333,31 @@ def _is_running(socket_folder: Path) -> bool:
         except (FileNotFoundError, ConnectionRefusedError):
             return False
         return True
+
+
+def _postmaster(folder: Path) -> int | None:
+    """Return the process id of the folder's server; None if it has ended, also if its parent has yet to notice."""
+    try:
+        pid = int((folder / "postmaster.pid").read_text().split("\n", 1)[0])
+    except (OSError, ValueError):  # a server that ends removes the file
+        return None
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)  # where this process is the first of a container, the server is its child
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass
+    return None if _is_zombie(pid) else pid
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:  # not Linux
+        return False
+    return status.rpartition(")")[2].split()[0] == "Z"
 
 
 def _initialise(folder: Path, binaries: Path, account: Unprivileged | None) -> None:

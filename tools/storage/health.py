@@ -1,15 +1,21 @@
-"""Readiness checks of a process: its database, the schema in it, and the embedding model."""
+"""Readiness checks of a process: its database, the schema in it, the embedding model and the disk it writes to."""
 
 import asyncio
+import math
+import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from graph.errors import DatabaseUnavailable, EmbeddingUnavailable
 from migrations import pending
 from tools.embeddings.embedder import recorded_embedding
 from tools.library.library import Library
+from tools.storage.supervision import DiskRoom
 
 OK = "ok"
 EMBEDDING_SECONDS = 2.0
+NO_PGVECTOR = "degraded, search uses words only: the database has no pgvector"
+ASKED_EVERY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +26,50 @@ class Readiness:
     checks: dict[str, str]
 
 
-async def check_readiness(library: Library) -> Readiness:
+@dataclass(slots=True)
+class EndpointProbe:
+    """The last state of the embedding endpoint, so that frequent probes ask it every half minute and not each time."""
+
+    _state: str = OK
+    _asked_at: float = -math.inf
+
+    async def check(self, library: Library) -> str:
+        """Return ``ok``, or what is degraded."""
+        now = time.monotonic()
+        if now - self._asked_at > ASKED_EVERY_SECONDS:
+            self._state = await _check_endpoint(library)
+            self._asked_at = now
+        return self._state
+
+
+async def check_readiness(library: Library, endpoint: EndpointProbe, *, is_stopping: bool = False) -> Readiness:
     """Check everything that an answer needs.
 
     A failing embedding endpoint is reported but leaves the process ready, since search continues by words.
     """
+    server = "it is stopping" if is_stopping else OK
+    disk = await asyncio.to_thread(_check_disk, library)
     try:
         schema, recorded = await _check_database(library)
     except DatabaseUnavailable as error:
         unknown = "not known while the database cannot be reached"
-        return Readiness(False, {"database": error.message, "migrations": unknown, "embedding": unknown})
-    embedding = recorded if recorded != OK else await _check_endpoint(library)
-    return Readiness(schema == OK and recorded == OK, {"database": OK, "migrations": schema, "embedding": embedding})
+        checks = {"database": error.message, "migrations": unknown, "embedding": unknown}
+        return Readiness(False, {**checks, "disk": disk, "server": server})
+    embedding = recorded if recorded != OK else NO_PGVECTOR
+    if recorded == OK and library.database.has_vectors:
+        embedding = await endpoint.check(library)
+    checks = {"database": OK, "migrations": schema, "embedding": embedding, "disk": disk, "server": server}
+    return Readiness(schema == recorded == disk == server == OK, checks)
+
+
+def _check_disk(library: Library) -> str:
+    """Check the folders that this process writes to. Blocks: it asks the file system."""
+    originals, reserve = library.settings.originals, library.settings.disk_reserve_megabytes
+    rooms = [library.database.room]
+    if "/" in originals and "://" not in originals:
+        rooms.append(DiskRoom(Path(originals), reserve, "originals"))
+    shortages = [room.shortage for room in rooms if room is not None]
+    return next(filter(None, shortages), OK)
 
 
 async def _check_database(library: Library) -> tuple[str, str]:

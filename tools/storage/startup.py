@@ -6,20 +6,18 @@ schema. A server that the deployment runs itself is never migrated implicitly: a
 
 import asyncio
 import logging
-import select
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import sql
-from psycopg_pool import AsyncConnectionPool
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
+from tools.runs.tasks import cancel_and_wait
 from tools.settings import Settings
-from tools.storage.database import CONNECTING, Connection, Database, Pool
+from tools.storage.database import CONNECTING, Connection, Database, Pool, has_vectors
+from tools.storage.supervision import DiskRoom, keep_running
 from tools.storage.tenants import ensure_workspace
 
 log = logging.getLogger(__name__)
@@ -31,34 +29,6 @@ MIGRATION_POLL_SECONDS = 0.1
 # JIT compilation takes longer than any of our queries, and parallel workers cost more to start than they save.
 SESSION = "SELECT set_config('jit', 'off', false), set_config('max_parallel_workers_per_gather', '0', false)"
 
-RECHECK_SECONDS = 5.0
-
-
-class PoolCheck:
-    """A liveness check for pooled connections, cheap enough for every checkout.
-
-    A check on the server takes a round trip, and a run takes dozens of connections. So a connection that was checked
-    within the last ``RECHECK_SECONDS`` is only polled: an idle connection has nothing to read, but a closed one has.
-    """
-
-    def __init__(self) -> None:
-        self._checked_at: WeakKeyDictionary[psycopg.AsyncConnection, float] = WeakKeyDictionary()
-
-    async def check(self, connection: psycopg.AsyncConnection) -> None:
-        """Raise OperationalError if the connection is broken."""
-        now = time.monotonic()
-        checked_at = self._checked_at.get(connection)
-        if checked_at is not None and now - checked_at < RECHECK_SECONDS and not _readable(connection):
-            return
-        await AsyncConnectionPool.check_connection(connection)
-        self._checked_at[connection] = now
-
-
-def _readable(connection: psycopg.AsyncConnection) -> bool:
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return bool(poll.poll(0))
-
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
@@ -67,25 +37,25 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     Raises DatabaseUnavailable if it cannot be reached, ConfigurationError if a server that the deployment runs itself
     needs ``citewell migrate``.
     """
-    async with _located(settings) as url:
-        pool: Pool = AsyncConnectionPool(
+    async with _located(settings) as (url, room):
+        if settings.database_url is None:
+            await _migrate(url)
+        else:
+            await _refuse_pending(url)
+        async with await _connect(url) as connection:
+            vectors = await has_vectors(connection)
+        pool = Pool(
             url,
             min_size=1,
             max_size=settings.pool_size,
-            open=False,
-            check=PoolCheck().check,
-            configure=_configure,
+            configure=_configure if vectors else _configure_session,
             timeout=settings.pool_timeout_seconds,
             max_lifetime=MAX_LIFETIME_SECONDS,
             max_idle=MAX_IDLE_SECONDS,
             kwargs={"autocommit": True, **CONNECTING},
         )
-        if settings.database_url is None:
-            await _migrate(url)
-        else:
-            await _refuse_pending(url)
         async with pool:
-            yield Database(url, pool)
+            yield Database(url, pool, vectors, room)
 
 
 async def migrate(settings: Settings) -> list[str]:
@@ -93,21 +63,25 @@ async def migrate(settings: Settings) -> list[str]:
 
     Returns the names of the applied migrations, oldest first; an empty list if none was pending.
     """
-    async with _located(settings) as url:
+    async with _located(settings) as (url, _):
         return await _migrate(url)
 
 
 @asynccontextmanager
-async def _located(settings: Settings) -> AsyncIterator[str]:
+async def _located(settings: Settings) -> AsyncIterator[tuple[str, DiskRoom | None]]:
     if settings.database_url is not None:
-        yield settings.database_url.get_secret_value()
+        yield settings.database_url.get_secret_value(), None
         return
     from tools.storage.embedded import start_embedded
 
     server = await asyncio.to_thread(start_embedded, settings.data_dir, user=settings.postgres_user)
     try:
         await _create_database(server.url())
-        yield server.url(EMBEDDED_DATABASE)
+        watching = asyncio.create_task(keep_running(server), name="citewell-postgres")
+        try:
+            yield server.url(EMBEDDED_DATABASE), DiskRoom(server.folder, settings.disk_reserve_megabytes)
+        finally:
+            await cancel_and_wait(watching)
     finally:
         await asyncio.to_thread(server.release)
 
@@ -138,8 +112,12 @@ async def _create_database(url: str) -> None:
 async def _configure(connection: Connection) -> None:
     from pgvector.psycopg import register_vector_async
 
-    await connection.execute(SESSION)
+    await _configure_session(connection)
     await register_vector_async(connection)
+
+
+async def _configure_session(connection: Connection) -> None:
+    await connection.execute(SESSION)
 
 
 async def _refuse_pending(url: str) -> None:

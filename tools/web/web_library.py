@@ -23,6 +23,7 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.settings import Settings
+from tools.telemetry.tracing import retrieval_span
 from tools.web.fetching import FetchedPage, PageFetcher
 from tools.web.guard import Guard
 from tools.web.serper import Serper, WebResult
@@ -73,8 +74,9 @@ class WebLibrary:
         WebUnavailable if the search fails or takes longer than ``seconds``, and what storing and searching raise.
         """
         try:
-            async with asyncio.timeout(seconds):
-                return await self._search(query, identity, top_k, min_score, seconds)
+            with retrieval_span("web", query, top_k=top_k) as found:
+                async with asyncio.timeout(seconds):
+                    return found(await self._search(query, identity, top_k, min_score, seconds))
         except TimeoutError as error:
             log.warning("The web search was cancelled: it ran out of time")
             raise WebUnavailable("The web search took longer than the run had left.") from error

@@ -7,6 +7,7 @@ from api.dialects.ag_ui.encoder import AgUiEncoder
 from api.dialects.ag_ui.schemas import RunAgentInput
 from api.dialects.branch_request import BranchPoint, as_regeneration, branch_at_question
 from api.problems import problems
+from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from tools.sessions.session_store import StoredMessage
 
@@ -16,6 +17,7 @@ STREAM = stream_responses("The run's AG-UI events.")
 
 
 @router.post("/agui", responses={**STREAM, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response)
+@needs("ask")
 async def run_agent(
     body: RunAgentInput, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Path, Response, status
 from pydantic import BeforeValidator
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
 from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder
 from api.dialects.ai_sdk.schemas import ChatHistory, ClientFeature, UIChatRequest, ui_messages
 from api.dialects.branch_request import (
@@ -21,11 +21,11 @@ from api.dialects.branch_request import (
 )
 from api.fields import Cursor, Limit, Name
 from api.problems import problems
+from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.library.library import Library
-from tools.runs.runner import Runner
 from tools.sessions.session_store import StoredMessage, named_session
 
 router = APIRouter(tags=["ai_sdk"])
@@ -46,6 +46,7 @@ STREAM = stream_responses("One assistant message as a UI message stream, version
 
 
 @router.post("/api/chat", responses={**STREAM, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response)
+@needs("ask")
 async def chat(
     body: UIChatRequest,
     me: Me,
@@ -80,6 +81,7 @@ async def chat(
     responses={**STREAM, 204: {"description": "Nothing is being answered."}, **problems(422, 503)},
     response_class=Response,
 )
+@needs("ask")
 async def join_chat(
     chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner, accepts: Accepts = ()
 ) -> Response:
@@ -92,6 +94,7 @@ async def join_chat(
 
 
 @router.get("/api/chat/{chat_id}", responses=problems(404, 422, 503))
+@needs("ask")
 async def get_chat(
     chat_id: ChatId, me: Me, library: OpenLibrary, limit: Limit = 100, cursor: Cursor = None
 ) -> ChatHistory:
@@ -106,6 +109,7 @@ async def get_chat(
 
 
 @router.delete("/api/chat/{chat_id}/stream", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
+@needs("ask")
 async def stop_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner) -> None:
     """Stop the answer in progress of a chat, and wait until that is recorded; without one, do nothing."""
     await _stop(runner, me, await _session(library, me, chat_id), "cancel_requested")
@@ -119,7 +123,10 @@ async def _session(library: Library, me: Identity, chat_id: str) -> str:
 
 
 async def _stop(
-    runner: Runner, me: Identity, session_id: str, reason: Literal["cancel_requested", "interrupted"] = "interrupted"
+    runner: GrantedRunner,
+    me: Identity,
+    session_id: str,
+    reason: Literal["cancel_requested", "interrupted"] = "interrupted",
 ) -> None:
     """Cancel the active run of a session and those that wait, each once."""
     stopped: set[str] = set()

@@ -170,7 +170,8 @@ def with_event_id(frames: bytes, event_id: str) -> bytes:
 
 
 def failure_data(code: str, message: str, suggestion: str, *, retryable: bool) -> dict[str, Any]:
-    """Return the data of an `error` frame; advice for the operator is replaced by some for the user."""
+    """Return the data of an `error` frame; what is for the operator is replaced by words for the user."""
     if code in BY_CODE and BY_CODE[code].status >= 500:
+        message = "This could not be answered just now." if retryable else "This could not be answered."
         suggestion = "Try again in a moment." if retryable else "Tell whoever runs this service when it happened."
     return {"type": "error", "error": message, "code": code, "suggestion": suggestion, "retryable": retryable}

@@ -14,20 +14,20 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from sse_starlette import EventSourceResponse
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
 from api.dialects.conversation.schemas import ConversationQuestion
 from api.dialects.event_frames import frame
 from api.fields import knobs_with
 from api.problems import describe_fault, problems
+from api.scopes import needs
 from api.stream import HEADERS, MEDIA_TYPE, RunStream, StreamPosition, resume_position, stream_responses, wants_stream
 from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest
 from graph.events import TERMINAL, Envelope
 from graph.evidence import Identity
 from tools.library.library import Library
-from tools.runs.run_request import RunReader, RunRequest
-from tools.runs.runner import Runner
+from tools.runs.run_request import AlreadyAsked, RunReader, RunRequest
 
 # An EventSource reconnects with the last id that it received, until it is closed or answered with 204.
 REFUSED_ID = "refused"
@@ -80,6 +80,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 
 @router.get(PATH, response_class=EventSourceResponse, responses=STREAM)
+@needs("ask")
 async def ask_by_event_source(
     question: Annotated[ConversationQuestion, Query()],
     request: Request,
@@ -93,6 +94,7 @@ async def ask_by_event_source(
 
 
 @router.post(PATH, response_class=EventSourceResponse, responses=STREAM)
+@needs("ask")
 async def ask_in_conversation(
     question: ConversationQuestion,
     request: Request,
@@ -111,25 +113,30 @@ async def _answer(
     me: Identity,
     knobs: dict[str, Any],
     library: Library,
-    runner: Runner,
+    runner: GrantedRunner,
 ) -> Response:
     if (left := resume_position(request)) is not None:
         return await _rejoin(left, question, me, library, runner)
     conversation_id = question.conversation_id or str(uuid4())
     session = await library.sessions.create(me, external_id=conversation_id, dialect=DIALECT)
-    run: RunReader | None = None
-    if request.method == "GET" and question.conversation_id:
-        run = await _run_in_progress(question, session.session_id, me, library, runner)
-    if run is None:
-        knobs = knobs_with(knobs, question.answer_from)
-        context = Context(workspace=me.workspace, user=me.user, thinking=question.thinking, **knobs)
-        run_request = RunRequest(question.query, context, while_running="enqueue")
-        run = await runner.start(session.session_id, run_request)
+    knobs = knobs_with(knobs, question.answer_from)
+    context = Context(workspace=me.workspace, user=me.user, groups=list(me.groups), thinking=question.thinking, **knobs)
+    # A page may open its EventSource twice, and one that lost its connection early asks again: that joins the run.
+    once = request.method == "GET" and question.conversation_id is not None
+    try:
+        run = await runner.start(
+            session.session_id, RunRequest(question.query, context, while_running="enqueue", once=once)
+        )
+    except AlreadyAsked as asked:
+        return _stream(await runner.join(me, asked.run_id), conversation_id, question)
+    # Closing an EventSource is how its client stops an answer. A connection that broke looks the same, so the run goes
+    # on until the next question shows which of the two it was.
+    await runner.let_pass(run)
     return _stream(run, conversation_id, question)
 
 
 async def _rejoin(
-    left: StreamPosition, question: ConversationQuestion, me: Identity, library: Library, runner: Runner
+    left: StreamPosition, question: ConversationQuestion, me: Identity, library: Library, runner: GrantedRunner
 ) -> Response:
     run = await runner.join(me, left.run_id)
     if left.seq == SWEPT_SEQ or await run.is_over(left.seq):
@@ -148,16 +155,6 @@ async def _end_without_log(run: RunReader) -> Envelope | None:
     async with aclosing(run.events()) as events:
         first = await anext(events)
     return first if isinstance(first.event, TERMINAL) else None
-
-
-async def _run_in_progress(
-    question: ConversationQuestion, session_id: str, me: Identity, library: Library, runner: Runner
-) -> RunReader | None:
-    """Return the run that answers this question, if any: a page that opens its EventSource twice asks once."""
-    run = await runner.current(me, session_id)
-    if run is None or (await library.sessions.run(me, run.run_id)).question != question.query:
-        return None
-    return run
 
 
 def _stream(run: RunReader, conversation_id: str, question: ConversationQuestion, *, after: int = 0) -> RunStream:

@@ -2,24 +2,34 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Annotated, NotRequired
+from pathlib import PurePath
+from typing import Annotated, Any, ClassVar, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_validator
 from typing_extensions import TypedDict
 
 from answers.citations import excerpt
 from api.dialects.quotes import BETWEEN_QUOTES, QuoteInContext, excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection
-from api.fields import CONTROL, AnswerFromField, Question
+from api.fields import CONTROL, AnswerFromField, ExactTypes, Question
 from graph.evidence import Citation, Claim, Source
 
 ConversationId = Annotated[str, StringConstraints(max_length=500)]
 
 
-class ConversationQuestion(BaseModel):
+def _with_numbers(schema: dict[str, Any]) -> None:
+    """Say in the schema of a request that a number counts as its digits."""
+    query = schema["properties"]["query"]
+    described = {key: query.pop(key) for key in ("title", "description") if key in query}
+    schema["properties"]["query"] = {"anyOf": [query, {"type": "number"}], **described}
+    schema["properties"]["conversationId"]["anyOf"].append({"type": "number"})
+
+
+class ConversationQuestion(ExactTypes):
     """A question, and the conversation that it belongs to; unknown fields are ignored."""
 
-    model_config = ConfigDict(coerce_numbers_to_str=True)
+    model_config = ConfigDict(coerce_numbers_to_str=True, json_schema_extra=_with_numbers)
+    reads_text: ClassVar[bool] = True
 
     query: Question
     conversation_id: ConversationId | None = Field(
@@ -98,11 +108,17 @@ def document_source(source: Source) -> DocumentSource:
     page = source["page_idx"]
     return DocumentSource(
         documentId=source["document_id"],
-        documentName=source["title"],
+        documentName=document_name(source),
         pageNumber=None if page is None else page + 1,
         relevanceScore=source["score"],
         excerpt=source["excerpt"],
     )
+
+
+def document_name(source: Source) -> str:
+    """Return the name of the file that a document was read from, or its title where there is no file."""
+    path = source["metadata"].get("file_path")
+    return (PurePath(path).name if isinstance(path, str) else "") or source["title"]
 
 
 def most_relevant(sources: Iterable[Source]) -> Source:

@@ -1,9 +1,9 @@
 """Docmost routes: the sessions, the chat and the page picker of its AI page."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
@@ -25,6 +25,7 @@ from api.dialects.docmost.schemas import (
 )
 from api.fields import Cursor, Limit
 from api.problems import register_error_shape
+from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from graph.errors import ModelUnavailable
 from graph.evidence import Identity, Segment, Space
@@ -69,7 +70,7 @@ def _page(found: Document | Segment) -> AiPage:
 router = APIRouter(prefix="/api/ai", tags=["docmost"])
 register_error_shape("/api/ai/", AiError.of)
 DIALECT = "docmost"
-LONGEST_HISTORY = 200
+LONGEST_HISTORY = 2000  # a client that knows no cursor reads a session whole
 STREAM = stream_responses("Frames of `sources`, `memory`, `thinking`, `chunk` and `error`; the last is `[DONE]`.")
 
 
@@ -86,6 +87,7 @@ class NotConfigured(ModelUnavailable):
 
 
 @router.post("/sessions", responses=error_responses(413, 422, 503))
+@needs("ask")
 async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | None = None) -> MadeSession:
     """Create a session, with no page selected."""
     page_id = str(body.page_id) if body and body.page_id else None
@@ -93,6 +95,7 @@ async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | N
 
 
 @router.get("/sessions", responses=error_responses(422, 503))
+@needs("ask", lists=True)
 async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> AiSessionList:
     """List your sessions, last used first, each with its selected pages."""
     page = await library.sessions.list(me, limit=limit, cursor=cursor, dialect=DIALECT)
@@ -101,14 +104,23 @@ async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, curs
 
 
 @router.get("/sessions/{session_id}", responses=error_responses(404, 422, 503))
+@needs("ask")
 async def get_ai_session(
-    session_id: UUID, me: Me, library: OpenLibrary, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
+    session_id: UUID,
+    me: Me,
+    library: OpenLibrary,
+    limit: Annotated[
+        Limit | None, Query(description="Read as many messages at a time; without it, up to 2,000.")
+    ] = None,
+    cursor: Cursor = None,
 ) -> AiSessionDetail:
     """Read a session with its messages, their marks and sources."""
-    return AiSessionDetail.of(await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor), me)
+    most = limit or LONGEST_HISTORY
+    return AiSessionDetail.of(await library.sessions.get(me, str(session_id), limit=most, cursor=cursor), me)
 
 
 @router.patch("/sessions/{session_id}", responses=error_responses(404, 413, 422, 503))
+@needs("ask")
 async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, library: OpenLibrary) -> ChangedSession:
     """Rename a session, or change its selected pages."""
     page_ids = None if body.selected_page_ids is None else [str(page_id) for page_id in body.selected_page_ids]
@@ -117,6 +129,7 @@ async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, libr
 
 
 @router.delete("/sessions/{session_id}", responses=error_responses(404, 409, 422, 503))
+@needs("ask")
 async def delete_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> Deleted:
     """Delete a session with its messages."""
     await library.sessions.delete(me, str(session_id))
@@ -124,6 +137,7 @@ async def delete_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> D
 
 
 @router.post("/sessions/{session_id}/auto-title", responses=error_responses(404, 422, 503))
+@needs("ask")
 async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> AutoTitle:
     """Title a session after its first question."""
     title = await library.sessions.auto_title(me, str(session_id))
@@ -136,6 +150,7 @@ async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) 
     response_class=Response,
     responses={**STREAM, **error_responses(400, 404, 409, 413, 422, 429, 503)},
 )
+@needs("ask")
 async def stream_ai_chat(
     body: AiQuestion, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
@@ -143,11 +158,15 @@ async def stream_ai_chat(
     if body.model not in ("", EXTRACTIVE) and not settings.models and find_backend(body.model) is None:
         raise NotConfigured(f"The model {body.model!r} was requested, but no model is configured.")
     session_id = str(body.session_id or (await library.sessions.create(me, ephemeral=True, dialect=DIALECT)).session_id)
+    if body.selected_page_ids is None:
+        selected = (await library.sessions.get(me, session_id, limit=1)).session.page_ids
+        body = body.model_copy(update={"selected_page_ids": selected})
     run = await runner.start(session_id, body.to_run_request(me, settings.run_knobs))
     return RunStream(run, DocmostEncoder(), "cancel")
 
 
 @router.post("/pages/search", responses=error_responses(413, 422, 503))
+@needs("read", action="read")
 async def search_ai_pages(body: PageSearch, me: Me, library: OpenLibrary) -> list[AiPage]:
     """List pages to select, by id or by words and space."""
     return await find_pages(library, me, body)

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import by_position, footnote, marked_text
 from api.dialects.docmost.encoder import RagSource, quoted_source
 from api.dialects.quotes import quotes_in_context
-from api.fields import CONTROL, AnswerFromField, ModelName, PageIds, Timestamp, Title, knobs_with
+from api.fields import CONTROL, AnswerFromField, ExactTypes, ModelName, PageIds, Timestamp, Title, knobs_with
 from api.problems import Problem
 from graph.context import Context
 from graph.evidence import AnswerFrom, Citation, Freshness, Identity, Message
@@ -23,7 +23,15 @@ SOURCES_FOUND = 5
 _MARK = re.compile(r"\[\^\d+\]")
 
 
-class CamelCaseModel(BaseModel):
+def _with_nulls(schema: dict[str, Any]) -> None:
+    """Say in the schema of a request that null counts as omitted."""
+    for name, field in schema["properties"].items():
+        if name not in schema.get("required", ()) and {"type": "null"} not in field.get("anyOf", ()):
+            described = {key: field.pop(key) for key in ("title", "description", "default") if key in field}
+            schema["properties"][name] = {"anyOf": [field, {"type": "null"}], **described}
+
+
+class CamelCaseModel(ExactTypes):
     """Base of requests and replies: field names in camel case."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
@@ -31,6 +39,8 @@ class CamelCaseModel(BaseModel):
 
 class DocmostRequest(CamelCaseModel):
     """Base of requests: null fields count as omitted."""
+
+    model_config = ConfigDict(json_schema_extra=_with_nulls)
 
     @model_validator(mode="before")
     @classmethod
@@ -67,7 +77,9 @@ class AiQuestion(DocmostRequest):
     session_id: UUID | None = None
     model: ModelName = ""
     thinking: bool = False
-    selected_page_ids: PageIds = []
+    selected_page_ids: PageIds | None = Field(
+        default=None, description="Pages to read in full; left out, those of the session stay selected, and are read."
+    )
     is_web_search_enabled: bool = Field(default=False, description="Search the web, and the pages if it finds nothing.")
     is_semantic_search_enabled: bool = Field(default=False, description="Search the workspace's pages too.")
     answer_from: AnswerFromField = None
@@ -82,6 +94,7 @@ class AiQuestion(DocmostRequest):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             search="auto" if self.is_semantic_search_enabled else "off",
             web="first" if self.is_web_search_enabled else "off",
             top_k=SOURCES_FOUND,
@@ -89,7 +102,7 @@ class AiQuestion(DocmostRequest):
             thinking=self.thinking,
             **knobs_with(knobs, self.answer_from, default=self._usual_source),
         )
-        page_ids = tuple(map(str, self.selected_page_ids))
+        page_ids = tuple(map(str, self.selected_page_ids or ()))
         history = None if self.session_id else recent_turns([without_marks(turn, _MARK) for turn in messages])
         return RunRequest(question, context, page_ids, history=history)
 
@@ -116,7 +129,7 @@ class PageSearch(DocmostRequest):
     page_ids: PageIds = Field(default=[], description="Return these pages, in this order, and ignore the other fields.")
 
 
-_WORST: Sequence[Freshness] = ("deleted", "changed", "moved", "fresh")
+_WORST: Sequence[Freshness] = ("withheld", "deleted", "changed", "moved", "fresh")
 
 
 class AiSession(CamelCaseModel):

@@ -6,7 +6,7 @@ dialect-docs-chatbot.md.
 
 from collections.abc import Mapping, Sequence
 from functools import singledispatchmethod
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -31,6 +31,8 @@ from graph.events import (
     ThinkingDelta,
 )
 from graph.evidence import Message, Source
+from tools.auth.document_links import LinkSigner
+from tools.library.passages import SOURCE_TYPE as SELECTION
 
 LONGEST_CONTENT = 10_000
 
@@ -39,6 +41,8 @@ class DocsSource(TypedDict):
     """A source in the format of the chatbot's page. ``excerpt`` has at most 500 characters.
 
     Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    ``selection`` is there, and true, where it is no documentation but the passage that came with the question and that
+    stands on no page; its ``file_path`` is empty.
     """
 
     document_id: str
@@ -47,29 +51,40 @@ class DocsSource(TypedDict):
     relevance_score: float
     excerpt: str
     quotes: NotRequired[list[QuoteInContext]]
+    selection: NotRequired[Literal[True]]
 
 
-def docs_source(source: Source, quotes: Mapping[int, list[QuoteInContext]]) -> DocsSource:
+def docs_source(
+    source: Source, quotes: Mapping[int, list[QuoteInContext]], signer: LinkSigner | None = None
+) -> DocsSource:
     """Convert a source for the chatbot's page, with what its quotes hang on; ``quotes`` are by source."""
     shown = DocsSource(
         document_id=source["document_id"],
         title=source["title"],
-        file_path=file_path(source),
+        file_path=file_path(source, signer),
         relevance_score=source["score"],
         excerpt=source["excerpt"],
     )
+    if source["source_type"] == SELECTION:
+        shown["file_path"], shown["selection"] = "", True
     if source["index"] in quotes:
         shown["quotes"] = quotes[source["index"]]
         shown["excerpt"] = excerpt_of_quotes(shown["quotes"])
     return shown
 
 
-def file_path(source: Source) -> str:
-    """Return the file path in a source's metadata, or else an address where the document can be opened."""
+def file_path(source: Source, signer: LinkSigner | None = None) -> str:
+    """Return the file path in a source's metadata, or else an address where the document can be opened.
+
+    An address of this service is a link, where there is something that signs it.
+    """
     path = source["metadata"].get("file_path")
     if isinstance(path, str) and path:
         return path
-    return source["url"] or source["slug"] or f"/documents/{source['document_id']}"
+    if known := source["url"] or source["slug"]:
+        return known
+    document_id = source["document_id"]
+    return f"/documents/{document_id}" if signer is None else signer.path(document_id, source["segment_index"])
 
 
 class ContentLimit:
@@ -110,7 +125,8 @@ class DocsChatbotEncoder:
         | {Queued, StepStarted, RetrievalDecided, SearchFailed, ThinkingDelta, AnswerAssessed}
     )
 
-    def __init__(self) -> None:
+    def __init__(self, signer: LinkSigner | None = None) -> None:
+        self._signer = signer
         self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._limit = ContentLimit()
         self._sources: list[Source] = []
@@ -132,7 +148,7 @@ class DocsChatbotEncoder:
 
     def _context(self) -> bytes:
         """Return a frame of the sources if they have changed; each list replaces the one before."""
-        listed = [docs_source(source, self._quotes) for source in self._sources]
+        listed = [docs_source(source, self._quotes, self._signer) for source in self._sources]
         if self._listed == listed:
             return b""
         self._listed = listed

@@ -10,6 +10,7 @@ from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.schemas import DocsQuery, DocsReply, DocsSession
 from api.fields import Cursor, Limit
 from api.problems import problem, problems
+from api.scopes import needs
 from api.stream import RunStream, stream_responses, wait_for_end, wants_stream
 from graph.errors import SessionBusy
 from graph.events import RunFailed
@@ -24,32 +25,38 @@ REPLY = stream_responses("The answer with its sources; in parts if the request a
 @router.post(
     "/messages", response_model=DocsReply, responses={**REPLY, **problems(400, 404, 409, 413, 422, 429, 502, 503)}
 )
+@needs("ask")
 async def ask_docs(
     body: DocsQuery, request: Request, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Any:
     """Answer a question about the documentation; the first one creates a session."""
     session_id = str(body.session_id or (await library.sessions.create(me, dialect=DIALECT)).session_id)
     run = await runner.start(session_id, body.to_run_request(me, settings.run_knobs))
+    signer = await library.links.signer(me)
     if wants_stream(request):
-        return RunStream(run, DocsChatbotEncoder(), "cancel")
+        return RunStream(run, DocsChatbotEncoder(signer), "cancel")
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
         return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)
     if not end.message["answer"]:
         raise SessionBusy("The answer was stopped before it had any text.", suggestion="Ask again.")
     messages = (await library.sessions.get(me, session_id, limit=NEWEST_MESSAGES)).messages
-    return DocsReply.of(next(message for message in messages if message.message_id == run.message_id), session_id)
+    answer = next(message for message in messages if message.message_id == run.message_id)
+    return DocsReply.of(answer, session_id, signer)
 
 
 @router.get("/sessions/{session_id}", responses=problems(404, 422, 503))
+@needs("ask")
 async def get_docs_session(
     session_id: UUID4, me: Me, library: OpenLibrary, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
 ) -> DocsSession:
     """Read a session with its messages."""
-    return DocsSession.of(await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor))
+    history = await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor)
+    return DocsSession.of(history, await library.links.signer(me))
 
 
 @router.delete("/sessions/{session_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 409, 422, 503))
+@needs("ask")
 async def delete_docs_session(session_id: UUID4, me: Me, library: OpenLibrary) -> None:
     """Delete a session with its messages."""
     await library.sessions.delete(me, str(session_id))

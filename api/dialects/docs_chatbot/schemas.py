@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import UUID4, BaseModel, ConfigDict, Field
+from pydantic import UUID4, ConfigDict, Field
 
 from api.dialects.docs_chatbot.encoder import DocsSource, content, docs_source
 from api.dialects.quotes import quotes_in_context
-from api.fields import AnswerFromField, Printable, SelectedText, Timestamp, knobs_with
+from api.fields import AnswerFromField, ExactTypes, LineEnds, Printable, SelectedText, Timestamp, knobs_with
 from graph.context import Context
 from graph.evidence import Identity, Message
+from tools.auth.document_links import LinkSigner
 from tools.runs.run_request import RunRequest
 from tools.sessions.session_store import History, StoredMessage
 
@@ -17,7 +18,7 @@ CHUNKS_FOUND = 5
 THRESHOLD = 0.7
 
 
-class DocsBody(BaseModel):
+class DocsBody(ExactTypes):
     """Base of requests and replies: unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
@@ -26,7 +27,7 @@ class DocsBody(BaseModel):
 class DocsQuery(DocsBody):
     """A question about the documentation, or about the text selected on the page."""
 
-    query: Annotated[str, Field(min_length=1, max_length=1000), Printable]
+    query: Annotated[str, Field(min_length=1, max_length=1000), Printable, LineEnds]
     selected_text: SelectedText | None = None
     session_id: UUID4 | None = Field(default=None, description="Omitted in the first message, which creates a session.")
     top_k: Annotated[int, Field(ge=1, le=30)] = CHUNKS_FOUND
@@ -38,6 +39,7 @@ class DocsQuery(DocsBody):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             top_k=self.top_k,
             min_score=self.threshold,
             **knobs_with(knobs, self.answer_from),
@@ -67,14 +69,14 @@ class DocsMessage(DocsBody):
     created_at: Timestamp
 
     @classmethod
-    def of(cls, stored: StoredMessage, session_id: str) -> "DocsMessage":
+    def of(cls, stored: StoredMessage, session_id: str, signer: LinkSigner | None = None) -> "DocsMessage":
         """Create the reply from a stored message; ``[n]`` in an answer is its n-th chunk."""
         if stored.role == "user":
             text, used = stored.content, None
         else:
             message = cast(Message, stored.body)
             quotes = quotes_in_context(message["citations"])
-            chunks = [docs_source(source, quotes) for source in message["sources"]]
+            chunks = [docs_source(source, quotes, signer) for source in message["sources"]]
             text, used = content(message), ContextUsed(chunks=chunks, retrieval_timestamp=stored.created_at)
         return cls(
             message_id=stored.message_id,
@@ -97,9 +99,9 @@ class DocsReply(DocsBody):
     stop_reason: str
 
     @classmethod
-    def of(cls, stored: StoredMessage, session_id: str) -> "DocsReply":
+    def of(cls, stored: StoredMessage, session_id: str, signer: LinkSigner | None = None) -> "DocsReply":
         """Create the reply from a stored answer."""
-        message = DocsMessage.of(stored, session_id)
+        message = DocsMessage.of(stored, session_id, signer)
         return cls(
             session_id=session_id,
             message=message,
@@ -119,10 +121,10 @@ class DocsSession(DocsBody):
     next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")
 
     @classmethod
-    def of(cls, history: History) -> "DocsSession":
+    def of(cls, history: History, signer: LinkSigner | None = None) -> "DocsSession":
         """Create the reply from a session's history, without answers that were stopped before they had any text."""
         session = history.session
-        messages = [DocsMessage.of(message, session.session_id) for message in history.shown]
+        messages = [DocsMessage.of(message, session.session_id, signer) for message in history.shown]
         return cls(
             session_id=session.session_id,
             created_at=session.created_at,

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response, status
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
 from api.dialects.id_citations.encoder import IdCitationsEncoder
 from api.dialects.id_citations.schemas import (
     ChangedMessages,
@@ -18,13 +18,13 @@ from api.dialects.id_citations.schemas import (
 )
 from api.fields import Cursor, Limit
 from api.problems import problems
+from api.scopes import needs
 from api.stream import RunStream, resume_position, stream_responses, wants_stream
 from graph.errors import NotFound
 from graph.evidence import Identity
 from text.numbers import page_references
 from tools.library.library import Library
 from tools.runs.run_request import RunReader
-from tools.runs.runner import Runner
 from tools.sessions.session_store import RunStatus, StoredMessage, named_session
 
 
@@ -33,7 +33,7 @@ class WorkspaceMessages:
     """A user's conversation with a workspace."""
 
     library: Library
-    runner: Runner
+    runner: GrantedRunner
     me: Identity
     session_id: str
 
@@ -93,6 +93,7 @@ READ: dict[int | str, dict[str, Any]] = {
 
 
 @router.post(PATH, status_code=status.HTTP_202_ACCEPTED, response_model=ChangedMessages, responses=MADE)
+@needs("ask")
 async def send_message(
     workspace_id: str,
     body: NewMessage,
@@ -115,6 +116,7 @@ async def send_message(
 
 
 @router.get(PATH, response_model=MessagePage, responses=READ)
+@needs("ask")
 async def read_messages(
     workspace_id: str,
     request: Request,
@@ -140,7 +142,7 @@ async def _paged_documents(library: Library, me: Identity) -> tuple[str, ...]:
     return () if listed.next_cursor else tuple(each.document_id for each in listed.documents if each.page_count)
 
 
-async def _follow(request: Request, me: Identity, runner: Runner, session_id: str | None) -> Response:
+async def _follow(request: Request, me: Identity, runner: GrantedRunner, session_id: str | None) -> Response:
     left = resume_position(request)
     if left is not None:
         run: RunReader | None = await runner.join(me, left.run_id)

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from answers.citations import excerpt
 from api.dialects.section_buffer import FinalSection, final_sections
-from api.fields import AnswerFromField, ChatOptions, ModelName, PageIds, Question
+from api.fields import AnswerFromField, ChatOptions, ExactTypes, ModelName, PageIds, Question
 from api.problems import error_kind
 from graph.events import timestamp
 from graph.evidence import (
@@ -28,7 +28,7 @@ from tools.runs.run_request import RunRequest, question_id
 from tools.sessions.session_store import RunStatus, StoredMessage
 
 
-class NewMessage(BaseModel):
+class NewMessage(ExactTypes):
     """A question to a workspace; unknown fields are ignored."""
 
     content: Question

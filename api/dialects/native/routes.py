@@ -20,6 +20,7 @@ from api.dialects.native.schemas import (
 )
 from api.fields import Cursor, Limit, optional
 from api.problems import problem, problems
+from api.scopes import needs
 from api.stream import RunStream, resume_position, stream_responses, wait_for_end
 from graph.errors import InvalidRequest
 from graph.events import RunFailed
@@ -33,6 +34,7 @@ Branch = Annotated[
 
 
 @sessions_router.post("", status_code=status.HTTP_201_CREATED, responses=problems(422, 503))
+@needs("ask")
 async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Session:
     """Create a session."""
     return await library.sessions.create(
@@ -45,6 +47,7 @@ async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Sess
 
 
 @sessions_router.get("", responses=problems(422, 503))
+@needs("ask", lists=True)
 async def list_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> SessionList:
     """List your sessions, last used first."""
     page = await library.sessions.list(me, limit=limit, cursor=cursor)
@@ -52,6 +55,7 @@ async def list_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor:
 
 
 @sessions_router.get("/{session_id}", response_model=SessionDetail, responses=problems(404, 422, 503))
+@needs("ask")
 async def get_session(
     session_id: UUID,
     me: Me,
@@ -66,6 +70,7 @@ async def get_session(
 
 
 @sessions_router.patch("/{session_id}", responses=problems(404, 422, 503))
+@needs("ask")
 async def change_session(session_id: UUID, body: SessionChange, me: Me, library: OpenLibrary) -> Session:
     """Rename a session, or select other pages in it."""
     page_ids = None if body.page_ids is None else [str(page_id) for page_id in body.page_ids]
@@ -73,6 +78,7 @@ async def change_session(session_id: UUID, body: SessionChange, me: Me, library:
 
 
 @sessions_router.post("/{session_id}/auto-title", responses=problems(404, 422, 503))
+@needs("ask")
 async def title_session(session_id: UUID, me: Me, library: OpenLibrary) -> SessionTitle:
     """Title a session after its first question unless it has a title, and return the title."""
     title = await library.sessions.auto_title(me, str(session_id))
@@ -80,6 +86,7 @@ async def title_session(session_id: UUID, me: Me, library: OpenLibrary) -> Sessi
 
 
 @sessions_router.delete("/{session_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 409, 422, 503))
+@needs("ask")
 async def delete_session(session_id: UUID, me: Me, library: OpenLibrary) -> None:
     """Delete a session with its messages, runs and checkpoints."""
     await library.sessions.delete(me, str(session_id))
@@ -98,6 +105,7 @@ EVENTS = stream_responses(
     response_model=FinishedRun,
     responses={**EVENTS, **problems(400, 404, 409, 413, 422, 429, 502, 503)},
 )
+@needs("ask")
 async def start_run(
     session_id: UUID, body: NewRun, request: Request, me: Me, settings: AppSettings, runner: OpenRunner
 ) -> Any:
@@ -112,6 +120,7 @@ async def start_run(
 
 
 @runs_router.get("/api/runs/{run_id}", responses=problems(404, 422, 503))
+@needs("ask")
 async def get_run(run_id: UUID, me: Me, library: OpenLibrary) -> RunStatus:
     """Return the status of a run."""
     return await library.sessions.run(me, str(run_id))
@@ -122,6 +131,7 @@ async def get_run(run_id: UUID, me: Me, library: OpenLibrary) -> RunStatus:
     response_class=Response,
     responses={**EVENTS, 204: {"description": "The reader has received the whole run."}, **problems(404, 422, 503)},
 )
+@needs("ask")
 async def join_run(
     run_id: UUID, request: Request, me: Me, runner: OpenRunner, last_event_id: LastEventId = None
 ) -> Any:
@@ -137,6 +147,7 @@ async def join_run(
 
 
 @runs_router.post("/api/runs/{run_id}/cancel", responses=problems(404, 422, 503))
+@needs("ask")
 async def cancel_run(run_id: UUID, me: Me, library: OpenLibrary, runner: OpenRunner) -> RunStatus:
     """Cancel a run in whichever process it is, and return its status; a run that has ended is left as it is."""
     await (await runner.join(me, str(run_id))).cancel("cancel_requested")
@@ -147,6 +158,7 @@ Status = Annotated[RunState | None, Query(description="Only runs in this state."
 
 
 @runs_router.get("/api/runs", responses=problems(422, 503))
+@needs("ask", lists=True)
 async def list_runs(
     me: Me, library: OpenLibrary, status: Status = None, limit: Limit = 50, cursor: Cursor = None
 ) -> RunList:
@@ -155,6 +167,7 @@ async def list_runs(
 
 
 @runs_router.get("/api/sessions/{session_id}/runs", responses=problems(404, 422, 503))
+@needs("ask")
 async def list_runs_of_session(
     session_id: UUID,
     me: Me,

@@ -82,7 +82,7 @@ class OpenAIEncoder:
         self._buffered = BufferedEncoding(
             self._encode, self._content, cut_short_fails=False, advice="Ask the question again."
         )
-        self._addresses = SourceAddresses(self._options.base_url)
+        self._addresses = SourceAddresses(self._options.base_url, self._options.signer)
         self._text = self._options.text(self._addresses)
         self._head: dict[str, Any] = {}
 

@@ -22,8 +22,10 @@ from api.dialects.openai_api import (
     thoughts_of,
 )
 from api.problems import in_dialect_shape, problem
+from api.scopes import needs
 from api.stream import HEADERS, RunStream, wait_for_end
 from graph.events import RunFailed
+from tools.auth.identities import SCOPES
 from tools.runs.run_request import RunReader
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -38,12 +40,14 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/models", responses=error_responses(503))
+@needs(*SCOPES)
 async def list_models(me: Me, settings: AppSettings) -> ModelList:
     """List the models that a request may name, the deployment's default first."""
     return ModelList(data=models_of(settings))
 
 
 @router.get("/models/{model:path}", responses=error_responses(503))
+@needs(*SCOPES)
 async def get_model(model: str, me: Me, settings: AppSettings) -> Model:
     """Describe a model."""
     name = resolve_model(settings, model)
@@ -51,6 +55,7 @@ async def get_model(model: str, me: Me, settings: AppSettings) -> Model:
 
 
 @router.post("/chat/completions", response_model=None, responses={**ANSWERS, **error_responses(502, 503)})
+@needs("ask")
 async def complete(
     body: CompletionRequest,
     request: Request,
@@ -75,6 +80,7 @@ async def complete(
     options = ReplyOptions(
         model=name,
         base_url=str(request.base_url),
+        signer=await library.links.signer(me),
         usage=bool(body.stream_options and body.stream_options.include_usage),
         events=_first(body.citewell.events, x_citewell_events),
         links=_first(body.citewell.links, x_citewell_links),

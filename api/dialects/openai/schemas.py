@@ -17,6 +17,7 @@ from graph.errors import InvalidRequest
 from graph.events import RunFinished
 from graph.evidence import Identity, Spent
 from graph.state import Turn
+from tools.auth.document_links import LinkSigner
 from tools.runs.run_request import RunRequest
 
 
@@ -163,6 +164,7 @@ class CompletionRequest(BaseModel):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             model=model,
             thinking=thinking,
             **options.searching(),
@@ -181,12 +183,14 @@ class CompletionRequest(BaseModel):
 class ReplyOptions:
     """Options of a reply.
 
-    ``base_url`` is where the client reaches this service. ``usage`` adds a last chunk with the usage to a stream.
+    ``base_url`` is where the client reaches this service, ``signer`` what signs links to it. ``usage`` adds a last
+    chunk with the usage to a stream.
     ``events`` sends Open WebUI's events instead of annotations. ``links`` makes marks Markdown links.
     """
 
     model: str = "citewell"
     base_url: str = DEFAULT_BASE_URL
+    signer: LinkSigner | None = None
     usage: bool = False
     events: bool = False
     links: bool = False
@@ -219,7 +223,7 @@ def completion(
 
     ``created`` is in seconds since 1970.
     """
-    addresses = SourceAddresses(options.base_url)
+    addresses = SourceAddresses(options.base_url, options.signer)
     addresses.learn(end.message["sources"])
     text = options.text(addresses)
     content = "".join(piece for section in final_sections(end.message) for piece in text.write(section))

@@ -55,7 +55,7 @@ class ResponsesEncoder:
         self._buffered = BufferedEncoding(
             self._encode, self._content, cut_short_fails=False, advice="Ask the question again."
         )
-        self._addresses = SourceAddresses(self._options.base_url)
+        self._addresses = SourceAddresses(self._options.base_url, self._options.signer)
         self._text = self._options.text(self._addresses)
         self._sequence = 0
         self._created: int | None = None
@@ -83,7 +83,7 @@ class ResponsesEncoder:
 
     def finished(self, end: RunFinished) -> dict[str, Any]:
         """Return the response of a finished run, all of whose events were encoded, with the text as it was repaired."""
-        addresses = SourceAddresses(self._options.base_url)
+        addresses = SourceAddresses(self._options.base_url, self._options.signer)
         addresses.learn(end.message["sources"])
         text = self._options.text(addresses)
         content = "".join(piece for section in final_sections(end.message) for piece in text.write(section))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
 from api.dialects.branch_request import branch_at_question, whole_history
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, error_responses
 from api.dialects.responses.encoder import ResponsesEncoder
@@ -26,14 +26,15 @@ from api.dialects.responses.schemas import (
     unknown_response,
 )
 from api.problems import in_dialect_shape, problem
+from api.scopes import needs
 from api.stream import RunStream, wait_for_end
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
 from graph.evidence import Identity
+from tools.auth.document_links import LinkSigner
 from tools.library.library import Library
 from tools.runs.run_listing import RunStatus
 from tools.runs.run_request import RunReader, question_id
-from tools.runs.runner import Runner
 from tools.sessions.session_store import Session
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"])
@@ -49,6 +50,7 @@ ONE: dict[int | str, dict[str, Any]] = {200: {"description": "The response.", "c
 
 
 @router.post("", response_model=None, responses={**ANSWERS, **error_responses(502, 503)})
+@needs("ask")
 async def create_response(
     body: ResponseRequest,
     request: Request,
@@ -86,6 +88,7 @@ async def create_response(
     options = ResponseOptions(
         model=name,
         base_url=str(request.base_url),
+        signer=await library.links.signer(me),
         steps=body.citewell.steps,
         links=bool(x_citewell_links) if body.citewell.links is None else body.citewell.links,
         background=bool(body.background),
@@ -112,6 +115,7 @@ After = Annotated[int, Query(ge=-1, description="The sequence number of the last
 
 
 @router.get("/{response_id}", response_model=None, responses={**ANSWERS, **error_responses(503)})
+@needs("ask")
 async def get_response(
     response_id: str,
     request: Request,
@@ -124,13 +128,14 @@ async def get_response(
     """Read a stored response, or join its stream again."""
     found, session = await _stored(library, me, response_id)
     run = await runner.join(me, found.run_id)
-    options = _reading(request, session)
+    options = _reading(request, session, await library.links.signer(me))
     if stream:
         return RunStream(run, ResponsesEncoder(replace(options, after=starting_after)), "continue")
     return JSONResponse(await _now(run, found, options))
 
 
 @router.get("/{response_id}/input_items", responses=error_responses(503))
+@needs("ask")
 async def list_input_items(response_id: str, me: Me, library: OpenLibrary, runner: OpenRunner) -> InputItems:
     """List the stored input of a response: its question."""
     found, _ = await _stored(library, me, response_id)
@@ -142,6 +147,7 @@ async def list_input_items(response_id: str, me: Me, library: OpenLibrary, runne
 
 
 @router.post("/{response_id}/cancel", response_model=None, responses={**ONE, **error_responses(503)})
+@needs("ask")
 async def cancel_response(
     response_id: str, request: Request, me: Me, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
@@ -149,10 +155,12 @@ async def cancel_response(
     found, session = await _stored(library, me, response_id)
     run = await runner.join(me, found.run_id)
     await run.cancel("cancel_requested")
-    return JSONResponse(await _now(run, await library.sessions.run(me, found.run_id), _reading(request, session)))
+    options = _reading(request, session, await library.links.signer(me))
+    return JSONResponse(await _now(run, await library.sessions.run(me, found.run_id), options))
 
 
 @router.delete("/{response_id}", responses=error_responses(503))
+@needs("ask")
 async def delete_response(response_id: str, me: Me, library: OpenLibrary) -> Deleted:
     """Delete a response with its session, if it is the only one there."""
     found, session = await _stored(library, me, response_id)
@@ -167,7 +175,7 @@ async def delete_response(response_id: str, me: Me, library: OpenLibrary) -> Del
 
 
 async def _session(
-    body: ResponseRequest, library: Library, runner: Runner, me: Identity
+    body: ResponseRequest, library: Library, runner: GrantedRunner, me: Identity
 ) -> tuple[str, str | None, bool]:
     """Return the session of a request, the question beside which its own stands, and whether the session goes on.
 
@@ -193,7 +201,7 @@ async def _session(
 
 
 async def _following(
-    library: Library, runner: Runner, me: Identity, response_id: str, field: str
+    library: Library, runner: GrantedRunner, me: Identity, response_id: str, field: str
 ) -> tuple[str, str | None]:
     """Return the session of a response, and the question that already follows it there, if any."""
     found, session = await _stored(library, me, response_id, field)
@@ -226,10 +234,10 @@ async def _stored(library: Library, me: Identity, response_id: str, field: str =
     return found, session
 
 
-def _reading(request: Request, session: Session) -> ResponseOptions:
+def _reading(request: Request, session: Session, signer: LinkSigner | None) -> ResponseOptions:
     """Return the options of a response that is read again; its model is told by the run."""
     conversation = session.external_id if session.dialect == DIALECT else None
-    return ResponseOptions(model="", base_url=str(request.base_url), conversation=conversation)
+    return ResponseOptions(model="", base_url=str(request.base_url), signer=signer, conversation=conversation)
 
 
 async def _now(run: RunReader, status: RunStatus, options: ResponseOptions) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from graph.context import Context
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Spent
 from graph.state import Turn
+from tools.auth.document_links import LinkSigner
 from tools.runs.run_request import RunRequest
 
 RESPONSE, MESSAGE, REASONING, CONVERSATION = "resp_", "msg_", "rs_", "conv_"
@@ -244,6 +245,7 @@ class ResponseRequest(BaseModel):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             model=model,
             thinking=thinking,
             **options.searching(),
@@ -267,13 +269,15 @@ def _role(item: Item) -> Literal["user", "assistant", "system"]:
 class ResponseOptions:
     """Options of a reply.
 
-    ``base_url`` is where the client reaches this service. ``steps`` tells the steps of the run as summaries of
-    reasoning. ``links`` makes marks Markdown links. ``after`` is the sequence number of the last event that a reader
-    has received. The others are told back as the request said them; an empty ``model`` is told as the run has it.
+    ``base_url`` is where the client reaches this service, ``signer`` what signs links to it. ``steps`` tells the steps
+    of the run as summaries of reasoning. ``links`` makes marks Markdown links. ``after`` is the sequence number of the
+    last event that a reader has received. The others are told back as the request said them; an empty ``model`` is
+    told as the run has it.
     """
 
     model: str = "citewell"
     base_url: str = DEFAULT_BASE_URL
+    signer: LinkSigner | None = None
     steps: bool = True
     links: bool = False
     background: bool = False

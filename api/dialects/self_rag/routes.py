@@ -7,6 +7,7 @@ from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.self_rag.encoder import SelfRagEncoder
 from api.dialects.self_rag.schemas import RagChatRequest
 from api.problems import problems
+from api.scopes import needs
 from api.stream import RunStream, stream_responses
 
 router = APIRouter(tags=["self_rag"])
@@ -14,6 +15,7 @@ STREAM = stream_responses("The run as named events.") | problems(400, 413, 422, 
 
 
 @router.post("/api/rag-chat/stream", response_class=EventSourceResponse, responses=STREAM)
+@needs("ask")
 async def stream_chat(
     body: RagChatRequest, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:

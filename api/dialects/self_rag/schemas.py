@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
-from api.fields import AnswerFromField, ModelName, knobs_with
+from api.fields import AnswerFromField, ExactTypes, ModelName, knobs_with
 from graph.context import Context
 from graph.evidence import Identity, Source
 from tools.runs.run_request import RunRequest
@@ -23,7 +23,7 @@ class RagChatMessage(BaseModel):
     content: str
 
 
-class RagChatRequest(BaseModel):
+class RagChatRequest(ExactTypes):
     """A chat whose last message is the question; unknown fields are ignored."""
 
     messages: list[RagChatMessage]
@@ -42,6 +42,7 @@ class RagChatRequest(BaseModel):
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
+            groups=list(identity.groups),
             top_k=self.top_k,
             min_score=self.min_score,
             model=self.model,

@@ -66,7 +66,7 @@ const source = object({
 const citation = object({
   ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
   slide: given(number), sheet: given(text), cell: given(text),
-  freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted"), now: (value) => maybe(object(place))(value) ?? undefined,
+  freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted", "withheld"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
 const judge = object({ model: text, exam: object({ language: text, right: number, of: number }) });
 const claim = object({

@@ -7,7 +7,7 @@
 
 /** @typedef {"supported" | "contradicted" | "unsupported" | "unverified"} Verdict */
 /** @typedef {"page" | "search" | "web"} SourceKind */
-/** @typedef {"fresh" | "moved" | "changed" | "deleted"} Freshness */
+/** @typedef {"fresh" | "moved" | "changed" | "deleted" | "withheld"} Freshness */
 /** @typedef {"answered" | "abstained" | "failed" | "cancelled"} Outcome */
 /** @typedef {{id: string | null, slug: string | null}} Space */
 /** @typedef {{code: string, message: string, suggestion?: string}} Fallback */
@@ -222,6 +222,7 @@
 /** @typedef {{name: string, code: string, reason: string, suggestion: string, status: string}} Refused */
 /** @typedef {{name: string, documents: Ingested[], refused: Refused[], status: string}} IngestedArchive */
 /** @typedef {{id: string, name: string, thinking: boolean}} Model */
+/** @typedef {{user: string, name: string, by: "none" | "key" | "token" | "login" | "proxy"}} Account */
 /** @typedef {{id: string}} GraphNode */
 /** @typedef {{from: string, to: string, conditional: boolean}} GraphEdge */
 /** @typedef {{nodes: GraphNode[], edges: GraphEdge[]}} GraphStructure */

@@ -31,9 +31,11 @@ export class App {
     /** The API key, where the deployment asks for one; kept as long as the tab. */
     this.key = new Cell(sessionStorage.getItem(KEY) ?? "");
     this.key.watch((key) => (key ? sessionStorage.setItem(KEY, key) : sessionStorage.removeItem(KEY)));
-    /** Whether a key has to be entered before anything else. */
+    /** Whether a key has to be entered, or somebody has to log in, before anything else. */
     this.locked = new Cell(false);
     this.client = new Client(home, () => this.key.value, () => this.locked.set(true));
+    /** @type {Cell<import("../api/types.js").Account | null>} Whom the server takes this browser for. */
+    this.person = new Cell(/** @type {import("../api/types.js").Account | null} */ (null));
     this.workspaces = new Workspaces(this.client);
     this.tabs = new Tabs();
     this.sessions = new SessionList(this.client);
@@ -44,6 +46,8 @@ export class App {
     this.notice = new Cell(/** @type {Notice | null} */ (null));
     /** Whether the library is open. */
     this.libraryOpen = new Cell(false);
+    /** How often this tab has changed the library. */
+    this.libraryChanges = new Cell(0);
     /** Whether the list of sessions is open, where the window is narrow. */
     this.sessionsOpen = new Cell(false);
     /** @type {Cell<import("../api/types.js").Model[]>} */
@@ -79,6 +83,12 @@ export class App {
     }
   }
 
+  /** Tell the views of this tab and the others that the library is another. */
+  libraryChanged() {
+    this.libraryChanges.update((count) => count + 1);
+    this.tabs.tell({ kind: "library" });
+  }
+
   /** Tell in a notice what failed, if not for want of a key. @param {unknown} error @param {() => void} [again] */
   fail(error, again) {
     if (!(error instanceof Problem)) throw error;
@@ -93,6 +103,7 @@ export class App {
     if (this.client.workspace) await known; // it may be gone, and the session is in it
     await Promise.all([
       known,
+      this.attempt(async () => this.person.set(await this.client.json("api/me"))),
       this.openAddressed(),
       this.sessions.read(),
       this.attempt(async () => this.models.set(await this.client.models())),

@@ -14,8 +14,7 @@ import { Cell } from "./cell.js";
  * @property {import("../api/types.js").IngestedArchive | null} unpacked What has become of an archive's files.
  * @property {Problem | null} problem Why it was refused.
  */
-/** What an upload sends, and what is done once it is in.
- * @typedef {{form: FormData, leaving: AbortController, then: (added: import("../api/types.js").Ingested) => void}} Parcel */
+/** What an upload sends. @typedef {{form: FormData, leaving: AbortController}} Parcel */
 
 const AT_ONCE = 2;
 let last = 0;
@@ -38,13 +37,12 @@ export class Uploads {
   /**
    * Bring files in.
    * @param {Iterable<File>} files
-   * @param {Parcel["then"]} [then] Called for each that is in.
    */
-  addFiles(files, then) {
+  addFiles(files) {
     for (const file of files) {
       const form = new FormData();
       form.set("file", file);
-      this.add(file.name, form, then);
+      this.add(file.name, form);
     }
   }
 
@@ -52,19 +50,18 @@ export class Uploads {
    * Bring a text in.
    * @param {string} title May be empty: then the text's first words name it.
    * @param {string} text
-   * @param {Parcel["then"]} [then]
    */
-  addText(title, text, then) {
+  addText(title, text) {
     const form = new FormData();
     form.set("text", text);
     if (title) form.set("title", title);
-    this.add(title || text.trim().slice(0, 60), form, then);
+    this.add(title || text.trim().slice(0, 60), form);
   }
 
-  /** @param {string} name @param {FormData} form @param {Parcel["then"]} [then] */
-  add(name, form, then = () => undefined) {
+  /** @param {string} name @param {FormData} form */
+  add(name, form) {
     const id = (last += 1);
-    this.parcels.set(id, { form, leaving: new AbortController(), then });
+    this.parcels.set(id, { form, leaving: new AbortController() });
     this.list.update((list) => [...list, { id, name, state: "waiting", share: 0, added: null, unpacked: null, problem: null }]);
     this.sendNext();
   }
@@ -117,7 +114,6 @@ export class Uploads {
       this.change(id, { state: "added", share: 1, added, unpacked });
       this.parcels.delete(id);
       this.changed();
-      if (added) parcel.then(added);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Problem)) throw error;

@@ -7,114 +7,232 @@
  */
 
 import { h } from "../dom.js";
-import { blocks } from "./blocks.js";
-import { inline } from "./inline.js";
+import { close, parse } from "../vendor/markdown.js";
+import { bareAddress, safeAddress } from "./addresses.js";
 import { codePointIndex } from "./offsets.js";
+import { matched } from "./stretches.js";
 
+/** @typedef {import("../vendor/markdown.js").Node} Node */
 /**
  * Spans in code points of the text, in order, none within another.
  * @typedef {object} Dress
  * @property {{start: number, end: number}[]} spans
  * @property {(index: number) => HTMLElement} wrap Make what holds a piece of a span.
- * @property {(index: number) => (Node | string)[]} behind Make what follows a span.
+ * @property {(index: number) => (globalThis.Node | string)[]} behind Make what follows a span.
  */
 
 const BARE = /** @type {Dress} */ ({ spans: [], wrap: () => h("span"), behind: () => [] });
-const DEEPEST = 8; // emphasis within emphasis; deeper text is shown without more of it
+const DEEPEST = 12; // elements within elements; what is deeper is shown as it is written
+const MOST = 20_000; // UTF-16 units that are parsed; what follows them in a longer text is shown as it is written
+const WRAPPED = 50; // letters; a line as long as this was wrapped, a shorter one ends where its writer ended it
+const OWN = { dir: "auto" }; // the direction of the language that it is in
+const FIRST_HEADING = 3; // the question's is 2
 
 /**
  * Render a text, block by block.
  * @param {string} text
- * @param {{growing?: boolean, dress?: Dress}} [options] `growing` where more of it is still to come.
+ * @param {{growing?: boolean, dress?: Dress, tools?: (code: HTMLElement) => HTMLElement[]}} [options] `growing` where more
+ *   of it is still to come; `tools` for a block of code.
  * @returns {HTMLElement[]}
  */
-export function render(text, { growing = false, dress = BARE } = {}) {
-  const rendering = new Rendering(text, growing, dress);
-  const rendered = rendering.blocks(blocks(text), Infinity);
-  return rendering.ended(rendered);
+export function render(text, { growing = false, dress = BARE, tools = () => [] } = {}) {
+  const parsed = text.length > MOST ? text.lastIndexOf("\n", MOST) + 1 : text.length;
+  const shown = growing && parsed === text.length ? closed(text) : text;
+  const end = parsed === text.length ? shown.length : parsed;
+  const { children } = /** @type {{children: Node[]}} */ (parse(shown.slice(0, end)));
+  const rendering = new Rendering(shown, dress, tools, children);
+  const rendered = rendering.blocks(children, 0, end < shown.length ? end : Infinity);
+  return rendering.ended(end < shown.length ? [...rendered, rendering.written("p", end, shown.length)] : rendered);
+}
+
+/** Close what the last block of a growing text leaves open. @param {string} text */
+function closed(text) {
+  const last = parse(text).children.at(-1);
+  if (!last || last.type === "code") return text;
+  const { offset } = last.position.start;
+  return text.slice(0, offset) + close(text.slice(offset).replace(/(?<!\\)[*_~`]+$/, ""));
 }
 
 class Rendering {
-  /** @param {string} text @param {boolean} growing @param {Dress} dress */
-  constructor(text, growing, dress) {
+  /** @param {string} text @param {Dress} dress @param {(code: HTMLElement) => HTMLElement[]} tools @param {Node[]} blocks */
+  constructor(text, dress, tools, blocks) {
     const index = codePointIndex(text);
     this.text = text;
-    this.growing = growing;
     this.dress = dress;
+    this.tools = tools;
     this.spans = dress.spans.map(({ start, end }) => ({ start: index(start), end: index(end) }));
+    this.depths = [...new Set(blocks.flatMap((block) => (block.type === "heading" ? [block.depth] : [])))].sort();
     this.wrapped = 0;
     this.followed = 0;
   }
 
-  /** @param {import("./blocks.js").Block[]} found @param {number} until Where what follows them begins. @returns {HTMLElement[]} */
-  blocks(found, until) {
-    return found.map((block, index) => this.block(block, found[index + 1]?.start ?? until));
+  /** @param {Node[]} found @param {number} depth @param {number} until Where what follows them begins. @returns {HTMLElement[]} */
+  blocks(found, depth, until) {
+    return found.map((block, index) => this.block(block, depth, found[index + 1]?.position.start.offset ?? until));
   }
 
-  /** @param {import("./blocks.js").Block} block @param {number} until @returns {HTMLElement} */
-  block(block, until) {
-    switch (block.kind) {
+  /** @param {Node} block @param {number} depth @param {number} until @returns {HTMLElement} */
+  block(block, depth, until) {
+    const { start, end } = rangeOf(block);
+    if (depth > DEEPEST) return this.written("p", start, end);
+    switch (block.type) {
+      case "paragraph":
+        return this.prose(h("p", OWN), block, until);
+      case "heading":
+        return this.prose(h(this.level(block.depth), { ...OWN, class: "heading" }), block, until);
+      case "blockquote":
+        return h("blockquote", null, this.blocks(block.children, depth + 1, until));
       case "list":
-        return this.list(block, until);
+        return this.list(block, depth, until);
+      case "table":
+        return this.table(block, until);
       case "code":
-        return this.code(block, until);
-      case "rule":
+        return this.code(block.value, start, end, until);
+      case "thematicBreak":
         return h("hr");
-      default: {
-        const element = h("p", { class: block.kind === "heading" && "heading" });
-        this.follow(element, block.start);
-        this.fill(element, inline(this.text, block.lines, this.growing && until === Infinity));
-        this.follow(element, until);
-        return element;
-      }
+      default:
+        return this.written("p", start, end);
     }
   }
 
-  /** @param {import("./blocks.js").List} list @param {number} until */
-  list(list, until) {
-    const element = list.first === null ? h("ul") : h("ol", { start: list.first === 1 ? null : list.first });
-    list.items.forEach((item, index) => {
-      element.append(h("li", null, this.blocks(item.blocks, list.items[index + 1]?.start ?? until)));
+  /** @param {number} depth Of a heading, as its signs say. */
+  level(depth) {
+    const level = Math.min(FIRST_HEADING + Math.max(this.depths.indexOf(depth), 0), 6);
+    return /** @type {"h3" | "h4" | "h5" | "h6"} */ (`h${level}`);
+  }
+
+  /** Fill an element with words, and what follows the spans that end before or in them. @param {HTMLElement} element
+   * @param {Node & {children: Node[]}} block @param {number} until @returns {HTMLElement} */
+  prose(element, block, until) {
+    this.follow(element, block.position.start.offset);
+    this.fill(element, block.children, 0, false);
+    this.follow(element, until);
+    return element;
+  }
+
+  /** @param {Node & {type: "list"}} list @param {number} depth @param {number} until */
+  list(list, depth, until) {
+    const element = list.ordered ? h("ol", { start: list.start === 1 ? null : list.start }) : h("ul");
+    list.children.forEach((item, index) => {
+      if (item.type !== "listItem") return;
+      const next = list.children[index + 1]?.position.start.offset ?? until;
+      const { checked } = item;
+      const box = checked === null ? null : h("input", { type: "checkbox", disabled: true, checked });
+      element.append(h("li", { ...OWN, class: box && "task" }, box, this.blocks(item.children, depth + 1, next)));
     });
     return element;
   }
 
-  /** @param {import("./blocks.js").Code} code @param {number} until */
-  code(code, until) {
-    const lines = h("code");
-    code.lines.forEach((line, index) => {
-      if (index) lines.append("\n");
-      this.say(lines, line.start, line.end, false);
+  /** @param {Node & {type: "table"}} table @param {number} until */
+  table({ align, children }, until) {
+    const rows = children.map((row, at) => {
+      const cells = "children" in row ? row.children : [];
+      const behind = children[at + 1]?.position.start.offset ?? until;
+      return h("tr", null, cells.map((cell, column) => {
+        const element = h(at ? "td" : "th", { ...OWN, class: align[column], scope: at ? null : "col" });
+        this.fill(element, "children" in cell ? cell.children : [], 0, false);
+        this.follow(element, cells[column + 1]?.position.start.offset ?? behind);
+        return element;
+      }));
     });
-    const pre = h("pre", { tabindex: 0 }, lines);
-    const behind = h("p");
-    this.follow(behind, until);
-    return behind.childNodes.length ? h("div", null, pre, behind) : pre;
+    const body = rows.length > 1 ? h("tbody", null, rows.slice(1)) : null;
+    return h("div", { class: "table", tabindex: 0 }, h("table", null, h("thead", null, rows[0]), body));
   }
 
-  /** @param {HTMLElement} element @param {import("./inline.js").Piece[]} pieces */
-  fill(element, pieces) {
-    /** @type {HTMLElement[]} */
-    const around = [element];
-    let skipped = 0;
-    let sealed = 0;
-    pieces.forEach((piece, index) => {
-      const parent = /** @type {HTMLElement} */ (around.at(-1));
-      const open = !sealed && pieces[index + 1]?.kind !== "close";
-      if (piece.kind === "text") this.say(parent, piece.start, piece.end, !sealed);
-      else if (piece.kind === "break") parent.append(piece.breaks ? h("br") : " ");
-      else if (piece.kind === "open") {
-        if (piece.name === "a" || piece.name === "code") sealed += 1;
-        if (around.length > DEEPEST) skipped += 1;
-        else around.push(opened(parent, piece));
-      } else {
-        if (piece.name === "a" || piece.name === "code") sealed -= 1;
-        if (skipped) skipped -= 1;
-        else around.pop();
-      }
-      const inside = /** @type {HTMLElement} */ (around.at(-1));
-      if (piece.kind === "close" ? !sealed && pieces[index + 1]?.kind !== "close" : open) this.follow(inside, piece.end);
+  /** @param {string} value @param {number} start @param {number} end @param {number} until */
+  code(value, start, end, until) {
+    const lines = h("code");
+    const from = this.text.indexOf("\n", start) + 1 || end; // what the first line says is the language
+    for (const piece of matched(this.text, from, end, value)) this.say(lines, piece.start, piece.end, false);
+    const behind = h("p");
+    this.follow(behind, until);
+    const pre = h("pre", { tabindex: 0 }, lines);
+    const tools = this.tools(lines);
+    return tools.length || behind.childNodes.length
+      ? h("div", { class: "code" }, tools, pre, behind.childNodes.length ? behind : null)
+      : pre;
+  }
+
+  /**
+   * Fill an element with what is within a line, and behind each part with what follows the spans that end there.
+   * @param {HTMLElement} element
+   * @param {Node[]} children
+   * @param {number} depth
+   * @param {boolean} sealed Whether nothing may be put behind a span here.
+   */
+  fill(element, children, depth, sealed) {
+    children.forEach((child, index) => {
+      this.part(element, child, depth, sealed);
+      const last = index === children.length - 1;
+      if (!sealed && !(depth && last)) this.follow(element, child.position.end.offset);
     });
+  }
+
+  /** @param {HTMLElement} parent @param {Node} part @param {number} depth @param {boolean} sealed */
+  part(parent, part, depth, sealed) {
+    const { start, end } = rangeOf(part);
+    const within = (/** @type {HTMLElement} */ element, /** @type {Node[]} */ children, /** @type {boolean} */ seals) => {
+      parent.append(element);
+      this.fill(element, children, depth + 1, sealed || seals);
+    };
+    if (depth > DEEPEST) this.lines(parent, start, end, sealed);
+    else if (part.type === "text") {
+      for (const piece of matched(this.text, start, end, part.value)) this.lines(parent, piece.start, piece.end, sealed);
+    } else if (part.type === "break") parent.append(h("br"));
+    else if ((part.type === "strong" || part.type === "emphasis") && this.isWithinWord(start, end)) {
+      this.say(parent, start, end, !sealed);
+    } else if (part.type === "strong") within(h("strong"), part.children, false);
+    else if (part.type === "emphasis") within(h("em"), part.children, false);
+    else if (part.type === "delete") within(h("s"), part.children, false);
+    else if (part.type === "inlineCode") {
+      const element = h("code");
+      parent.append(element);
+      for (const piece of matched(this.text, start, end, part.value)) this.say(element, piece.start, piece.end, false);
+    } else if (part.type === "link" && safeAddress(part.url)) within(anchor(safeAddress(part.url)), part.children, true);
+    else this.say(parent, start, end, !sealed);
+  }
+
+  /** Whether letters or digits are on both sides of emphasis: `2*3*4` is a product. @param {number} start @param {number} end */
+  isWithinWord(start, end) {
+    return /\w/.test(this.text.charAt(start - 1)) && /\w/.test(this.text.charAt(end));
+  }
+
+  /** Say a stretch as its lines end, with the addresses in it as links. @param {HTMLElement} parent @param {number} start
+   * @param {number} end @param {boolean} sealed */
+  lines(parent, start, end, sealed) {
+    const special = /\r?\n|https?:\/\//gi;
+    let said = start;
+    const say = (/** @type {number} */ until) => {
+      if (until > said) this.say(parent, said, until, !sealed);
+    };
+    special.lastIndex = start;
+    for (let found = special.exec(this.text); found && found.index < end; found = special.exec(this.text)) {
+      const { index } = found;
+      if (found[0].endsWith("\n")) {
+        say(index);
+        const line = this.text.slice(this.text.lastIndexOf("\n", index - 1) + 1, index).trim();
+        parent.append(line.length < WRAPPED ? h("br") : " ");
+        said = index + found[0].length;
+        continue;
+      }
+      const bare = sealed ? null : bareAddress(this.text, index, end);
+      if (!bare) continue;
+      say(index);
+      const link = anchor(bare.href);
+      parent.append(link);
+      said = special.lastIndex = index + bare.length;
+      this.say(link, index, said, false);
+      if (said < end) this.follow(parent, said);
+    }
+    say(end);
+  }
+
+  /** Show a stretch as it is written. @param {"p"} name @param {number} start @param {number} end */
+  written(name, start, end) {
+    const element = h(name, OWN);
+    this.say(element, start, end, true);
+    this.follow(element, end);
+    return element;
   }
 
   /**
@@ -155,10 +273,12 @@ class Rendering {
   }
 }
 
-/** @param {HTMLElement} parent @param {import("./inline.js").Piece & {kind: "open"}} piece */
-function opened(parent, piece) {
-  const link = { href: piece.href, title: piece.href, rel: "noopener noreferrer nofollow", target: "_blank" };
-  const element = h(piece.name, piece.name === "a" ? link : null);
-  parent.append(element);
-  return element;
+/** @param {Node} node */
+function rangeOf({ position }) {
+  return { start: position.start.offset, end: position.end.offset };
+}
+
+/** @param {string} href */
+function anchor(href) {
+  return h("a", { href, title: href, rel: "noopener noreferrer nofollow", target: "_blank" });
 }

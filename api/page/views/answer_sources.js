@@ -1,6 +1,7 @@
 /** The sources of an answer, or what came nearest to one; each opens the reader at its segment. */
 
 import { h } from "../dom.js";
+import { citedIn, numbersOf } from "../text/numbering.js";
 import { placeOf } from "../text/places.js";
 import { number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
@@ -13,17 +14,32 @@ import { icon } from "./icons.js";
 /** @type {Record<import("../api/types.js").SourceKind, import("./icons.js").IconName>} */
 export const KINDS = { page: "page", search: "book", web: "web" };
 
-/** List all sources, folded. @param {App} app @param {Answer} answer */
+/** List the sources that are cited, and apart those that were only read, folded. @param {App} app @param {Answer} answer */
 export function sourceList(app, answer) {
-  const { sources } = answer;
+  const numbers = numbersOf(answer);
+  const numberOf = (/** @type {Source} */ { index }) => numbers.get(index) ?? index;
+  const sources = [...answer.sources].sort((one, other) => numberOf(one) - numberOf(other));
   if (!sources.length) return null;
-  const rows = () => sources.map((source) => h("li", null, sourceButton(app, source, sources)));
+  const indices = new Set(citedIn(answer));
+  const cited = sources.filter(({ index }) => indices.has(index));
+  const others = sources.filter(({ index }) => !indices.has(index));
+  const rows = (/** @type {Source[]} */ shown) =>
+    shown.map((source) => h("li", null, sourceButton(app, source, sources, numberOf(source))));
   const list = h("ol", { class: "sources" });
-  const element = h(
-    "details",
-    { class: "all-sources", ontoggle: () => list.childElementCount || list.append(...rows()) },
-  );
-  element.append(h("summary", null, words.answer.sources(sources.length)), list);
+  const rest = h("ol", { class: "sources", "aria-label": words.answer.onlyRead });
+  const element = h("details", { class: "all-sources", ontoggle: fillOnce });
+
+  function fillOnce() {
+    if (list.childElementCount || rest.childElementCount) return;
+    list.append(...rows(cited));
+    rest.append(...rows(others));
+  }
+
+  const told = cited.length
+    ? [words.answer.cited(cited.length), others.length ? words.answer.alsoRead(others.length) : ""]
+    : [words.answer.sources(others.length)];
+  element.append(h("summary", null, told.filter(Boolean).join(" · ")), list);
+  if (others.length) element.append(cited.length ? h("p", { class: "muted" }, words.answer.onlyRead) : "", rest);
   return element;
 }
 
@@ -31,7 +47,7 @@ export function sourceList(app, answer) {
 export function nearestList(app, { nearest }) {
   if (!nearest.length) return null;
   const rows = nearest.map((source) =>
-    h("li", null, sourceButton(app, source, nearest), h("blockquote", { class: "excerpt" }, source.excerpt)),
+    h("li", null, sourceButton(app, source, nearest), h("blockquote", { class: "excerpt", dir: "auto" }, source.excerpt)),
   );
   return h("section", { class: "nearest" }, h("h3", null, words.answer.nearest), h("ul", { class: "sources" }, rows));
 }
@@ -41,8 +57,9 @@ export function nearestList(app, { nearest }) {
  * @param {App} app
  * @param {Source} source
  * @param {Source[]} among
+ * @param {number} [shown] Its number.
  */
-export function sourceButton(app, source, among) {
+export function sourceButton(app, source, among, shown = source.index) {
   const own = among.filter((each) => each.document_id === source.document_id);
   const { document_id: documentId, title } = source;
   const place = [headingOf(source), saidPlace(source, words.answer.page)].filter((part) => part).join(" · ");
@@ -51,8 +68,8 @@ export function sourceButton(app, source, among) {
   return h(
     "button",
     { type: "button", class: "quiet source", onclick: read },
-    h("span", { class: "number" }, number(source.index)),
-    h("span", { class: "what" }, h("span", { class: "title" }, title), h("span", { class: "place" }, place)),
+    h("span", { class: "number" }, number(shown)),
+    h("span", { class: "what" }, h("span", { class: "title", dir: "auto" }, title), h("span", { class: "place", dir: "auto" }, place)),
     h("span", { class: "kind" }, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
     h(
       "span",

@@ -1,6 +1,7 @@
 /** What is said of an answer as a whole: its verdicts, its disagreements, and what has become of its quotes. */
 
 import { h } from "../dom.js";
+import { numbersOf } from "../text/numbering.js";
 import { percent } from "../words/format.js";
 import { language, words } from "../words/index.js";
 import { sourceButton } from "./answer_sources.js";
@@ -13,13 +14,15 @@ import { reasonTexts, SIGNS } from "./verdicts.js";
 /** Say how many claims have which verdict, and where no model wrote them. @param {Answer} answer */
 export function verdictLine(answer) {
   const counts = countsOf(answer);
+  const disagree = answer.disagreements.length > 0; // what a source says is proven, and still another denies it
   const parts = /** @type {Verdict[]} */ (Object.keys(SIGNS))
     .filter((verdict) => counts[verdict])
     .map((verdict) => h(
       "li",
-      { class: verdict },
-      icon(SIGNS[verdict]),
+      { class: verdict === "supported" && disagree ? "disputed" : verdict },
+      icon(verdict === "supported" && disagree ? "unsure" : SIGNS[verdict]),
       words.answer.claims[verdict](counts[verdict] ?? 0),
+      verdict === "supported" && disagree ? words.answer.disputed : null,
     ));
   const quotes = answer.stopReason !== "no_retrieval_needed" && answer.stopReason !== "answered_from_catalogue";
   const quoted = answer.family === "extractive" && answer.outcome === "answered" && quotes;
@@ -60,7 +63,9 @@ export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map(({ segment_ids, reason }) => {
     const sources = segment_ids.flatMap((id) => answer.sources.filter((source) => source.segment_id === id)); // newest first
-    const rows = sources.map((source) => h("li", null, sourceButton(app, source, answer.sources)));
+    const numbers = numbersOf(answer);
+    const rows = sources.map((source) =>
+      h("li", null, sourceButton(app, source, answer.sources, numbers.get(source.index) ?? source.index)));
     return h("li", null, h("p", null, reasonTexts([reason])), h("ul", { class: "sources" }, rows));
   });
   const title = h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.answer.disagreements));
@@ -69,7 +74,7 @@ export function disagreements(app, answer) {
 
 /** Say how many quotes do not stand where they stood. @param {Answer} answer */
 export function changesSince(answer) {
-  const counts = { moved: 0, changed: 0, deleted: 0 };
+  const counts = { moved: 0, changed: 0, deleted: 0, withheld: 0 };
   const seen = new Set();
   for (const section of answer.sections) {
     for (const { document_id, start, end, freshness } of (section.claims ?? []).flatMap((claim) => claim.citations)) {
@@ -79,7 +84,7 @@ export function changesSince(answer) {
       counts[freshness] += 1;
     }
   }
-  const parts = /** @type {const} */ (["moved", "changed", "deleted"])
+  const parts = /** @type {const} */ (["moved", "changed", "deleted", "withheld"])
     .filter((kind) => counts[kind])
     .map((kind) => words.answer.changes[kind](counts[kind]));
   if (!parts.length) return null;

@@ -1,6 +1,7 @@
 /** The claims of a section: each wrapped in its verdict, with markers and signs right behind its end. */
 
 import { h } from "../dom.js";
+import { numbersOf } from "../text/numbering.js";
 import { continues } from "../text/runs.js";
 import { badge, marker } from "./marker.js";
 
@@ -29,7 +30,10 @@ export function dressOf(app, popover, claims, standing) {
       const claim = /** @type {Claim} */ (claims[index]);
       if (continues(claim, claims[index + 1])) return [];
       const { citations, verdict } = claim;
-      const sources = [...new Set(citations.map((citation) => citation.source_index))].sort((one, other) => one - other);
+      const numbers = numbersOf(standing(index)().answer);
+      const numberOf = (/** @type {number} */ source) => numbers.get(source) ?? source;
+      const cited = new Set(citations.map((citation) => citation.source_index));
+      const sources = [...cited].sort((one, other) => numberOf(one) - numberOf(other));
       let first = index;
       while (first && continues(/** @type {Claim} */ (claims[first - 1]), claims[first])) first -= 1;
       const shown = pieces.slice(first, index + 1).flat();

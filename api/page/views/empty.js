@@ -76,6 +76,10 @@ export function emptyView(app) {
     else void offer();
   });
   app.key.watch(() => void offer());
+  app.libraryChanges.watch(() => {
+    stale = true;
+    if (!app.libraryOpen.value) void offer();
+  });
   app.tabs.hear(({ kind }) => {
     if (kind === "library") stale = true;
   });

@@ -31,11 +31,19 @@ export function readerPlace(app) {
   return place;
 }
 
-/** Make the place of the form that asks for a key. @param {App} app */
+/** Make the place of what asks for a login or a key. @param {App} app */
 export function lockPlace(app) {
   const place = h("div", { class: "place" });
   const put = once(app, () => import("./lock.js"), ({ lock }) => lock(app, place));
   app.locked.watch((locked) => locked && put());
+  return place;
+}
+
+/** Make the place of who is logged in; whoever brought a key, or is alone on this machine, knows. @param {App} app */
+export function accountPlace(app) {
+  const place = h("div", { class: "place" });
+  const put = once(app, () => import("./account.js"), ({ account }) => account(app, place));
+  app.person.watch((person) => (person?.by === "login" || person?.by === "proxy") && put());
   return place;
 }
 

@@ -25,9 +25,9 @@ const SEEN_MS = 8000; // that a document which came in is told of beside the con
  * @param {HTMLElement} place Where it is to stand.
  */
 export function library(app, place) {
-  const shelf = new Library(app.client, () => app.tabs.tell({ kind: "library" }));
+  const shelf = new Library(app.client, () => app.libraryChanged());
   const uploads = new Uploads(app.client, () => {
-    app.tabs.tell({ kind: "library" });
+    app.libraryChanged();
     if (dialog.open) void shelf.refresh();
   });
   const list = libraryList(app, shelf, {
@@ -65,7 +65,7 @@ export function library(app, place) {
       h("footer", null, count, h("button", { type: "button", class: "primary", onclick: close }, words.library.done)),
     ),
   );
-  place.append(h("div", { class: "library-layer" }, dialog, tray, dropTarget(app, uploads)));
+  place.append(h("div", { class: "library-layer" }, dialog, tray, dropTarget(uploads)));
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
   /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -25,9 +25,9 @@ export function documentRow(actions) {
   let document = { document_id: "", title: "" };
   /** @type {Source | null} */
   let place = null;
-  const title = h("span", { class: "name" });
+  const title = h("span", { class: "name", dir: "auto" });
   const facts = h("span", { class: "facts muted" });
-  const passage = h("span", { class: "found" });
+  const passage = h("span", { class: "found", dir: "auto" });
   const box = h(
     "input",
     { type: "checkbox", onchange: () => (box.checked ? actions.select(document) : actions.deselect(document)) },

@@ -1,13 +1,14 @@
-/** Asks for a key, where the deployment wants one. */
+/** Lets people in: by a login, where the deployment has one, and else by a key. */
 
 import { change, fill, h } from "../dom.js";
+import { logIn, offersLogin } from "../state/account.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 
 const COMMAND = "citewell keys create --user NAME";
 
 /**
- * Put the form that asks for a key into its place.
+ * Put what asks for a login or a key into its place.
  * @param {import("../state/app.js").App} app
  * @param {HTMLElement} place Where it is to stand.
  */
@@ -25,22 +26,28 @@ export function lock(app, place) {
     },
   );
   const enter = h("button", { class: "primary", type: "submit" }, words.lock.enter);
-  const element = h(
-    "main",
-    { class: "lock", hidden: true },
-    h(
-      "form",
-      { onsubmit },
-      h("p", { class: "brand" }, words.page.name),
-      h("h1", null, words.lock.title),
-      h("p", null, words.lock.why, " ", h("code", null, COMMAND), "."),
-      h("label", { for: "key" }, words.lock.label),
-      input,
-      wrong,
-      enter,
-      h("p", { class: "muted" }, words.lock.kept),
-    ),
+  const form = h(
+    "form",
+    { onsubmit, hidden: true },
+    h("p", { class: "brand" }, words.page.name),
+    h("h1", null, words.lock.title),
+    h("p", null, words.lock.why, " ", h("code", null, COMMAND), "."),
+    h("label", { for: "key" }, words.lock.label),
+    input,
+    wrong,
+    enter,
+    h("p", { class: "muted" }, words.lock.kept),
   );
+  const begin = h("button", { class: "primary", type: "button", onclick: () => logIn(app) }, words.account.logIn);
+  const login = h(
+    "section",
+    { "aria-labelledby": "login-title", hidden: true },
+    h("p", { class: "brand" }, words.page.name),
+    h("h1", { id: "login-title" }, words.account.title),
+    h("p", null, words.account.why),
+    begin,
+  );
+  const element = h("main", { class: "lock", hidden: true }, form, login);
 
   /** @param {string | null} text */
   function tell(text) {
@@ -62,12 +69,20 @@ export function lock(app, place) {
     else input.value = "";
   }
 
+  /** Show the way in that there is. */
+  async function offer() {
+    const offered = await offersLogin(app);
+    form.hidden = offered;
+    login.hidden = !offered;
+    (offered ? begin : input).focus();
+  }
+
   place.append(element);
   app.locked.watch((locked) => {
     element.hidden = !locked;
     if (!locked) return;
     // A key that was kept and is refused now was good once.
     tell(app.key.value ? words.lock.wrong : null);
-    input.focus();
+    void offer();
   });
 }

@@ -1,6 +1,7 @@
 /** What stands behind a claim: a numbered marker for each source that bears it, and a sign where it is not proven. */
 
 import { h } from "../dom.js";
+import { numbersOf } from "../text/numbering.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
@@ -27,21 +28,22 @@ export function marker(app, popover, index, standing, pieces) {
   const change = changeOf(own.find((citation) => changeOf(citation.freshness))?.freshness);
   const title = titleOf(answer, index);
   const said = [words.proof.verdicts[claim.verdict], change && words.proof.fresh[change]].filter((word) => word).join(", ");
+  const shown = number(numbersOf(answer).get(index) ?? index);
   const sign = change ? CHANGES[change] : claim.verdict === "supported" ? SIGNS.supported : null;
   const button = h(
     "button",
     {
       type: "button",
       class: `marker ${claim.verdict} ${change ?? ""}`.trim(),
-      "aria-label": words.proof.marker(number(index), title, said),
+      "aria-label": words.proof.marker(shown, title, said),
     },
-    h("span", null, number(index)),
+    h("span", null, shown),
     sign && icon(sign),
   );
   const read = () => popover.read(button, readingOf(index, standing()));
   return popover.explain(button, {
     pieces,
-    label: words.proof.label(number(index)),
+    label: words.proof.label(shown),
     press: read,
     parts() {
       const { claim, answer } = standing();

@@ -34,11 +34,14 @@ export function sourceProof(claim, citations, source, read) {
     ...new Set(places),
   ];
   const shown = /** @type {(HTMLElement | null)[]} */ ([
-    h("p", { class: "title" }, source?.title ?? ""),
-    place.some((part) => part) ? h("p", { class: "place" }, place.filter((part) => part).join(" · ")) : null,
+    h("p", { class: "title", dir: "auto" }, source?.title ?? ""),
+    place.some((part) => part) ? h("p", { class: "place", dir: "auto" }, place.filter((part) => part).join(" · ")) : null,
     h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim.reasons)),
     decidedBy(claim),
-    ...citations.flatMap((citation) => [around(citation), h("blockquote", null, h("q", null, citation.quote))]),
+    ...citations.flatMap((citation) => [
+      around(citation),
+      citation.quote ? h("blockquote", { dir: "auto" }, h("q", null, citation.quote)) : null,
+    ]),
     ...changes.map((change) => h(
       "p",
       { class: `since ${change}` },
@@ -49,7 +52,7 @@ export function sourceProof(claim, citations, source, read) {
       source && h("li", null, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
       source && h("li", null, words.proof.relevance(percent(source.score))),
       origins.map((origin) => h("li", null, words.proof.origins[origin]))),
-    actions(source, citations[0]?.anchor, changes.includes("deleted") ? null : read),
+    actions(source, citations[0]?.anchor, changes.includes("deleted") || changes.includes("withheld") ? null : read),
   ]);
   return shown.flatMap((part) => part ?? []);
 }
@@ -57,7 +60,7 @@ export function sourceProof(claim, citations, source, read) {
 /** Show what a quote hangs on in its document: the term that it defines, the header of its row. @param {Citation} citation */
 function around({ context }) {
   return context?.length
-    ? h("ul", { class: "around" }, context.map(({ role, text }) => h("li", { class: role }, text)))
+    ? h("ul", { class: "around" }, context.map(({ role, text }) => h("li", { class: role, dir: "auto" }, text)))
     : null;
 }
 

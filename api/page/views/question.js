@@ -17,7 +17,7 @@ const LONG = 600; // characters, beyond which a question is shown in part
 export function questionView(app, name) {
   /** @type {import("../state/turns.js").Turn | null} */
   let shown = null;
-  const heading = h("h2", { class: "question", id: name });
+  const heading = h("h2", { class: "question", id: name, dir: "auto" });
   const more = h(
     "button",
     {

@@ -30,7 +30,7 @@ export function goToQuestion() {
 export function questionField(attributes, { send, escape, changed }) {
   const name = `limit-${(fields += 1)}`;
   const limit = h("p", { id: name, class: "limit", role: "status" });
-  const text = h("textarea", { rows: 1, "aria-describedby": name, ...attributes, oninput, onkeydown });
+  const text = h("textarea", { rows: 1, dir: "auto", "aria-describedby": name, ...attributes, oninput, onkeydown });
 
   function oninput() {
     const clean = cleaned(text.value);

@@ -24,7 +24,7 @@ import { readerText } from "./reader_text.js";
  */
 export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
-  const title = h("h2", { class: "title" });
+  const title = h("h2", { class: "title", dir: "auto" });
   const links = readerLinks(app);
   const quotes = readerPassages({ go, ask });
   const text = readerText();
@@ -68,7 +68,7 @@ export function reader(app, place) {
     name(reading.title);
     if (content?.document.document_id === reading.documentId) point(reading);
     else forget();
-    if (reading.citations[reading.at]?.freshness === "deleted") return gone(reading);
+    if (["deleted", "withheld"].includes(reading.citations[reading.at]?.freshness ?? "")) return gone(reading);
     text.element.setAttribute("aria-busy", "true");
     try {
       const read = await texts.read(reading.documentId, signal);

@@ -53,7 +53,7 @@ export function readerText() {
       { class: "page" },
       words.reader[part](page + 1),
     ));
-    const made = h("div", { class: "segment", id: `segment-${index}`, "data-number": index + 1 }, content(at));
+    const made = h("div", { class: "segment", dir: "auto", id: `segment-${index}`, "data-number": index + 1 }, content(at));
     elements.push(made);
     stretch.element.append(made);
     stretch.letters += segment.text.length;

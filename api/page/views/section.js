@@ -2,7 +2,9 @@
 
 import { fill, h } from "../dom.js";
 import { render } from "../text/markup.js";
+import { citedIn, numbersOf } from "../text/numbering.js";
 import { dressOf, traitsOf } from "./claims.js";
+import { codeTools } from "./copying.js";
 import { popoverOf } from "./popover.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
@@ -30,6 +32,7 @@ export function sectionView(app) {
   let answer = null;
   let [growing, checking] = [false, false];
   let frame = 0;
+  let numbers = "";
 
   const standing = (/** @type {number} */ index) => () => ({
     claim: /** @type {Claim} */ (section?.claims?.[index]),
@@ -40,7 +43,7 @@ export function sectionView(app) {
     frame = 0;
     if (!section) return;
     const dress = section.claims ? dressOf(app, popover, section.claims, standing) : undefined;
-    const blocks = render(section.text, { growing, dress });
+    const blocks = render(section.text, { growing, dress, tools: growing ? undefined : codeTools });
     if (dress) text.replaceChildren(...blocks);
     else grow(text, blocks);
   }
@@ -56,7 +59,9 @@ export function sectionView(app) {
       checking = isBeingChecked(section, answer);
       element.classList.toggle("ungrounded", !section.grounded);
       showOrigin(origin, opensOwnKnowledge(section, answer));
-      const alike = last !== null && looksAs(section, last);
+      const numbered = numbersIn(section, answer);
+      const alike = last !== null && looksAs(section, last) && numbered === numbers;
+      numbers = numbered;
       if (!alike || checking !== wasChecking) fill(notes, sectionNotes(app, section, checking));
       if (alike && section.text === last.text && growing === wasGrowing) return;
       cancelAnimationFrame(frame);
@@ -64,6 +69,12 @@ export function sectionView(app) {
       else write();
     },
   };
+}
+
+/** Write down how the sources that a section cites are numbered. @param {Section} section @param {Answer} answer */
+function numbersIn(section, answer) {
+  const numbers = numbersOf(answer);
+  return citedIn({ sections: [section] }).map((index) => numbers.get(index)).join(" ");
 }
 
 /** @param {Section} section @param {Answer} answer */

@@ -6,6 +6,7 @@ import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
+import { accountPlace } from "./later.js";
 import { sessionGroups } from "./session_groups.js";
 import { workspaceChooser } from "./workspaces.js";
 
@@ -42,6 +43,7 @@ export function sessionsView(app) {
     { class: "sessions", id: "sessions", "aria-label": words.sessions.label },
     top,
     h("div", { class: "sessions-list" }, groups.element, failed, more),
+    accountPlace(app),
   );
 
   function leave() {

@@ -4,15 +4,12 @@ import { Problem } from "../api/client.js";
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
-import { select } from "./selection_pages.js";
 
 /**
  * Make the whole page take files that are dropped on it.
- * @param {import("../state/app.js").App} app
  * @param {import("../state/uploads.js").Uploads} uploads
  */
-export function dropTarget(app, uploads) {
-  const selecting = h("p", null, words.uploads.dropSelected);
+export function dropTarget(uploads) {
   // A popover, since nothing else stands above an open dialog.
   const overlay = h(
     "div",
@@ -22,7 +19,6 @@ export function dropTarget(app, uploads) {
       { class: "frame-of-drop" },
       icon("upload"),
       h("p", { class: "big" }, words.uploads.drop),
-      selecting,
       h("p", { class: "muted" }, words.uploads.formats),
     ),
   );
@@ -34,7 +30,6 @@ export function dropTarget(app, uploads) {
   /** @param {boolean} shown */
   function show(shown) {
     if (shown === overlay.matches(":popover-open")) return;
-    selecting.hidden = app.libraryOpen.value;
     overlay.togglePopover(shown);
   }
 
@@ -56,21 +51,9 @@ export function dropTarget(app, uploads) {
       name,
       new Problem("folder", words.uploads.folder, { suggestion: words.uploads.folderSuggestion }),
     );
-    uploads.addFiles(files, app.libraryOpen.value ? undefined : selected(app));
+    uploads.addFiles(files);
   }
   return overlay;
-}
-
-/**
- * Give what selects a document that is in, unless another session was opened meanwhile.
- * @param {import("../state/app.js").App} app
- * @returns {(added: import("../api/types.js").Ingested) => void}
- */
-function selected(app) {
-  const before = app.selection.sessionId;
-  return (added) => {
-    if (before === null || before === app.selection.sessionId) void select(app, added);
-  };
 }
 
 /** @param {DataTransfer} transfer */

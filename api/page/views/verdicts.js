@@ -11,7 +11,7 @@ import { icon } from "./icons.js";
 /** @type {Record<Verdict, import("./icons.js").IconName>} */
 export const SIGNS = { supported: "check", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
 /** @type {Record<Change, import("./icons.js").IconName>} */
-export const CHANGES = { moved: "send", changed: "edit", deleted: "trash" };
+export const CHANGES = { moved: "send", changed: "edit", deleted: "trash", withheld: "dash" };
 
 /** Show a verdict. @param {Verdict} verdict */
 export function verdictMark(verdict) {

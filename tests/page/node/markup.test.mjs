@@ -14,13 +14,13 @@ const FORMS = {
   "emphasis within emphasis": ["**a *b* c** d", "p(strong(a em(b) c) d)"],
   "emphasis beside Chinese": ["他说**是。**然后走了", "p(他说strong(是。)然后走了)"],
   "signs that are none": ["2 * 3 * 4, 2*3*4, snake_case_name, ____", "p(2 * 3 * 4, 2*3*4, snake_case_name, ____)"],
-  "emphasis that crosses": ["*a **b* c**", "p(em(a **b) c**)"],
+  "emphasis that crosses": ["*a **b* c**", "p(em(a em(em(b) c)))"],
   "emphasis over lines": ["**a\nb**", "p(strong(abrb))"],
   "escaped signs": ["\\*a\\* \\[b\\](c) \\d", "p(*a* [b](c) \\d)"],
   "code, where nothing else counts": ["`**a** [b](https://c.d)` `` ` `` `x", "p(code(**a** [b](https://c.d)) code(`) `x)"],
   "fenced code": ["```js\na **b**\n\n  c\n```\nd", "pre(code(a **b**\n\n  c))p(d)"],
   "a fence that never closes": ["~~~\na\n```\nb", "pre(code(a\n```\nb))"],
-  "headings": ["# One #\n## **Two**\ntext\n#three", "p.heading(One)p.heading(strong(Two))p(textbr#three)"],
+  "headings": ["# One #\n## **Two**\ntext\n#three", "h3.heading(One)h4.heading(strong(Two))p(textbr#three)"],
   "a rule": ["a\n\n---\n\nb", "p(a)hrp(b)"],
   "lists": ["- a\n- b\n\n* c\n1. d\n2. e", "ul(li(p(a))li(p(b)))ul(li(p(c)))ol(li(p(d))li(p(e)))"],
   "lists within lists": ["1. a\n   - b\n   - c\n\n   d\n2. e", "ol(li(p(a)ul(li(p(b))li(p(c)))p(d))li(p(e)))"],
@@ -30,6 +30,10 @@ const FORMS = {
   "a link": ['[a **b**](https://c.d/e_(f) "g") h', "p(a.<https://c.d/e_(f)>(a strong(b)) h)"],
   "an address": ["See https://c.d/e_(f)?g=h. **https://i.j**", "p(See a.<https://c.d/e_(f)?g=h>(https://c.d/e_(f)?g=h). strong(a.<https://i.j/>(https://i.j)))"],
   "an address in Chinese": ["见https://c.d/e。然后（https://f.g）", "p(见https://c.d/e。然后（a.<https://f.g/>(https://f.g)）)"],
+  "a table": ["| a | b |\n|:-:|--:|\n| **c** | d |", "div.table(table(thead(tr(th.center(a)th.right(b)))tbody(tr(td.center(strong(c))td.right(d)))))"],
+  "a quotation": ["> a\n> b\n\nc", "blockquote(p(abrb))p(c)"],
+  "what is struck out": ["~~a~~ ~b~ 是~~错~~的", "p(s(a) ~b~ 是s(错)的)"],
+  "tasks": ["- [x] a\n- [ ] b", "ul(li.task(inputp(a))li.task(inputp(b)))"],
   "line ends of Windows": ["a\r\nb\r\n\r\n- c\r\n", "p(abrb)ul(li(p(c)))"],
 };
 
@@ -72,10 +76,11 @@ test("an address is only ever one of the web, with no way back to the page", () 
 
 describe("shows no signs of what is still being written:", () => {
   const growing = {
-    "**bold te": "p(bold te)",
-    "a **": "p(a )",
-    "a **b*": "p(a b)",
-    "a `co": "p(a co)",
+    "**bold te": "p(strong(bold te))",
+    "a **": "p(a)",
+    "a **b*": "p(a strong(b))",
+    "a `co": "p(a code(co))",
+    "a ~~b": "p(a s(b))",
     "a [label](https://c.d/e": "p(a label)",
     "- ": "ul(li)",
     "**a** b": "p(strong(a) b)",
@@ -120,7 +125,7 @@ describe("puts what is said of a claim", () => {
     assert.equal(dressed("- One\n- two\n\nThree.", "- One\n- two", "Three."),
       "ul(li(p(q.0(One)))li(p(q.0(two){0})))p(q.1(Three.){1})");
     assert.equal(dressed("One:\n\n```\ntwo\n```\nThree.", "One:\n\n```\ntwo\n```", "Three."),
-      "p(q.0(One:))div(pre(code(q.0(two)))p({0}))p(q.1(Three.){1})");
+      "p(q.0(One:))div.code(pre(code(q.0(two)))p({0}))p(q.1(Three.){1})");
   });
   test("where nothing of it is shown", () => {
     assert.equal(dressed("One.\n\n---", "One.", "---"), "p(q.0(One.){0})hrp({1})");
@@ -128,6 +133,20 @@ describe("puts what is said of a claim", () => {
   });
   test("over the ends of lines", () => assert.equal(dressed("One\ntwo. Three.", "One\ntwo.", "Three."),
     "p(q.0(One)brq.0(two.){0} q.1(Three.){1})"));
+});
+
+test("signs of Markdown in a claim are none of it", () => {
+  assert.equal(dressed("A \\*b\\* c. D.", "A \\*b\\* c.", "D."), "p(q.0(A )q.0(*b)q.0(* c.){0} q.1(D.){1})");
+  assert.equal(dressed("> One\n> two. Three.", "One\n> two.", "Three."), "blockquote(p(q.0(One)brq.0(two.){0} q.1(Three.){1}))");
+});
+
+test("what is said of a row follows in its last cell", () =>
+  assert.equal(dressed("| a |\n|---|\n| One | two |\n| Three |", "| One | two |", "| Three |"),
+    "div.table(table(thead(tr(th(a)))tbody(tr(td(q.0(One))td(q.0(two){0}))tr(td(q.1(Three){1})))))"));
+
+test("a block of code has its tools", () => {
+  const tools = (code) => [Object.assign(document.createElement("button"), { attributes: { class: code.textContent } })];
+  assert.equal(shown("```\na\n```", { tools }), "div.code(button.apre(code(a)))");
 });
 
 describe("comes to an end, soon, with nothing but", () => {

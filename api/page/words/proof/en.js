@@ -10,11 +10,12 @@ export const proof = {
     contradicted: "The source says something other than this sentence.",
     unsupported: "Too little of this sentence is in its sources.",
   },
-  fresh: { moved: "Moved", changed: "Changed", deleted: "Deleted" },
+  fresh: { moved: "Moved", changed: "Changed", deleted: "Deleted", withheld: "Withheld" },
   since: {
     moved: "The quote is now elsewhere in the document than when the answer was given.",
     changed: "The document has changed since: the quote is no longer in it.",
     deleted: "The document is gone: deleted, expired, or no longer yours to read. The quote is what it said.",
+    withheld: "You may no longer read this document, so what cites it is withheld.",
   },
   kinds: { page: "Selected page", search: "Library", web: "Web" },
   origins: { cited: "Cited by the answer", matched: "Found by matching, not cited by the answer itself" },

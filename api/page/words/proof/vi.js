@@ -9,11 +9,12 @@ export const proof = {
     contradicted: "Nguồn nói khác với câu này.",
     unsupported: "Nguồn có quá ít nội dung của câu này.",
   },
-  fresh: { moved: "Đã đổi vị trí", changed: "Đã thay đổi", deleted: "Đã xóa" },
+  fresh: { moved: "Đã đổi vị trí", changed: "Đã thay đổi", deleted: "Đã xóa", withheld: "Không hiển thị" },
   since: {
     moved: "Trích dẫn nay nằm ở vị trí khác trong tài liệu so với lúc trả lời.",
     changed: "Tài liệu đã thay đổi: trích dẫn không còn trong đó nữa.",
     deleted: "Tài liệu không còn: đã bị xóa, hết hạn, hoặc bạn không còn quyền đọc. Trích dẫn là nội dung lúc trả lời.",
+    withheld: "Bạn không còn quyền đọc tài liệu này, nên phần trích dẫn nó không được hiển thị.",
   },
   kinds: { page: "Trang đã chọn", search: "Thư viện", web: "Web" },
   origins: { cited: "Do câu trả lời trích dẫn", matched: "Tìm được nhờ đối chiếu, câu trả lời không tự trích dẫn" },

@@ -9,11 +9,12 @@ export const proof = {
     contradicted: "来源的说法与这句话不同。",
     unsupported: "来源中与这句话相符的内容太少。",
   },
-  fresh: { moved: "已移动", changed: "已改动", deleted: "已删除" },
+  fresh: { moved: "已移动", changed: "已改动", deleted: "已删除", withheld: "已隐去" },
   since: {
     moved: "与回答时相比，引文现在位于文档的其他位置。",
     changed: "文档此后已改动：其中已找不到这段引文。",
     deleted: "文档已不在：已被删除、已过期，或您无权再读取。引文是回答时的内容。",
+    withheld: "您已无权读取此文档，因此引用它的内容不再显示。",
   },
   kinds: { page: "所选页面", search: "资料库", web: "网络" },
   origins: { cited: "由回答引用", matched: "通过匹配找到，回答本身并未引用" },

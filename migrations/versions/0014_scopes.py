@@ -1,9 +1,9 @@
-"""Add what runs and verifications spent, by model, so that limits by day hold over all processes."""
+"""Add what keys are restricted to and how often they may be used, and the audit log."""
 
 from migrations import run_sql_folder
 
 revision = "0014"
-down_revision = "0009"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 

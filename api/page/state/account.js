@@ -1,0 +1,34 @@
+/** How people come in and leave, where they log in. */
+
+import { Problem } from "../api/client.js";
+
+/** Tell whether people log in here; where that can't be had, a key may still do. @param {import("./app.js").App} app */
+export async function offersLogin({ client }) {
+  try {
+    return (await client.json("api/login")).offered === true;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return false;
+  }
+}
+
+/** Go to the issuer, and come back to what is on show now. @param {import("./app.js").App} app */
+export function logIn({ client, key }) {
+  key.set(""); // one that was kept would speak louder than the login
+  const next = location.pathname + location.search + location.hash;
+  location.assign(client.url(`login?${new URLSearchParams({ next })}`));
+}
+
+/**
+ * Leave, here and at the issuer. Where the login had ended already, there is nothing left to leave.
+ * @param {import("./app.js").App} app
+ */
+export async function logOut({ client }) {
+  let next = client.home.href;
+  try {
+    next = String((await client.json("logout", { method: "POST", chosen: false })).continue_at);
+  } catch (error) {
+    if (!(error instanceof Problem && error.status === 401)) throw error;
+  }
+  location.assign(next);
+}

@@ -1,0 +1,32 @@
+/** The numbers of an answer's sources as its reader meets them: cited ones in the order of the text, then the others. */
+
+/** @typedef {import("../api/types.js").Source} Source */
+/**
+ * @typedef {object} Numbered What is asked of an answer.
+ * @property {{claims: import("../api/types.js").Claim[] | null}[]} sections
+ * @property {Source[]} sources
+ */
+
+/** @type {WeakMap<Numbered, Map<number, number>>} */
+const known = new WeakMap();
+
+/**
+ * Number the sources of an answer.
+ * @param {Numbered} answer
+ * @returns {Map<number, number>} By their own index.
+ */
+export function numbersOf(answer) {
+  let numbers = known.get(answer);
+  if (!numbers) {
+    const indices = [...citedIn(answer), ...answer.sources.map(({ index }) => index)];
+    numbers = new Map([...new Set(indices)].map((index, at) => [index, at + 1]));
+    known.set(answer, numbers);
+  }
+  return numbers;
+}
+
+/** Give the indices of the sources that are cited, as often as they are. @param {Pick<Numbered, "sections">} answer */
+export function citedIn({ sections }) {
+  const claims = sections.flatMap((section) => [...(section.claims ?? [])].sort((one, other) => one.start - other.start));
+  return claims.flatMap(({ citations }) => citations.map((citation) => citation.source_index));
+}

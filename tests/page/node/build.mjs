@@ -1,0 +1,159 @@
+/**
+ * Builds what of the page is checked in though nobody wrote it: `node build.mjs`, or `--check` whether it is up to date.
+ *
+ * api/page/vendor is what other people's packages are to the page's modules. api/page_bundle is the whole page as it is
+ * served: few files, so that it opens quickly far from its server.
+ */
+
+import { build } from "esbuild";
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const API = join(HERE, "../../../api");
+const PAGE = join(API, "page");
+const VENDOR = join(PAGE, "vendor");
+const BUNDLE = join(API, "page_bundle");
+const WRITTEN = /\.d\.ts$/; // by hand, beside what is built
+
+// esbuild names files by a hash of paths as well, so these are taken from one place, wherever it is called.
+const COMMON = {
+  absWorkingDir: HERE,
+  bundle: true,
+  format: "esm",
+  minify: true,
+  target: "es2022",
+  legalComments: "none",
+  write: false,
+  metafile: true,
+};
+
+/** The build of it for browsers makes markup; ours reads no character references, so it needs none. */
+const NO_REFERENCES = {
+  name: "no-references",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^decode-named-character-reference$/ }, () => ({ path: "none", namespace: "no-references" }));
+    onLoad({ filter: /.*/, namespace: "no-references" }, () => ({
+      contents: "export const decodeNamedCharacterReference = () => false;",
+    }));
+  },
+};
+
+/** The theme is a file of its own, since it is there before anything is drawn. */
+const THEME_APART = {
+  name: "theme-apart",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/theme\.js$/ }, ({ kind }) => (kind === "entry-point" ? null : { path: "./theme.js", external: true }));
+  },
+};
+
+/**
+ * What opens later imports all that the page begins with, which is there by then. Otherwise what one of them shares with
+ * the beginning would be a file, what two of them share another, and the beginning a dozen.
+ * @param {string[]} late
+ */
+function afterShell(late) {
+  const before = ["views/shell.js", "state/app.js"].map((path) => `import "../${path}";`);
+  return {
+    name: "after-shell",
+    setup({ onLoad }) {
+      onLoad({ filter: /\.js$/ }, async ({ path }) =>
+        late.includes(path)
+          ? { contents: [...before, await readFile(path, "utf8")].join("\n"), resolveDir: dirname(path) }
+          : null);
+    },
+  };
+}
+
+async function vendored() {
+  const built = await build({
+    ...COMMON,
+    entryPoints: [join(HERE, "markdown.js")],
+    outdir: VENDOR,
+    plugins: [NO_REFERENCES],
+  });
+  return { ...filesOf(built, VENDOR), "LICENSES.txt": await licences(Object.keys(built.metafile.inputs)) };
+}
+
+/** Gather the licences of the packages that inputs are of. */
+async function licences(inputs) {
+  const names = new Set(inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean));
+  const told = [...names].sort().map(async (name) => {
+    const folder = join(HERE, "node_modules", name);
+    const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
+    const text = file ? (await readFile(join(folder, file), "utf8")).trim() : "";
+    return `${name} ${version} (${license})\n\n${text}\n`;
+  });
+  return (await Promise.all(told)).join(`\n${"-".repeat(80)}\n\n`);
+}
+
+async function bundled() {
+  const index = await readFile(join(PAGE, "index.html"), "utf8");
+  const sheets = [...index.matchAll(/<link rel="stylesheet" href="page\/\{version\}\/(.+)">\n/g)];
+  const style = await build({
+    ...COMMON,
+    stdin: { contents: sheets.map(([, path]) => `@import "./${path}";`).join("\n"), loader: "css", resolveDir: PAGE },
+    outfile: join(BUNDLE, "style.css"),
+  });
+  const options = {
+    ...COMMON,
+    entryPoints: { main: join(PAGE, "main.js"), theme: join(PAGE, "state/theme.js") },
+    outdir: BUNDLE,
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+  };
+  const apart = await build({ ...options, plugins: [THEME_APART] });
+  const late = Object.values(apart.metafile.outputs).flatMap(({ entryPoint }) => (entryPoint ? [resolve(HERE, entryPoint)] : []));
+  const begun = options.entryPoints;
+  const code = await build({
+    ...options,
+    plugins: [THEME_APART, afterShell(late.filter((path) => path !== begun.main && path !== begun.theme))],
+  });
+  const main = Object.entries(code.metafile.outputs).find(([path]) => basename(path) === "main.js")[1];
+  const preloads = main.imports
+    .filter(({ kind, external }) => kind === "import-statement" && !external)
+    .map(({ path }) => `<link rel="modulepreload" href="page/{version}/${basename(path)}">\n`);
+  const [first, ...others] = sheets;
+  const page = others
+    .reduce((text, [link]) => text.replace(link, ""), index)
+    .replace(first[1], "style.css")
+    .replace("state/theme.js", "theme.js")
+    .replace("<!-- preloads -->\n", preloads.join(""));
+  const icon = await readFile(join(PAGE, "icon.svg"), "utf8");
+  return { ...filesOf(style, BUNDLE), ...filesOf(code, BUNDLE), "index.html": page, "icon.svg": icon };
+}
+
+function filesOf({ outputFiles }, folder) {
+  return Object.fromEntries(outputFiles.map(({ path, text }) => [relative(folder, path), text]));
+}
+
+/** What a folder holds that was built. */
+async function standing(folder) {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => !WRITTEN.test(name));
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
+  return Object.fromEntries(names.map((name, at) => [name, texts[at]]));
+}
+
+/** Write files into a folder and remove the others that were built, or say which differ. */
+async function put(folder, files, checking) {
+  const before = await standing(folder);
+  const names = [...new Set([...Object.keys(before), ...Object.keys(files)])];
+  const changed = names.filter((name) => before[name] !== files[name]);
+  if (checking) return changed.map((name) => relative(API, join(folder, name)));
+  await mkdir(folder, { recursive: true });
+  for (const name of changed) {
+    if (name in files) await writeFile(join(folder, name), files[name]);
+    else await rm(join(folder, name));
+  }
+  return [];
+}
+
+const checking = process.argv.includes("--check");
+// The bundle holds what is vendored, so that comes first.
+const stale = [...(await put(VENDOR, await vendored(), checking)), ...(await put(BUNDLE, await bundled(), checking))];
+if (stale.length) {
+  console.error(`Out of date: ${stale.join(", ")} below api. \`make page\` builds them anew.`);
+  process.exit(1);
+}

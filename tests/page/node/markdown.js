@@ -1,0 +1,40 @@
+/**
+ * What the page reads Markdown with, as api/page/vendor/markdown.js: CommonMark with GitHub's tables, tasks and
+ * strikethrough, and emphasis beside Chinese, Japanese and Korean as their readers expect it.
+ *
+ * Left out is what a quote of a document would be mistaken for: HTML, character references and definitions of links stay
+ * as they are written, an indented line is no code, and a line under a text is a rule.
+ */
+
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmStrikethroughFromMarkdown } from "mdast-util-gfm-strikethrough";
+import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
+import { gfmTaskListItemFromMarkdown } from "mdast-util-gfm-task-list-item";
+import { cjkFriendlyExtension } from "micromark-extension-cjk-friendly";
+import { gfmStrikethroughCjkFriendly } from "micromark-extension-cjk-friendly-gfm-strikethrough";
+import { gfmTable } from "micromark-extension-gfm-table";
+import { gfmTaskListItem } from "micromark-extension-gfm-task-list-item";
+import remend from "remend";
+
+const OFF = ["characterReference", "codeIndented", "definition", "htmlFlow", "htmlText", "setextUnderline"];
+const LATE = { linkMode: "text-only", images: false, htmlTags: false, comparisonOperators: false, setextHeadings: false, katex: false };
+
+const ADDRESS = "streamdown:";
+
+export function parse(text) {
+  return fromMarkdown(text, {
+    extensions: [
+      gfmTable(),
+      gfmTaskListItem(),
+      cjkFriendlyExtension(),
+      gfmStrikethroughCjkFriendly({ singleTilde: false }),
+      { disable: { null: OFF } },
+    ],
+    mdastExtensions: [gfmTableFromMarkdown(), gfmTaskListItemFromMarkdown(), gfmStrikethroughFromMarkdown()],
+  });
+}
+
+export function close(text) {
+  const closed = remend(text, LATE);
+  return closed.includes(ADDRESS) ? text : closed; // of an image within an image, it makes up an address
+}

@@ -1,0 +1,102 @@
+"""Texts that were replaced are kept for a while, seen by who may read the document, and brought back as they were."""
+
+from datetime import timedelta
+
+import pytest
+
+from graph.errors import NotFound
+from graph.evidence import Identity
+from graph.ports import SearchQuery
+from tools.library.ingestion import NewDocument
+from tools.library.library import Library, open_library
+from tools.library.versions import Version, expire_versions
+from tools.settings import Settings, VersionSettings
+
+ID = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a09"
+AMY, EVE = Identity("default", "amy"), Identity("default", "eve")
+TRUE = "# Leave\n\nEvery employee gets 25 days.\n\n| Grade | Days |\n|---|---|\n| A | 30 |\n"
+FALSE = "# Leave\n\nEvery employee gets no days at all.\n"
+
+
+async def put(library: Library, who: Identity, text: str, owner: str | None = None) -> None:
+    document = NewDocument(document_id=ID, name="leave.md", data=text.encode(), title="Leave", owner=owner)
+    await library.ingestor.ingest(who, document)
+
+
+def numbers(found: list[Version]) -> list[tuple[int, str | None, str | None, bool]]:
+    return [(each.version, each.changed_by, each.replaced_by, each.current) for each in found]
+
+
+async def test_a_text_that_was_replaced_is_seen_and_brought_back_as_it_was(settings: Settings) -> None:
+    async with open_library(settings) as library:
+        await put(library, AMY, TRUE)
+        before = await library.documents.raw_text(AMY, ID)
+        [segment] = await library.reader.read_segments([f"{ID}:0"], AMY)
+        await put(library, EVE, FALSE)
+        assert numbers(await library.versions.list(AMY, ID)) == [(2, "eve", None, True), (1, "amy", "eve", False)]
+        assert await library.versions.read(AMY, ID, 1) == before
+        restored = await library.ingestor.restore(AMY, ID, 1)
+        assert restored.status == "updated"
+        assert await library.documents.raw_text(AMY, ID) == before
+        [again] = await library.reader.read_segments([f"{ID}:0"], AMY)
+        assert (again.text, again.blocks, again.heading) == (segment.text, segment.blocks, segment.heading)
+        found = await library.searcher.search(SearchQuery("how many days", AMY, top_k=3, min_score=0.0))
+        assert [hit.segment.segment_id for hit in found.hits] == [f"{ID}:0"]
+        assert numbers(await library.versions.list(AMY, ID)) == [
+            (3, "amy", None, True),
+            (2, "eve", "amy", False),
+            (1, "amy", "eve", False),
+        ]
+        await library.documents.purge("default")
+        original = await library.originals.find(AMY, ID)
+        assert await library.originals.read_whole(original) == TRUE.encode()
+        for version in (3, 4):
+            with pytest.raises(NotFound):
+                await library.versions.read(AMY, ID, version)
+
+
+async def test_versions_go_with_their_document_and_after_their_time(settings: Settings) -> None:
+    few = settings.model_copy(update={"versions": VersionSettings(keep=2)})
+    async with open_library(few) as library:
+        for text in ("One.", "Two.", "Three.", "Four."):
+            await put(library, AMY, text)
+        assert [each.version for each in await library.versions.list(AMY, ID)] == [4, 3, 2]
+        async with library.database.connection() as connection:
+            await connection.execute(
+                "UPDATE document_versions SET replaced_at = now() - interval '9 days' WHERE version = 2"
+            )
+        assert await expire_versions(library.database, days=8) == 1
+        assert [each.version for each in await library.versions.list(AMY, ID)] == [4, 3]
+        await library.documents.delete(AMY, ID)
+        with pytest.raises(NotFound):
+            await library.versions.list(AMY, ID)
+        assert await library.documents.purge("default", older_than=timedelta(0)) == 1
+        async with library.database.connection() as connection:
+            (count,) = await (await connection.execute("SELECT count(*) FROM document_versions")).fetchone() or ()
+        assert count == 0
+    none = settings.model_copy(update={"versions": VersionSettings(keep=0)})
+    async with open_library(none) as library:
+        await put(library, AMY, TRUE)
+        await put(library, AMY, FALSE)
+        assert [each.current for each in await library.versions.list(AMY, ID)] == [True]
+
+
+async def test_versions_are_read_and_restored_by_whom_their_document_lets(settings: Settings) -> None:
+    async with open_library(settings) as library:
+        await put(library, AMY, TRUE, owner="amy")
+        await put(library, AMY, FALSE, owner="amy")
+        await put(library, AMY, "Shared with all.", owner=None)
+        assert [each.version for each in await library.versions.list(EVE, ID)] == [3]
+        assert [each.version for each in await library.versions.list(AMY, ID)] == [3, 2, 1]
+        with pytest.raises(NotFound):
+            await library.versions.read(EVE, ID, 1)
+        with pytest.raises(NotFound):
+            await library.ingestor.restore(EVE, ID, 1)
+        await library.ingestor.restore(AMY, ID, 2)
+        assert (await library.documents.get(EVE, ID)).owner is None
+        await put(library, AMY, TRUE, owner="amy")
+        for hidden in (library.versions.list(EVE, ID), library.versions.read(EVE, ID, 3)):
+            with pytest.raises(NotFound):
+                await hidden
+        with pytest.raises(NotFound):
+            await library.versions.list(Identity("default", "amy"), "not-an-id")

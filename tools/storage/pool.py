@@ -1,0 +1,81 @@
+"""The pool of a process: connections that are checked cheaply, and timeouts that say why no connection came free."""
+
+import select
+import time
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+Connection = psycopg.AsyncConnection
+
+RECHECK_SECONDS = 5.0
+# A lost connection is tried again once after this time and then only when somebody asks for one. By default, a pool
+# would double its wait up to minutes, and notice a server's return long after it.
+RECONNECT_SECONDS = 0.5
+
+
+class PoolBusy(PoolTimeout):
+    """A timeout while all connections were lent, and the server had answered since it last failed."""
+
+
+class Pool(AsyncConnectionPool[Connection]):
+    """A pool whose timeout is a PoolBusy where it has too few connections, and not a server that fails."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        self._lent = 0
+        self._answered_at = self._failed_at = 0.0
+        self._checked_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        super().__init__(
+            url,
+            open=False,
+            check=self._check_cheaply,
+            reconnect_timeout=RECONNECT_SECONDS,
+            reconnect_failed=self._note_failure,
+            **options,
+        )
+
+    async def getconn(self, timeout: float | None = None) -> Connection:
+        """Lend a connection. Raises PoolBusy, or PoolTimeout where the server fails."""
+        try:
+            connection = await super().getconn(timeout)
+        except PoolTimeout as error:
+            if self._lent and self._answered_at >= self._failed_at:
+                raise PoolBusy(str(error)) from None
+            raise
+        self._lent += 1
+        self._answered_at = time.monotonic()
+        return connection
+
+    async def putconn(self, conn: Connection) -> None:
+        """Take a connection back."""
+        self._lent -= 1
+        await super().putconn(conn)
+
+    async def _check_cheaply(self, connection: Connection) -> None:
+        """Raise OperationalError if a connection is broken.
+
+        A check on the server takes a round trip, and a run takes dozens of connections. So a connection that was
+        checked within the last ``RECHECK_SECONDS`` is only polled: an idle connection has nothing to read, but a closed
+        one has.
+        """
+        now = time.monotonic()
+        checked_at = self._checked_at.get(connection)
+        if checked_at is not None and now - checked_at < RECHECK_SECONDS and not _readable(connection):
+            return
+        try:
+            await self.check_connection(connection)
+        except psycopg.Error:
+            self._note_failure(self)
+            raise
+        self._checked_at[connection] = now
+
+    def _note_failure(self, _: Any) -> None:
+        self._failed_at = time.monotonic()
+
+
+def _readable(connection: Connection) -> bool:
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
