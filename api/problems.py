@@ -93,12 +93,12 @@ ERROR_TABLE = (
         "The file is empty, broken, too large, or in an unsupported format; names the reason.",
     ),
     ErrorKind(errors.QueueFull, 429, "As many of your files wait as a user may have."),
+    ErrorKind(errors.RateLimited, 429, "The credentials have used up a limit; names it."),
     ErrorKind(
         errors.SpendingLimitReached,
         429,
         "A limit of runs, tokens or money a day is used up; names whose it is, and when the next day begins.",
     ),
-    ErrorKind(errors.RateLimited, 429, "The credentials have used up a limit; names it."),
     ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
     ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
@@ -114,8 +114,8 @@ ERROR_TABLE = (
         503,
         "The embedding endpoint did not answer, and the request can't continue without it.",
     ),
-    ErrorKind(errors.McpUnavailable, 503, "An MCP server that is a search source did not answer, or its tool failed."),
     ErrorKind(errors.IssuerUnavailable, 503, "The issuer by which people log in did not answer, or not as it must."),
+    ErrorKind(errors.McpUnavailable, 503, "An MCP server that is a search source did not answer, or its tool failed."),
     ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),
     ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint can't be reached, is overloaded, or took too long."),
     ErrorKind(

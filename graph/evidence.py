@@ -445,6 +445,22 @@ class ModelUse(TypedDict):
     estimated_calls: int
 
 
+def add_use(total: dict[str, ModelUse], model: str, use: ModelUse) -> None:
+    """Add what was used of a model to a total by model, in place."""
+    before = total.get(model)
+    total[model] = use if before is None else _sum(before, use)
+
+
+def _sum(one: ModelUse, other: ModelUse) -> ModelUse:
+    return ModelUse(
+        calls=one["calls"] + other["calls"],
+        input_tokens=one["input_tokens"] + other["input_tokens"],
+        cached_tokens=one["cached_tokens"] + other["cached_tokens"],
+        output_tokens=one["output_tokens"] + other["output_tokens"],
+        estimated_calls=one["estimated_calls"] + other["estimated_calls"],
+    )
+
+
 class Spent(TypedDict):
     """The usage of a node: model calls (retries count), tokens as the endpoint reports them, milliseconds.
 

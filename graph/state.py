@@ -21,13 +21,13 @@ from graph.evidence import (
     Intent,
     JudgeMark,
     LibraryQuestion,
-    ModelUse,
     Proof,
     Section,
     SourceKind,
     Spent,
     StopReason,
     Verdict,
+    add_use,
 )
 
 SCHEMA_VERSION = 1
@@ -102,22 +102,6 @@ class RevisionRow(TypedDict):
     section_index: int
     text: str
     source_ids: list[str]
-
-
-def add_use(total: dict[str, ModelUse], model: str, use: ModelUse) -> None:
-    """Add what was used of a model to a total by model, in place."""
-    before = total.get(model)
-    total[model] = use if before is None else _sum(before, use)
-
-
-def _sum(one: ModelUse, other: ModelUse) -> ModelUse:
-    return ModelUse(
-        calls=one["calls"] + other["calls"],
-        input_tokens=one["input_tokens"] + other["input_tokens"],
-        cached_tokens=one["cached_tokens"] + other["cached_tokens"],
-        output_tokens=one["output_tokens"] + other["output_tokens"],
-        estimated_calls=one["estimated_calls"] + other["estimated_calls"],
-    )
 
 
 def add_found(before: list[SourceRow], after: list[SourceRow] | Found) -> list[SourceRow]:

@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from graph.errors import BudgetExhausted
-from graph.evidence import ModelUse, Spent, StopReason
-from graph.state import add_use
+from graph.evidence import ModelUse, Spent, StopReason, add_use
 
 Cap = Literal["model_calls", "seconds", "tokens", "day"]
 STOP_REASONS: Mapping[str, StopReason] = {

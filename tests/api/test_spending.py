@@ -23,7 +23,7 @@ from tests.api.conftest import LIBRARY, new_session, with_model
 from tests.api.serving import client_of, served
 from tests.contract.embeddings_server import DIMENSION, serve_embeddings
 from tests.scripted_openai import Hold, Say, ScriptedOpenAI, answer, say
-from tools.auth.api_keys import ApiKeys, key_id
+from tools.auth.api_keys import ApiKeys, KeyTerms, key_id
 from tools.runs.run_request import RunRequest
 from tools.settings import AuthSettings, EmbeddingSettings, RunSettings, Settings, SpendingSettings
 from tools.storage.database import Database
@@ -431,14 +431,27 @@ async def test_everybody_sees_their_own_use_by_day_model_user_and_session(
 
 
 async def test_others_use_is_for_those_who_may_see_it(settings: Settings, citewell: Citewell) -> None:
-    key = await ApiKeys(citewell.library.database, citewell.library.workspaces).create("default", "ann")
+    keys = ApiKeys(citewell.library.database, citewell.library.workspaces)
+    own = {"x-api-key": await keys.create("default", "ann", terms=KeyTerms(frozenset({"ask"})))}
+    all_of_it = {"x-api-key": await keys.create("default", "ann", terms=KeyTerms(frozenset({"ask", "admin"})))}
+    reader = {"x-api-key": await keys.create("default", "ann", terms=KeyTerms(frozenset({"read"})))}
+    public = {
+        "x-api-key": await keys.create("default", "page", terms=KeyTerms(frozenset({"ask"}), is_public=True)),
+    }
     by_key = settings.model_copy(update={"auth": AuthSettings(mode="keys")})
     async with client_of(create_app(by_key, citewell=citewell)) as client:
-        headers = {"x-api-key": key}
-        assert (await client.get("/api/spending", headers=headers)).status_code == 200
-        refused = await client.get("/api/spending", params={"of": "everyone"}, headers=headers)
-    assert refused.status_code == 422
+
+        async def report(headers: dict[str, str], of: str) -> httpx.Response:
+            return await client.get("/api/spending", params={"of": of}, headers=headers)
+
+        assert (await report(own, "me")).status_code == 200
+        refused = await report(own, "everyone")
+        assert (await report(all_of_it, "everyone")).json()["of"] == "everyone"
+        assert (await report(reader, "me")).status_code == 403
+        listed = await report(public, "me")  # it would name the sessions of other strangers
+    assert refused.status_code == listed.status_code == 403
     assert "your own use alone" in refused.json()["detail"]
+    assert refused.json()["code"] == listed.json()["code"] == "not_permitted"
 
 
 async def test_mcp_tells_a_model_until_when_it_has_to_wait(settings: Settings, citewell: Citewell) -> None:

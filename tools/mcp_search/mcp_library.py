@@ -23,6 +23,7 @@ from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.mcp_search.results import FoundLink, FoundText
 from tools.mcp_search.search_server import McpServer
 from tools.settings import Settings
+from tools.telemetry.tracing import retrieval_span
 from tools.web.fetching import PageFetcher
 from tools.web.guard import Guard
 
@@ -82,6 +83,14 @@ class McpLibrary:
 
         Raises what storing and searching raise.
         """
+        with retrieval_span("mcp", query, top_k=top_k) as found:
+            result = await self._search(query, identity, top_k, min_score, seconds)
+            found(result)
+            return result
+
+    async def _search(
+        self, query: str, identity: Identity, top_k: int, min_score: float, seconds: float | None
+    ) -> McpSearchResult:
         answered = await asyncio.gather(*(self._ask(server, query, identity, seconds) for server in self._servers))
         failures = tuple(each.failure for each in answered if each.failure is not None)
         names = tuple(each.server.name for each in answered if each.failure is None)

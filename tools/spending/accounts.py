@@ -17,8 +17,7 @@ from time import monotonic
 from typing import Literal, Protocol
 
 from graph.errors import SpendingLimitReached
-from graph.evidence import Identity, ModelUse
-from graph.state import add_use
+from graph.evidence import Identity, ModelUse, add_use
 from tools.settings import DailyLimits, SpendingSettings
 from tools.spending.prices import Prices, plain
 
