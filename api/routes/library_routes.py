@@ -41,7 +41,7 @@ PathPart = Annotated[str, Field(min_length=1, max_length=2000), Printable]
     status_code=status.HTTP_201_CREATED,
     response_model=Ingested | IngestedArchive,
     openapi_extra=UPLOAD_BODY,
-    responses=WRITING,
+    responses={200: {"description": "It is there already.", "model": Ingested | IngestedArchive}, **WRITING},
 )
 @needs("write")
 async def add_document(
@@ -62,7 +62,7 @@ async def add_document(
     "/api/documents/{document_id}",
     response_model=Ingested | IngestedArchive,
     openapi_extra=UPLOAD_BODY,
-    responses=WRITING,
+    responses={201: {"description": "It is new.", "model": Ingested | IngestedArchive}, **WRITING},
 )
 @needs("write")
 async def put_document(

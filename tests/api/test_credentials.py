@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -86,6 +86,7 @@ async def deployment(settings: Settings, citewell: Citewell) -> AsyncIterator[De
         client.headers.update(owner)
         document_id = str(uuid4())
         diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, owner="local")
+        await citewell.library.ingestor.ingest(Identity(), replace(diary, data=b"An older text."))
         await citewell.library.ingestor.ingest(Identity(), diary)
         folder = settings.source_roots[0]
         ids = await owned_by(client, citewell, Identity(), document_id, folder, owner="local")

@@ -1,5 +1,6 @@
 """The OpenAPI description, the graph, and the two probes."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -155,3 +156,44 @@ async def test_what_stands_in_the_way_of_answers_is_said(
         assert (response.status_code, response.json()["code"]) == (503, "not_ready")
         assert reason in response.json()["detail"]
         assert (await client.get("/healthz")).status_code == 200
+
+
+async def test_a_method_that_a_path_has_not_is_answered_with_all_that_it_has(shared_client: httpx.AsyncClient) -> None:
+    """The router names the methods of one route, and several share a path."""
+    missing = "00000000-0000-4000-8000-000000000000"
+    for path, allowed in (
+        ("/api/sessions", "GET, POST"),
+        (f"/api/documents/{missing}", "DELETE, GET, PATCH, PUT"),
+        (f"/api/documents/{missing}/original", "GET, HEAD"),
+        (f"/api/jobs/{missing}/events", "GET"),
+    ):
+        response = await shared_client.options(path)
+        assert (response.status_code, response.headers["allow"]) == (405, allowed)
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "named"),
+    [
+        ("/api/sessions", {"ephemeral": 0}, "ephemeral: must be true or false"),
+        ("/api/docs-chat/messages", {"query": "Leave?", "threshold": False}, "threshold: must be a number"),
+        ("/api/docs-chat/messages", {"query": "Leave?", "top_k": "5"}, "top_k: must be a number"),
+        ("/api/rag/query-stream", {"query": "Leave?", "thinking": 0}, "thinking: must be true or false"),
+    ],
+)
+async def test_no_value_is_taken_for_one_of_another_type(
+    shared_client: httpx.AsyncClient, path: str, sent: dict[str, Any], named: str
+) -> None:
+    response = await shared_client.post(path, json=sent)
+    assert response.status_code in (400, 422)
+    assert named in response.text
+
+
+def test_the_description_has_what_the_framework_leaves_out(description: dict[str, Any]) -> None:
+    paths, schemas = description["paths"], description["components"]["schemas"]
+    assert {"200", "201", "400"} <= set(paths["/api/documents/{document_id}"]["put"]["responses"])
+    assert "400" in paths["/api/sessions"]["post"]["responses"]
+    assert set(schemas["FileProblem"]["required"]) == {"code", "message", "suggestion"}
+    question = schemas["DocsQuery"]["properties"]["query"]
+    assert re.search(question["pattern"], "How many\ndays?")
+    for refused in (" \n", "a\x07", "\x85"):
+        assert not re.search(question["pattern"], refused)

@@ -15,7 +15,7 @@ from api.app import create_app
 from api.static_files import BUNDLE_FOLDER, MAIN, PAGE_FOLDER, imported_modules, read_page
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
-from tools.settings import AuthSettings, Settings
+from tools.settings import AuditSettings, AuthSettings, Settings
 
 INDEX = (
     '<!doctype html><link rel="stylesheet" href="page/{version}/style/all.css">\n<!-- preloads -->\n'
@@ -66,7 +66,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def app_of(folder: Path, **auth: Any) -> Any:
     """An app that serves the page of a folder. It has no library, which its page doesn't ask for."""
     nothing: Any = object()
-    app = create_app(Settings(_env_file=None, auth=AuthSettings(**auth)), citewell=nothing)
+    unaudited = AuditSettings(enabled=False)
+    app = create_app(Settings(_env_file=None, auth=AuthSettings(**auth), audit=unaudited), citewell=nothing)
     app.state.page = read_page(folder)
     return app
 
@@ -101,7 +102,7 @@ async def test_a_browser_keeps_files_for_good_and_asks_again_for_the_page(pages:
         for sent in (tag, f'"other", {tag}'):
             again = await pages.get(path, headers={"if-none-match": sent})
             assert (again.status_code, again.content) == (304, b"")
-            kept = {"content-type", "content-length", "content-encoding", "date"}
+            kept = {"content-type", "content-length", "content-encoding", "date", "x-request-id"}
             assert set(response.headers) - set(again.headers) <= kept
             assert all(again.headers[name] == response.headers[name] for name in set(again.headers) - kept)
         assert (await pages.get(path, headers={"if-none-match": '"other"'})).status_code == 200
@@ -144,7 +145,7 @@ async def test_a_file_is_compressed_where_that_is_taken_and_shorter(
 async def test_head_tells_what_get_would(pages: httpx.AsyncClient) -> None:
     for path in ("/", "/page/any/main.js"):
         head, get = await pages.head(path, headers=PLAIN), await pages.get(path, headers=PLAIN)
-        unlike = {"date"}
+        unlike = {"date", "x-request-id"}
         assert {n: v for n, v in head.headers.items() if n not in unlike} == {
             n: v for n, v in get.headers.items() if n not in unlike
         }

@@ -227,7 +227,8 @@ async def test_who_joins_a_run_and_leaves_it_does_not_end_it(both: Clients, scri
 async def test_a_hundred_readers_that_leave_at_once_leave_nothing_behind(
     settings: Settings, scripted_openai: ScriptedOpenAI
 ) -> None:
-    configured = with_model(settings, scripted_openai).model_copy(update={"auto_title": False})
+    patient = {"auto_title": False, "pool_timeout_seconds": 30}  # a hundred begin at once, on whatever machine
+    configured = with_model(settings, scripted_openai).model_copy(update=patient)
     async with servers(configured, 1, max_active=25, max_waiting=75) as (client,):
         for _ in range(100):
             scripted_openai.script(held_reply(Hold()), to="generate_answer")

@@ -15,6 +15,7 @@ from tests.unit.pdf_files import pdf
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingested, Ingestor, NewDocument
+from tools.library.versions import expire_versions
 from tools.originals.originals import Originals
 from tools.originals.stores import ObjectStore, OriginalKey
 from tools.settings import Settings
@@ -150,6 +151,9 @@ async def test_an_original_goes_with_the_last_document_that_has_it(deployment: D
 async def test_a_new_version_lets_the_old_file_go(deployment: Deployment) -> None:
     report = await deployment.add(PAGE)
     await deployment.add(PAGE + b"More.", document_id=report.document_id)
+    await deployment.documents.purge("default")
+    assert (await deployment.counts())[0] == 2, "the old one while its version is kept"
+    await expire_versions(deployment.database, days=0)
     await deployment.documents.purge("default")
     assert (await deployment.counts())[0] == 1
     assert await deployment.read(report.document_id) == PAGE + b"More."

@@ -3,7 +3,7 @@ COMMENT ON COLUMN documents.version IS 'counts the texts that it has had';
 COMMENT ON COLUMN documents.changed_by IS 'the user who stored this text; null where it was stored before this was kept';
 
 CREATE TABLE document_versions (
-    workspace       integer NOT NULL,
+    workspace       integer NOT NULL REFERENCES workspaces ON DELETE CASCADE,
     document_id     uuid NOT NULL,
     version         integer NOT NULL,
     title           text NOT NULL,
