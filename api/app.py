@@ -35,6 +35,7 @@ from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
 from api.routes.service_routes import workspaces_router as workspaces_router_
 from api.routes.source_routes import router as source_router_
+from api.routes.spending_routes import router as spending_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.scopes import RouteTable
@@ -80,6 +81,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 link_days=settings.links.days,
                 audit_days=settings.audit.keep_days,
                 version_days=settings.versions.days,
+                spending=opened.library.spending,
             )
             expiring = asyncio.create_task(sweeping, context=background_context())
             try:
@@ -134,6 +136,7 @@ def mount_routes(app: FastAPI) -> None:
         search_router_,
         verify_router_,
         workspaces_router_,
+        spending_router_,
         audit_router_,
         login_router_,
         graph_router_,

@@ -34,12 +34,13 @@ from graph.evidence import Identity
 from tools.auth.api_keys import ApiKeys, normal_origin
 from tools.auth.document_links import LINKS_PATH
 from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity
-from tools.auth.limits import UsedLimits
+from tools.auth.limits import UsedLimits, client_network
 from tools.auth.login_store import Logins
 from tools.auth.proxies import AuthProxy
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
 from tools.settings import OidcSettings, Settings
+from tools.spending.accounts import RequestOrigin, coming_from
 from tools.storage.tenants import LONGEST_NAME
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
@@ -88,11 +89,14 @@ class IdentityMiddleware:
                     response.headers["WWW-Authenticate"] = _challenge(connection.headers)
                 await in_dialect_shape(scope["path"], response)(scope, receive, send)
                 return
-            if lasts := scope["state"].get("login_lasts"):
-                stream = LoginStream(receive, send, lasts, check_seconds=scope["app"].state.login_check_seconds)
-                await self._app(scope, stream.receive, stream.send)
-                await stream.finish()
-                return
+            with coming_from(origin_of(connection, scope["state"]["grant"])):
+                if lasts := scope["state"].get("login_lasts"):
+                    stream = LoginStream(receive, send, lasts, check_seconds=scope["app"].state.login_check_seconds)
+                    await self._app(scope, stream.receive, stream.send)
+                    await stream.finish()
+                else:
+                    await self._app(scope, receive, send)
+            return
         await self._app(scope, receive, send)
 
     async def _admit(self, connection: HTTPConnection, audited: Audited) -> None:
@@ -124,6 +128,16 @@ class IdentityMiddleware:
             await library.workspaces.number(identity.workspace)
         await library.links.see(identity)
         scope["state"].update(identity=identity, grant=grant)
+
+
+def origin_of(connection: HTTPConnection, grant: Grant) -> RequestOrigin:
+    """Return which key a request came with, if it came with one, and from which address.
+
+    Of an IPv6 address it is the network of 64 bits, all of which one household has.
+    """
+    kind, _, key_id = grant.credential.partition(":")
+    client = connection.client
+    return RequestOrigin(key_id if kind == "key" else None, client_network(client.host) if client else None)
 
 
 def _to_login(connection: HTTPConnection) -> Response:

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import compile_path
 
 from graph import errors
-from graph.errors import CitewellError, NotFound, RateLimited
+from graph.errors import CitewellError, NotFound
 
 log = logging.getLogger("citewell.api")
 
@@ -94,6 +94,11 @@ ERROR_TABLE = (
     ),
     ErrorKind(errors.QueueFull, 429, "As many of your files wait as a user may have."),
     ErrorKind(errors.RateLimited, 429, "The credentials have used up a limit; names it."),
+    ErrorKind(
+        errors.SpendingLimitReached,
+        429,
+        "A limit of runs, tokens or money a day is used up; names whose it is, and when the next day begins.",
+    ),
     ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
     ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
@@ -110,6 +115,7 @@ ERROR_TABLE = (
         "The embedding endpoint did not answer, and the request can't continue without it.",
     ),
     ErrorKind(errors.IssuerUnavailable, 503, "The issuer by which people log in did not answer, or not as it must."),
+    ErrorKind(errors.McpUnavailable, 503, "An MCP server that is a search source did not answer, or its tool failed."),
     ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),
     ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint can't be reached, is overloaded, or took too long."),
     ErrorKind(
@@ -148,6 +154,7 @@ def error_table_markdown() -> str:
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
 QUEUE_RETRY_AFTER_SECONDS = 10
+LONGEST_CLIENT_WAIT = 60  # seconds, above which clients don't wait as Retry-After says
 MOST_FAULTS = 10  # listed in one problem
 LONGEST_NAME = 100  # of a field, echoed in a problem
 LONGEST_DETAIL = 1000
@@ -186,8 +193,12 @@ def problem(
     status: int | None = None,
     run_id: str | None = None,
     headers: Mapping[str, str] | None = None,
+    retry_after: int | None = None,
 ) -> Response:
-    """Return a problem as a response; its status comes from the table unless ``status`` is set."""
+    """Return a problem as a response; its status comes from the table unless ``status`` is set.
+
+    ``retry_after`` is the seconds until a retry may succeed, where they are known better than by the status.
+    """
     status = status or error_kind(code).status
     # The detail may quote the request, lone surrogates included, and must be encodable.
     detail = shorten(detail.encode("utf-8", "replace").decode())
@@ -203,9 +214,11 @@ def problem(
     )
     extra = dict(headers or {})
     if retryable and status == HTTPStatus.SERVICE_UNAVAILABLE:
-        extra.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
+        extra.setdefault("Retry-After", str(retry_after or RETRY_AFTER_SECONDS))
     elif retryable and status == HTTPStatus.TOO_MANY_REQUESTS:
-        extra.setdefault("Retry-After", str(QUEUE_RETRY_AFTER_SECONDS))
+        extra.setdefault("Retry-After", str(retry_after or QUEUE_RETRY_AFTER_SECONDS))
+    if retry_after is not None and retry_after > LONGEST_CLIENT_WAIT:
+        extra["X-Should-Retry"] = "false"  # else the SDKs of OpenAI and others try again after a second
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
 
 
@@ -216,8 +229,8 @@ def shorten(detail: str) -> str:
 
 def problem_of(error: CitewellError) -> Response:
     """Return one of our errors as a response."""
-    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, RateLimited) else None
-    return problem(error.code, error.message, error.advice, retryable=type(error).retryable, headers=headers)
+    retryable = type(error).retryable
+    return problem(error.code, error.message, error.advice, retryable=retryable, retry_after=error.retry_after)
 
 
 ROUTES_ADVICE = "See /docs for the routes and what they accept."

@@ -70,6 +70,7 @@ class AskOutcome:
             "assessment": message.get("assessment"),
             "disagreements": message.get("disagreements", []),
             "spent": end.spent,
+            "cost": end.cost,
         }
 
 

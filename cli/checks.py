@@ -22,7 +22,8 @@ from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
-from tools.settings import ALIASES, UNUSED, ModelSettings, Settings
+from tools.settings import ALIASES, UNUSED, McpServerSettings, ModelSettings, Settings
+from tools.spending.prices import Prices
 from tools.storage.database import Connection, database_errors, has_vectors
 from tools.storage.embedded import locate_data_folder, unprivileged_user
 from tools.storage.startup import open_database
@@ -193,6 +194,28 @@ def _exam_advice(state: JudgeState, settings: Settings) -> str:
     if settings.judge.exam == "manual":
         return f"`{command}` takes it."
     return f"The first question to the service that needs it starts it, or `{command}`."
+
+
+async def check_mcp_server(server: McpServerSettings) -> Check:
+    """Check that an MCP server that is a search source answers and has its tool."""
+    from tools.mcp_search.search_server import McpServer
+
+    name = f"MCP server {server.name}"
+    try:
+        await McpServer(server).check()
+    except CitewellError as error:
+        return failed(name, error)
+    return Check(name, True, f"answers, and has the tool {server.tool}", facts={"tool": server.tool})
+
+
+def check_prices(settings: Settings) -> Check:
+    """Say which configured models have no price, so that their cost stays unknown."""
+    prices = Prices(settings.spending)
+    named = [name for each in settings.models for name in (each.model, each.thinking_model) if name]
+    named += [each.model for each in (settings.judge, settings.embedding) if each.base_url and each.model]
+    unpriced = list(dict.fromkeys(name for name in named if prices.price_of(name) is None))
+    detail = f"no price for {', '.join(unpriced)}: what they cost is unknown" if unpriced else "no model without one"
+    return Check("prices", True, detail, facts={"unpriced": unpriced})
 
 
 async def check_reranker(settings: Settings) -> Check:

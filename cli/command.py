@@ -77,10 +77,12 @@ BY_CODE = {
     "reranker_unavailable": Exit.UNAVAILABLE,
     "reranker_refused": Exit.UNAVAILABLE,
     "web_unavailable": Exit.UNAVAILABLE,
+    "mcp_unavailable": Exit.UNAVAILABLE,
     "unreadable_document": Exit.REFUSED,
     "document_too_expensive": Exit.REFUSED,
     "queue_full": Exit.UNAVAILABLE,
     "budget_exhausted": Exit.BUDGET,
+    "spending_limit_reached": Exit.BUDGET,
 }
 
 if TYPE_CHECKING:

@@ -104,8 +104,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be
 def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Delete sessions that have been idle too long, in all workspaces.
 
-    Also deletes ephemeral sessions, the logs of finished runs after 24 hours, and jobs that ended. A server does so
-    every hour.
+    Also deletes ephemeral sessions, the logs of finished runs after 24 hours, jobs that ended, and what was spent long
+    ago. A server does so every hour.
     """
     run(_expire(days, dry_run, as_json), as_json=as_json)
 
@@ -113,11 +113,19 @@ def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = Fal
 async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
     from tools.sessions.expiry import Retention
     from tools.sessions.expiry import expire as sweep
+    from tools.spending.charges import Spending
 
     settings = settings_for()
     retention = Retention.of(settings) if days is None else Retention(days)
     async with opened_database(settings) as storage:
-        gone = await sweep(storage.database, retention=retention, job_days=settings.jobs.keep_days, dry_run=dry_run)
+        spending = Spending(storage.database, storage.workspaces, settings.spending)
+        gone = await sweep(
+            storage.database,
+            retention=retention,
+            job_days=settings.jobs.keep_days,
+            dry_run=dry_run,
+            spending=spending,
+        )
     if as_json:
         kept = {"days": retention.days, "days_by_dialect": retention.by_dialect}
         print_json({**kept, "dry_run": dry_run, **asdict(gone)})

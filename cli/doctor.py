@@ -26,10 +26,12 @@ async def _doctor(as_json: bool) -> Exit:
         check_embedding,
         check_judges,
         check_login,
+        check_mcp_server,
         check_model,
         check_originals,
         check_other_names,
         check_plugins,
+        check_prices,
         check_reranker,
     )
     from cli.provenance import provenance
@@ -49,6 +51,11 @@ async def _doctor(as_json: bool) -> Exit:
         if settings.reranker.base_url:
             status.update("Checking the reranker")
             checks.append(await check_reranker(settings))
+        for server in settings.mcp_search:
+            status.update(f"Checking the MCP server {server.name}")
+            checks.append(await check_mcp_server(server))
+        if settings.spending.prices:
+            checks.append(check_prices(settings))
         if settings.oidc.issuer:
             status.update("Checking the issuer of logins")
             checks.append(await check_login(settings))

@@ -23,6 +23,7 @@ from cli.mcp import mcp
 from cli.search import search
 from cli.serve import serve
 from cli.sessions import sessions
+from cli.spending import spending
 from cli.sync import sources_, sync
 from cli.verify import verify
 from cli.workspaces import workspaces
@@ -50,6 +51,7 @@ app.add_typer(sources_, name="sources")
 app.add_typer(sessions, name="sessions")
 app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")
+app.command()(spending)
 app.command()(audit)
 app.add_typer(links, name="links")
 app.add_typer(logins, name="logins")

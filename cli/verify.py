@@ -14,7 +14,7 @@ from cli.command import Exit, identity_of, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName, as_id
 from graph.errors import InvalidRequest
-from graph.usage import Meter
+from graph.usage import Meter, current_account
 
 if TYPE_CHECKING:
     from answers.claim_evidence import Evidence
@@ -100,6 +100,7 @@ async def _verify(
     texts = [_given_text(path) for path in where.files]
     text = _decoded(_bytes(file), "FILE", file)
     async with _opened(settings, model, judging, bool(texts)) as (family, library):
+        meter.account = current_account()
         verifier = Verifier(family.checker, family.judge if judging else None, meter)
         found = await verify_answer(text, _evidence(where, texts, library, settings), verifier, question)
     if as_json:
@@ -124,7 +125,10 @@ async def _opened(
     from tools.judges.examiner import without_background_exam
     from tools.library.library import open_library
 
-    async with open_library(without_background_exam(settings)) as library:
+    async with (
+        open_library(without_background_exam(settings)) as library,
+        library.spending.verification(identity_of(settings)),
+    ):
         yield library.families(model), library
 
 

@@ -101,6 +101,8 @@ class Reply:
     finish_reason: str | None = "stop"
     done: bool = True
     tokens: int | None = 42
+    completion_tokens: int = 1  # of ``tokens``
+    cached_tokens: int = 0  # of those of the prompt
     body: bytes | None = None  # the raw body; replaces all of this except the status and the headers
 
 
@@ -373,7 +375,9 @@ def _ending(reply: Reply) -> Iterator[Raw]:
     if reply.finish_reason is not None:
         yield _chunk({}, finish_reason=reply.finish_reason)
     if reply.tokens is not None:
-        usage = {"prompt_tokens": reply.tokens - 1, "completion_tokens": 1, "total_tokens": reply.tokens}
+        written = reply.completion_tokens
+        usage: dict[str, Any] = {"prompt_tokens": reply.tokens - written, "completion_tokens": written}
+        usage |= {"total_tokens": reply.tokens, "prompt_tokens_details": {"cached_tokens": reply.cached_tokens}}
         yield _chunk(None, usage=usage)
     if reply.done:
         yield Raw(b"data: [DONE]\n\n")

@@ -21,7 +21,7 @@ from graph.routing import (
     after_grade_segments,
     after_rewrite_query,
 )
-from graph.state import FIRST_STEP, InputState, State, spent_with
+from graph.state import FIRST_STEP, InputState, Outside, State, spent_with
 from graph.usage import ALLOWANCES, Allowance, Meter
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
@@ -32,12 +32,13 @@ from nodes.generate_answer import generate_answer
 from nodes.grade_segments import grade_segments
 from nodes.load_selected_pages import load_selected_pages
 from nodes.rewrite_query import rewrite_query
+from nodes.search_mcp import search_mcp
 from nodes.search_segments import search_segments
 from nodes.search_web import search_web
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
 from tools.telemetry.tracing import span
 
-GATHERING = ("load_selected_pages", "search_segments", "search_web")
+GATHERING = ("load_selected_pages", "search_segments", "search_web", "search_mcp")
 WITHOUT = ("answer_directly", "abstain")  # where the sources hold no answer
 Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
@@ -61,7 +62,12 @@ Around = Callable[[str, StepNode], StepNode]
 
 BINDINGS: Mapping[str, Binding] = {
     "decide_retrieval": lambda run, family: partial(
-        decide_retrieval, preparer=family.preparer, catalogue=run.catalogue, languages=run.languages, family=family.name
+        decide_retrieval,
+        preparer=family.preparer,
+        catalogue=run.catalogue,
+        languages=run.languages,
+        outside=searched_outside(run),
+        family=family.name,
     ),
     "answer_directly": lambda run, family: partial(
         answer_directly, writer=family.writer, catalogue=run.catalogue, reader=run.reader
@@ -71,6 +77,7 @@ BINDINGS: Mapping[str, Binding] = {
     ),
     "search_segments": lambda run, family: partial(search_segments, searcher=run.searcher),
     "search_web": lambda run, family: partial(search_web, web=run.web),
+    "search_mcp": lambda run, family: partial(search_mcp, mcp=run.mcp),
     "grade_segments": lambda run, family: partial(grade_segments, grader=family.grader, reader=run.reader),
     "rewrite_query": lambda run, family: partial(rewrite_query, rewriter=family.rewriter, languages=run.languages),
     "generate_answer": lambda run, family: partial(
@@ -86,6 +93,12 @@ BINDINGS: Mapping[str, Binding] = {
         abstain, reader=run.reader, languages=run.languages, catalogue=run.catalogue
     ),
 }
+
+
+def searched_outside(run: Resources) -> list[Outside]:
+    """Return the nodes that search outside of the library; where nothing is configured, the web, which says so."""
+    found: list[Outside] = ["search_web"] if run.web is not None or run.mcp is None else []
+    return [*found, "search_mcp"] if run.mcp is not None else found
 
 
 def build(resources: Resources, *, around: Around | None = None) -> CitewellGraph:
@@ -105,7 +118,9 @@ def build(resources: Resources, *, around: Around | None = None) -> CitewellGrap
         "grade_segments", after_grade_segments, ["generate_answer", "rewrite_query", *WITHOUT, *GATHERING]
     )
     graph.add_conditional_edges(
-        "rewrite_query", after_rewrite_query, ["search_segments", "search_web", "generate_answer", *WITHOUT]
+        "rewrite_query",
+        after_rewrite_query,
+        ["search_segments", "search_web", "search_mcp", "generate_answer", *WITHOUT],
     )
     graph.add_conditional_edges("generate_answer", after_generate_answer, ["check_claims", *WITHOUT])
     graph.add_conditional_edges("check_claims", after_check_claims, ["rewrite_query", "assess_quality", *WITHOUT])
@@ -133,6 +148,8 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
         family = run.families(context.model, thinking=context.thinking).at(context.effort)
         node = bind(run, family)
         meter = meter_for(name, state, context)
+        if meter.account is not None:
+            await meter.account.refresh()
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()
         with span(name, {"citewell.step": name}) as recorded:
@@ -140,7 +157,7 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
             recorded.set_attributes({"citewell.step.model_calls": meter.calls, "citewell.step.tokens": meter.tokens})
         ms = round((time.perf_counter() - began) * 1000, 3)
         runtime.stream_writer(StepFinished(step=name, ms=ms))
-        used = partial(spent_with, node=name, calls=meter.calls, tokens=meter.tokens, ms=ms)
+        used = partial(spent_with, node=name, now=meter.spent(ms))
         if name == FIRST_STEP:
             return {**update, "spent": Overwrite({name: used({})}), "exhausted": meter.exhausted or ""}
         cap = update.pop("exhausted", None) or meter.exhausted

@@ -49,6 +49,7 @@ async def open_runner(
         settings.runs,
         durability=durability,
         titling=titling,
+        spending=library.spending,
     )
     library.job_worker.give_way_to(lambda: runner.is_answering)
     try:

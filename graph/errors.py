@@ -12,10 +12,12 @@ class CitewellError(Exception):
     retryable: ClassVar[bool] = False
     suggestion: ClassVar[str] = "Report this with the run id."
 
-    def __init__(self, message: str, *, suggestion: str | None = None) -> None:
+    def __init__(self, message: str, *, suggestion: str | None = None, retry_after: int | None = None) -> None:
+        """``retry_after`` is the seconds until the same request may succeed, where that is known."""
         super().__init__(message)
         self.message = message
         self.advice = suggestion or type(self).suggestion
+        self.retry_after = retry_after
 
 
 class InvalidRequest(CitewellError):
@@ -147,7 +149,16 @@ class BudgetExhausted(CitewellError):
     suggestion = "Raise the budget, or ask a narrower question."
 
     def __init__(self, cap: str) -> None:
-        super().__init__(f"The run's budget of {cap.replace('_', ' ')} is used up.")
+        of_day = "No more may be spent on models today."
+        super().__init__(of_day if cap == "day" else f"The run's budget of {cap.replace('_', ' ')} is used up.")
+
+
+class SpendingLimitReached(CitewellError):
+    """A limit of runs, tokens or money a day that is used up; the message says until when."""
+
+    code = "spending_limit_reached"
+    retryable = True
+    suggestion = "Try again once the day is over, or ask whoever runs the deployment for a higher limit."
 
 
 class EmbeddingMismatch(CitewellError):
@@ -249,6 +260,13 @@ class WebUnavailable(DependencyFailed):
 
     code = "web_unavailable"
     suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then, answers use the library only."
+
+
+class McpUnavailable(DependencyFailed):
+    """An MCP server that is a search source and does not answer, or whose tool fails."""
+
+    code = "mcp_unavailable"
+    suggestion = "Check CITEWELL_MCP_SEARCH, and that the server runs; until then, answers do without it."
 
 
 _RESTORED: tuple[type[CitewellError], ...] = (

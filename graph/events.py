@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from graph.evidence import (
     Claim,
+    Cost,
     DisagreementCode,
     Failure,
     FamilyName,
@@ -108,19 +109,25 @@ class PagesLoaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcesFound:
+    """Segments that a search found. ``servers`` are the MCP servers that were searched, none where it was the web."""
+
     type: Literal["sources_found"] = "sources_found"
     kind: SourceKind
     query: str
     count: int
     degraded: str | None = None
+    servers: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFailed:
+    """A search that failed, of the MCP server in ``servers`` where it was none of the web or the library."""
+
     type: Literal["search_failed"] = "search_failed"
     kind: SourceKind
     code: str
     message: str
+    servers: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,11 +276,14 @@ class TitleChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished:
+    """The end of a run that did not fail. ``cost`` is None where no model was asked, or none that has a price."""
+
     type: Literal["run_finished"] = "run_finished"
     outcome: Literal["answered", "abstained", "cancelled"]
     stop_reason: str
     message: Message
     spent: dict[str, Spent]
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,7 @@ StopReason = Literal[
     "budget_model_calls",  # answered or abstained with steps skipped, since a cap was reached
     "budget_seconds",
     "budget_tokens",
+    "budget_day",  # so did a limit on what may be spent in a day
     "cancel_requested",
     "client_disconnected",
     "interrupted",  # replaced by another question of the session
@@ -431,12 +432,58 @@ class Failure(TypedDict):
     suggestion: NotRequired[str]
 
 
+class ModelUse(TypedDict):
+    """What was used of one model. ``cached_tokens`` of its ``input_tokens`` came from the endpoint's prompt cache.
+
+    ``estimated_calls`` of its ``calls`` are those whose endpoint reported no tokens, so that they are estimated.
+    """
+
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    estimated_calls: int
+
+
+def add_use(total: dict[str, ModelUse], model: str, use: ModelUse) -> None:
+    """Add what was used of a model to a total by model, in place."""
+    before = total.get(model)
+    total[model] = use if before is None else _sum(before, use)
+
+
+def _sum(one: ModelUse, other: ModelUse) -> ModelUse:
+    return ModelUse(
+        calls=one["calls"] + other["calls"],
+        input_tokens=one["input_tokens"] + other["input_tokens"],
+        cached_tokens=one["cached_tokens"] + other["cached_tokens"],
+        output_tokens=one["output_tokens"] + other["output_tokens"],
+        estimated_calls=one["estimated_calls"] + other["estimated_calls"],
+    )
+
+
 class Spent(TypedDict):
-    """The usage of a node: model calls (retries count), tokens as the endpoint reports them, milliseconds."""
+    """The usage of a node: model calls (retries count), tokens as the endpoint reports them, milliseconds.
+
+    ``models`` are the tokens by the model that was asked; it is left out where none was.
+    """
 
     calls: int
     tokens: int
     ms: float
+    models: NotRequired[dict[str, ModelUse]]
+
+
+class Cost(TypedDict):
+    """What a run cost: an exact decimal number in units of ``currency`` (ISO 4217).
+
+    ``unpriced`` are the models that it used and that have no price, so that the amount is without them; ``estimated``
+    says that the tokens of some calls are estimated.
+    """
+
+    amount: str
+    currency: str
+    unpriced: list[str]
+    estimated: bool
 
 
 class Message(TypedDict):

@@ -123,6 +123,40 @@ class WebSearcher(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ServerFailure:
+    """An MCP server that failed: its name, the error's code, and a sentence that names it."""
+
+    server: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class McpSearchResult(SearchResult):
+    """Hits of all ``servers`` that answered, and the ``failures`` of the others."""
+
+    failures: tuple[ServerFailure, ...] = ()
+    servers: tuple[str, ...] = ()
+
+
+class McpSearcher(Protocol):
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The names of the servers, in the order of the settings."""
+        ...
+
+    async def search_mcp(
+        self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
+    ) -> McpSearchResult:
+        """Search the configured MCP servers side by side, and store the results as those of the web are.
+
+        Hits are segments of the stored documents with ``kind="web"``, best first. A server that fails is named in
+        ``failures``, and what can't be read of another's results in ``degraded``; neither stops the others.
+        """
+        ...
+
+
 class PassageFinder(Protocol):
     async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
         """Return the segments that contain a passage selected by a reader, in reading order, so that it can be cited.
@@ -553,5 +587,6 @@ class Resources:
     coverage: QuestionCoverage
     passages: PassageFinder | None = None
     web: WebSearcher | None = None
+    mcp: McpSearcher | None = None
     catalogue: Catalogue | None = None
     languages: LibraryLanguages | None = None

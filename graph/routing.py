@@ -12,13 +12,14 @@ def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
     """Return the gathering rounds of a run; each is used only if those before it kept nothing.
 
     With ``web: first`` the web is searched before the library, with ``fallback`` after it, with ``also`` in the same
-    round. A selected passage is loaded in the first round whatever the order. A run limited to selected pages that
-    selects none has no library. The list is empty where there is nowhere to search.
+    round; MCP servers that are configured are searched whenever the web is. A selected passage is loaded in the first
+    round whatever the order. A run limited to selected pages that selects none has no library. The list is empty where
+    there is nowhere to search.
     """
     pages: list[Gathering] = ["load_selected_pages"] if state.page_ids or state.selected_text else []
     no_library = context.search == "off" or (context.only_selected_pages and not state.page_ids)
     library: list[Gathering] = [] if no_library else ["search_segments"]
-    web: list[Gathering] = ["search_web"] if context.web != "off" and not context.only_selected_pages else []
+    web: list[Gathering] = [*state.outside] if context.web != "off" and not context.only_selected_pages else []
     if context.web == "first":
         with_passage: list[Gathering] = pages if state.selected_text else []
         planned = [with_passage + web, library if with_passage else pages + library]
@@ -31,8 +32,19 @@ def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
 
 def search_nodes(state: State) -> list[Gathering]:
     """Return the nodes that accept another query; a page read whole has no more to find, nor a web that failed."""
-    done = {"load_selected_pages", "search_web"} if state.web_failed else {"load_selected_pages"}
+    done = {"load_selected_pages", *failed_outside(state)}
     return [name for names in state.plan for name in names if name not in done]
+
+
+def failed_outside(state: State) -> set[Gathering]:
+    """Return the nodes that could not search outside of the library."""
+    failed: dict[Gathering, bool] = {"search_web": state.web_failed, "search_mcp": state.mcp_failed}
+    return {name for name, has_failed in failed.items() if has_failed}
+
+
+def outside_failed(state: State) -> bool:
+    """Whether nothing outside of the library could be searched."""
+    return failed_outside(state) >= set(state.outside)
 
 
 def without_answer(state: State) -> Without:
@@ -61,11 +73,11 @@ def after_grade_segments(state: State) -> list[Gathering] | Literal["generate_an
 def after_rewrite_query(state: State) -> list[Gathering] | Literal["generate_answer"] | Without:
     """Search again with all nodes in parallel; a repair with nowhere to search uses the existing sources.
 
-    A repair searches by what the answer claims, which may be a document's own words: these never go to the web.
+    A repair searches by what the answer claims, which may be a document's own words: these never leave the library.
     """
     nodes = search_nodes(state) if state.query else []
     if state.repairing:
-        return [name for name in nodes if name != "search_web"] or "generate_answer"
+        return [name for name in nodes if name not in ("search_web", "search_mcp")] or "generate_answer"
     return nodes or without_answer(state)
 
 

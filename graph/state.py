@@ -27,11 +27,13 @@ from graph.evidence import (
     Spent,
     StopReason,
     Verdict,
+    add_use,
 )
 
 SCHEMA_VERSION = 1
 TURNS_KEPT = 6
-Gathering = Literal["load_selected_pages", "search_segments", "search_web"]
+Outside = Literal["search_web", "search_mcp"]
+Gathering = Literal["load_selected_pages", "search_segments", "search_web", "search_mcp"]
 FIRST_STEP = "decide_retrieval"  # it clears the state of the last run
 ANSWER_KEPT = 1000  # characters: enough of an answer for later questions, few enough for every checkpoint
 
@@ -112,10 +114,18 @@ def replace_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str
     return {**before, **after}
 
 
-def spent_with(spent: Mapping[str, Spent], node: str, *, calls: int, tokens: int, ms: float) -> Spent:
+def spent_with(spent: Mapping[str, Spent], node: str, now: Spent) -> Spent:
     """Return a node's account with what it has used now; a node that runs again adds to its row."""
     so_far = spent.get(node, Spent(calls=0, tokens=0, ms=0.0))
-    return Spent(calls=so_far["calls"] + calls, tokens=so_far["tokens"] + tokens, ms=round(so_far["ms"] + ms, 3))
+    models = dict(so_far.get("models", {}))
+    for model, use in now.get("models", {}).items():
+        add_use(models, model, use)
+    row = Spent(
+        calls=so_far["calls"] + now["calls"],
+        tokens=so_far["tokens"] + now["tokens"],
+        ms=round(so_far["ms"] + now["ms"], 3),
+    )
+    return Spent(**row, models=models) if models else row
 
 
 def last_cap(before: str, after: str) -> str:
@@ -168,7 +178,9 @@ class State(InputState):
     tried: list[str] = field(default_factory=list)
     rounds: int = 0
     rewrites: int = 0
+    outside: list[Outside] = field(default_factory=lambda: ["search_web"])  # what is searched beside the library
     web_failed: bool = False  # the web could not be searched
+    mcp_failed: bool = False  # none of the MCP servers could be searched
     candidates: Annotated[list[SourceRow], add_found] = field(default_factory=list)
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another

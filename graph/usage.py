@@ -16,19 +16,66 @@ then skipped in the order in which they come.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from graph.errors import BudgetExhausted
-from graph.evidence import StopReason
+from graph.evidence import ModelUse, Spent, StopReason, add_use
 
-Cap = Literal["model_calls", "seconds", "tokens"]
+Cap = Literal["model_calls", "seconds", "tokens", "day"]
 STOP_REASONS: Mapping[str, StopReason] = {
     "model_calls": "budget_model_calls",
     "seconds": "budget_seconds",
     "tokens": "budget_tokens",
+    "day": "budget_day",
 }
+UNNAMED_MODEL = "unknown"  # of a family that counts its tokens without naming its model
+
+
+def use_by_model(spent: Mapping[str, Spent]) -> dict[str, ModelUse]:
+    """Return what all the steps used, by model."""
+    total: dict[str, ModelUse] = {}
+    for step in spent.values():
+        for model, use in step.get("models", {}).items():
+            add_use(total, model, use)
+    return total
+
+
+class Account(Protocol):
+    """What pays for calls to models, up to what may be spent in a day."""
+
+    async def refresh(self) -> None:
+        """Read again what others have spent today, unless that was done a moment ago."""
+        ...
+
+    def may_call(self) -> bool:
+        """Whether the limits of the day leave room for another call."""
+        ...
+
+    def charge(self, model: str, use: ModelUse, *, embedding: bool = False) -> None:
+        """Charge what was used of a model."""
+        ...
+
+
+_ACCOUNT: ContextVar[Account | None] = ContextVar("_ACCOUNT", default=None)
+
+
+@contextmanager
+def charged_to(account: Account | None) -> Iterator[None]:
+    """Charge an account with what the tasks below use: their meters, and the embeddings of what they search for."""
+    token = _ACCOUNT.set(account)
+    try:
+        yield
+    finally:
+        _ACCOUNT.reset(token)
+
+
+def current_account() -> Account | None:
+    """Return the account that this task is charged to, None where nobody keeps one."""
+    return _ACCOUNT.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +90,7 @@ class Allowance:
 ALLOWANCES: dict[str, Allowance] = {
     "decide_retrieval": Allowance(reserved=1, share=0.25),
     "search_web": Allowance(share=0.25),
+    "search_mcp": Allowance(share=0.25),
     "grade_segments": Allowance(reserved=1, share=0.5),
     "rewrite_query": Allowance(reserved=1, share=0.25),
     "generate_answer": Allowance(),
@@ -56,7 +104,8 @@ class Meter:
     """A meter of one node's model calls and tokens against what the run has left.
 
     ``calls_left``, ``tokens_left`` and ``seconds_left`` are what the node may use when it starts; None means no cap.
-    ``exhausted`` is the cap that was reached first.
+    ``exhausted`` is the cap that was reached first. ``models`` is what was used of each model, which ``account`` is
+    charged with too.
     """
 
     calls_left: int | None = None
@@ -64,13 +113,15 @@ class Meter:
     seconds_left: float | None = None
     calls: int = 0
     tokens: int = 0
+    models: dict[str, ModelUse] = field(default_factory=dict)
     exhausted: Cap | None = None
+    account: Account | None = field(default_factory=current_account)
     _began: float = field(default_factory=time.monotonic)
 
     def call(self) -> None:
         """Count a model call before it is made; a retry counts as a call.
 
-        Raises BudgetExhausted where the run has no call, token or second left.
+        Raises BudgetExhausted where the run has no call, token or second left, or the day no room.
         """
         if self.calls_left is not None and self.calls >= self.calls_left:
             raise self.exhaust("model_calls")
@@ -79,11 +130,21 @@ class Meter:
         remaining = self.remaining()
         if remaining is not None and remaining <= 0:
             raise self.exhaust("seconds")
+        if self.account is not None and not self.account.may_call():
+            raise self.exhaust("day")
         self.calls += 1
 
+    def add_use(self, model: str, use: ModelUse) -> None:
+        """Count what a call used of a model, and charge it."""
+        self.tokens += use["input_tokens"] + use["output_tokens"]
+        add_use(self.models, model, use)
+        if self.account is not None:
+            self.account.charge(model, use)
+
     def add_tokens(self, tokens: int) -> None:
-        """Count tokens that the endpoint reported for a call."""
-        self.tokens += tokens
+        """Count the tokens of a call whose model is not known, as of prompts."""
+        use = ModelUse(calls=1, input_tokens=tokens, cached_tokens=0, output_tokens=0, estimated_calls=0)
+        self.add_use(UNNAMED_MODEL, use)
 
     def remaining(self) -> float | None:
         """Return the seconds that the node still has, at least 0; None where there is no cap."""
@@ -97,8 +158,15 @@ class Meter:
             return self.exhausted
         if self.remaining() == 0.0:
             return "seconds"
-        out_of_tokens = self.tokens_left is not None and self.tokens >= self.tokens_left
-        return "tokens" if out_of_tokens else "model_calls"
+        if self.tokens_left is not None and self.tokens >= self.tokens_left:
+            return "tokens"
+        out_of_calls = self.calls_left is not None and self.calls >= self.calls_left
+        return "day" if not out_of_calls and self.account is not None and not self.account.may_call() else "model_calls"
+
+    def spent(self, ms: float) -> Spent:
+        """Return what was used so far, as the account of a step that took ``ms`` milliseconds."""
+        spent = Spent(calls=self.calls, tokens=self.tokens, ms=ms)
+        return Spent(**spent, models=dict(self.models)) if self.models else spent
 
     def exhaust(self, cap: Cap) -> BudgetExhausted:
         """Record that a cap was reached, and return the error to raise."""

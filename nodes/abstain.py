@@ -13,6 +13,7 @@ from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Identity, LibraryQuestion, Section, Segment, StopReason
 from graph.ports import Catalogue, LibraryLanguages, SegmentReader
+from graph.routing import outside_failed
 from graph.state import ClaimRow, State
 from graph.usage import STOP_REASONS, Meter
 from text.language import language as language_of
@@ -59,7 +60,7 @@ async def abstain(
         segments,
         state.language,
         in_library=in_library,
-        web_failed=state.web_failed,
+        web_failed=outside_failed(state),
         written_in=held if _is_foreign(state, held) else (),
     )
     text, removed = filter_links(wording, [], {})
@@ -89,7 +90,7 @@ def abstention_reason(state: State) -> StopReason:
     if not state.needs_retrieval:
         return "library_not_allowed"
     if not state.candidates:
-        return "search_failed" if state.web_failed else "nothing_found"
+        return "search_failed" if outside_failed(state) else "nothing_found"
     if state.sections:
         return "claims_not_supported"
     return "insufficient_evidence" if state.sources else "nothing_relevant"

@@ -13,6 +13,7 @@ from answers.library_listing import FROM_CATALOGUE, emit_listing
 from graph.context import Context
 from graph.evidence import Failure, Section, StopReason
 from graph.ports import AnswerWriter, Catalogue, Draft, DraftClosed, DraftOpened, DraftText, SegmentReader
+from graph.routing import outside_failed
 from graph.state import SourceRow, State
 from graph.usage import STOP_REASONS, Meter
 
@@ -92,7 +93,7 @@ async def _from_catalogue(
 
 def _introduction(state: State) -> str:
     lines = prompts.lines(state.language)
-    return prompts.join_lines(state.language, [lines.web_failed] * state.web_failed + [lines.not_from_library])
+    return prompts.join_lines(state.language, [lines.web_failed] * outside_failed(state) + [lines.not_from_library])
 
 
 async def _introduced(drafts: AsyncIterator[Draft], line: str, fallback: Failure | None) -> AsyncIterator[Draft]:

@@ -1,6 +1,7 @@
 """Make the question standalone, decide whether retrieval is needed, and reset the fields of the last run."""
 
 import time
+from dataclasses import replace
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -31,6 +32,7 @@ from graph.state import (
     ClaimRow,
     DisputeRow,
     Gathering,
+    Outside,
     RevisionRow,
     SourceRow,
     State,
@@ -70,7 +72,9 @@ class DecideRetrievalUpdate(TypedDict):
     tried: list[str]
     rounds: int
     rewrites: int
+    outside: list[Outside]
     web_failed: bool
+    mcp_failed: bool
     candidates: list[SourceRow]
     graded: list[str]
     repeated: list[str]
@@ -100,6 +104,7 @@ async def decide_retrieval(
     preparer: QuestionPreparer,
     catalogue: Catalogue | None,
     languages: LibraryLanguages | None,
+    outside: list[Outside],
     family: FamilyName,
     meter: Meter,
 ) -> DecideRetrievalUpdate:
@@ -114,6 +119,7 @@ async def decide_retrieval(
         raise InvalidRequest(NO_QUESTION)
     started_at = time.time()  # before the preparation, whose seconds count too
     turns = finished_turns(state)
+    state = replace(state, outside=outside)
     requested = runtime.context.answer_from
     answer_from: AnswerFrom = requested if family == "llm" else "library"
     planned = [] if answer_from == "model" else gathering_rounds(state, runtime.context)
@@ -162,7 +168,9 @@ async def decide_retrieval(
         "tried": [query],
         "rounds": 0,
         "rewrites": 0,
+        "outside": outside,
         "web_failed": False,
+        "mcp_failed": False,
         "candidates": [],
         "graded": [],
         "repeated": [],
@@ -226,7 +234,7 @@ def decision_reason(preparation: Preparation, planned: list[list[Gathering]], an
 
 def search_mode(planned: list[list[Gathering]], context: Context) -> SearchMode:
     """Return the search mode for the preparer: auto if the library is off but the web may be searched."""
-    on_the_web = any("search_web" in names for names in planned)
+    on_the_web = any(name in ("search_web", "search_mcp") for names in planned for name in names)
     return "auto" if context.search == "off" and on_the_web else context.search
 
 

@@ -23,6 +23,8 @@ from graph.ports import (
     Judge,
     Judgement,
     LibraryLanguages,
+    McpSearcher,
+    McpSearchResult,
     OpenClaim,
     PassageFinder,
     Preparation,
@@ -33,6 +35,7 @@ from graph.ports import (
     Rewriting,
     SearchQuery,
     SearchResult,
+    ServerFailure,
     WebSearcher,
     WrittenSection,
 )
@@ -266,6 +269,27 @@ class MemoryWeb:
         return SearchResult(tuple(Hit(each, 0.8, "web") for each in self.found[:top_k]))
 
 
+@dataclass
+class MemoryMcp:
+    """McpSearcher over the segments of one server, of a library in memory; with a failure, that server fails."""
+
+    library: MemoryLibrary
+    found: Sequence[Segment] = ()
+    failure: ServerFailure | None = None
+    queries: list[str] = field(default_factory=list)
+    servers: tuple[str, ...] = ("wiki",)
+
+    async def search_mcp(
+        self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
+    ) -> McpSearchResult:
+        """Find all there is."""
+        self.queries.append(query)
+        if self.failure is not None:
+            return McpSearchResult((), failures=(self.failure,))
+        self.library.segments = [*self.library.segments, *self.found]
+        return McpSearchResult(tuple(Hit(each, 0.7, "web") for each in self.found[:top_k]), servers=self.servers)
+
+
 def resources(
     library: MemoryLibrary,
     family: ScriptedFamily,
@@ -276,6 +300,7 @@ def resources(
     assessor: QualityAssessor | None = None,
     passages: PassageFinder | None = None,
     web: WebSearcher | None = None,
+    mcp: McpSearcher | None = None,
     catalogue: Catalogue | None = None,
     languages: LibraryLanguages | None = None,
 ) -> Resources:
@@ -298,6 +323,7 @@ def resources(
         coverage=question_coverage,
         passages=passages,
         web=web,
+        mcp=mcp,
         catalogue=catalogue,
         languages=languages,
     )

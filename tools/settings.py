@@ -4,12 +4,16 @@
 ``SERPER_API_KEY``) are the fallback. ``citewell doctor`` shows which name each value came from.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
+from datetime import UTC, tzinfo
+from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     BaseModel,
@@ -144,6 +148,69 @@ class WebSettings(_Section):
         return sendable_key(value)
 
 
+SECRET_REFERENCE = re.compile(r"\$\{(\w+)\}")
+
+
+class McpServerSettings(_Section):
+    """An MCP server whose ``tool`` searches beside the web: one at a ``url``, or one that ``command`` starts.
+
+    ``arguments`` are those of the tool, in which ``{query}`` stands for what is searched for and ``{top_k}`` for how
+    many results are wanted. In values of ``headers`` and ``env``, ``${NAME}`` stands for that variable of the
+    environment. A reply, or the text of a result, larger than ``max_bytes`` is cut or left out.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[\w.-]{1,50}$")]
+    url: str | None = None
+    headers: dict[str, SecretStr] = {}
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, SecretStr] = {}
+    tool: Annotated[str, Field(min_length=1, max_length=200)]
+    arguments: dict[str, Any] = {"query": "{query}"}
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
+    top_k: Annotated[int, Field(ge=1, le=20)] = 5
+    max_bytes: Annotated[int, Field(ge=1024, le=20_000_000)] = 2_000_000
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        TypeAdapter(HttpUrl).validate_python(value)
+        return value
+
+    @field_validator("headers", "env")
+    @classmethod
+    def _resolved(cls, values: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        return {name: SecretStr(_with_secrets(value.get_secret_value())) for name, value in values.items()}
+
+    @field_validator("headers")
+    @classmethod
+    def _headers(cls, values: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        return {name: sendable_key(value) for name, value in values.items()}
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "McpServerSettings":
+        if (self.url is None) == (self.command is None):
+            raise ValueError("an MCP server has either a url or a command")
+        if self.url is not None and (self.args or self.env):
+            raise ValueError("args and env are for an MCP server that a command starts")
+        if self.command is not None and self.headers:
+            raise ValueError("headers are for an MCP server at a url")
+        return self
+
+
+def _with_secrets(value: str) -> str:
+    """Return a value with the environment's in the place of ``${NAME}``. Raises ValueError where there is none."""
+
+    def resolved(reference: re.Match[str]) -> str:
+        if (found := os.environ.get(reference[1])) is None:
+            raise ValueError(f"the environment has no variable {reference[1]}")
+        return found
+
+    return SECRET_REFERENCE.sub(resolved, value)
+
+
 class SiteSettings(_Section):
     """How pages are fetched into the library: ``seconds_between`` requests to one host, and the limits of a site.
 
@@ -272,6 +339,98 @@ class JobSettings(_Section):
     max_waiting_bytes: Annotated[int, Field(ge=1_000_000)] = 2_000_000_000
     lease_seconds: Annotated[float, Field(ge=1, le=600)] = 30.0
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
+
+
+Price = Annotated[Decimal, Field(ge=0, max_digits=12, decimal_places=6)]
+
+
+class ModelPrice(_Section):
+    """What a million tokens of a model cost; ``cached_input`` is for those that its endpoint had in its prompt cache.
+
+    ``model`` is the name that its endpoint knows it by; ``*`` in it stands for any characters.
+    """
+
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    input: Price
+    cached_input: Price | None = None
+    output: Price
+
+
+class DailyLimits(_Section):
+    """The most that may be used in a day: runs, tokens of models, and money in ``spending.currency``; null for any."""
+
+    runs: Annotated[int | None, Field(ge=0)] = None
+    tokens: Annotated[int | None, Field(ge=0)] = None
+    cost: Annotated[Decimal | None, Field(ge=0)] = None
+
+    def __str__(self) -> str:
+        """Return the limits as the JSON object that sets them."""
+        return self.model_dump_json(exclude_none=True)
+
+
+class SpendingLimits(_Section):
+    """Limits by day for a whole workspace, and for each user, API key and client address in it."""
+
+    workspace: DailyLimits = DailyLimits()
+    user: DailyLimits = DailyLimits()
+    key: DailyLimits = DailyLimits()
+    address: DailyLimits = DailyLimits()
+
+
+class SpendingSettings(SpendingLimits):
+    """Prices of models, and limits by day. Of several prices that match a model, the first counts.
+
+    ``workspaces`` holds limits by the name of a workspace; what is set there replaces the deployment's limit. A day
+    begins at midnight in ``time_zone``. What was spent is known for ``keep_days``.
+    """
+
+    currency: Annotated[str | None, Field(pattern=r"^[A-Z]{3}$")] = None
+    prices: list[ModelPrice] = []
+    workspaces: dict[str, SpendingLimits] = {}
+    time_zone: str = "UTC"
+    keep_days: Annotated[int, Field(ge=2, le=36_500)] = 730
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            zone_of(value)
+        except (ValueError, OSError, ZoneInfoNotFoundError):
+            raise ValueError("must be a time zone such as UTC or Europe/Berlin") from None
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> "SpendingSettings":
+        if self.prices and self.currency is None:
+            raise ValueError("spending.currency is required with spending.prices, such as USD")
+        limits = [self, *self.workspaces.values()]
+        if not self.prices and any(
+            each.cost is not None for of in limits for each in (of.workspace, of.user, of.key, of.address)
+        ):
+            raise ValueError("a limit of cost needs spending.prices: without them no cost is known")
+        return self
+
+    def limits_of(self, workspace: str) -> SpendingLimits:
+        """Return the limits that hold in a workspace."""
+        everywhere = SpendingLimits(workspace=self.workspace, user=self.user, key=self.key, address=self.address)
+        own = self.workspaces.get(workspace)
+        if own is None:
+            return everywhere
+        merged = {
+            name: getattr(everywhere, name).model_copy(update=getattr(own, name).model_dump(exclude_unset=True))
+            for name in SpendingLimits.model_fields
+        }
+        return SpendingLimits(**merged)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in which days begin."""
+        return zone_of(self.time_zone)
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return a time zone by its name. UTC needs no tables of the system."""
+    return UTC if name == "UTC" else ZoneInfo(name)
 
 
 class LinkSettings(_Section):
@@ -485,6 +644,7 @@ class Settings(BaseSettings):
     reranker: RerankerSettings = RerankerSettings()
 
     web: WebSettings = WebSettings()
+    mcp_search: list[McpServerSettings] = []
     sites: SiteSettings = SiteSettings()
 
     runs: RunSettings = RunSettings()
@@ -492,6 +652,8 @@ class Settings(BaseSettings):
     session_days: SessionDays | None = None
     session_days_by_dialect: dict[str, SessionDays] = {}
     auto_title: bool = True
+
+    spending: SpendingSettings = SpendingSettings()
 
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()
@@ -554,6 +716,9 @@ class Settings(BaseSettings):
             raise ValueError("models: the name 'extractive' is taken by the built-in family")
         if len(set(names)) < len(names):
             raise ValueError("models: two models share a name")
+        servers = [server.name for server in self.mcp_search]
+        if len(set(servers)) < len(servers):
+            raise ValueError("mcp_search: two servers share a name")
         return self
 
     @model_validator(mode="after")

@@ -26,6 +26,7 @@ STEPS: Mapping[str, str] = {
     "load_selected_pages": "Reading the selected pages",
     "search_segments": "Searching the library",
     "search_web": "Searching the web",
+    "search_mcp": "Searching connected servers",
     "grade_segments": "Weighing what was found",
     "rewrite_query": "Rewording the search",
     "generate_answer": "Writing the answer",
@@ -108,7 +109,12 @@ def can_think(settings: Settings, name: str) -> bool:
 PREFIX = "/v1/"
 # OpenAI answers 400 to an invalid request, and its clients choose their exception by status.
 STATUSES: Mapping[int, int] = {422: 400}
-CODES: Mapping[str, str] = {"not_authenticated": "invalid_api_key", "unknown_model": "model_not_found"}
+CODES: Mapping[str, str] = {
+    "not_authenticated": "invalid_api_key",
+    "unknown_model": "model_not_found",
+    "spending_limit_reached": "insufficient_quota",
+}
+TYPES: Mapping[str, str] = {"spending_limit_reached": "insufficient_quota"}  # which clients do not take for a rate
 
 _PARAM = re.compile(r"([a-z_]+(?:\.\w+)*): ")
 
@@ -146,7 +152,7 @@ def error(code: str, message: str, suggestion: str, *, status: int | None = None
     return {
         "error": {
             "message": f"{message.rstrip('.')}. {suggestion}",
-            "type": "server_error" if ours else "invalid_request_error",
+            "type": TYPES.get(code, "server_error" if ours else "invalid_request_error"),
             "param": param,
             "code": CODES.get(code, code),
         }

@@ -47,6 +47,7 @@ STEPS = {
     "load_selected_pages": "Reading the documents",
     "search_segments": "Searching the library",
     "search_web": "Searching the web",
+    "search_mcp": "Searching connected servers",
     "grade_segments": "Choosing passages",
     "rewrite_query": "Searching in other words",
     "generate_answer": "Writing the answer",

@@ -199,9 +199,9 @@ async def run_verification(
     """
     family = library.families(body.model)
     budget = body.budget
-    meter = Meter(calls_left=budget.model_calls, tokens_left=budget.tokens, seconds_left=budget.seconds)
-    verifier = Verifier(family.checker, family.judge if body.judge else None, meter)
-    async with slots.turn():
+    async with slots.turn(), library.spending.verification(me):
+        meter = Meter(calls_left=budget.model_calls, tokens_left=budget.tokens, seconds_left=budget.seconds)
+        verifier = Verifier(family.checker, family.judge if body.judge else None, meter)
         evidence = await _evidence(body, me, library)
         if body.answer is not None:
             return await verify_answer(body.answer, evidence, verifier, body.question or "")

@@ -142,14 +142,14 @@ class TerminalRun:
 
     @_show.register
     def _sources_found(self, event: events.SourcesFound) -> None:
-        step = "search_web" if event.kind == "web" else "search_segments"
+        step = _search_step(event)
         self._note(step, f"{_count(event.count, 'segment')} found")
         if event.degraded:
             self._note(step, event.degraded)
 
     @_show.register
     def _search_failed(self, event: events.SearchFailed) -> None:
-        self._note("search_web" if event.kind == "web" else "search_segments", f"failed: {event.message}")
+        self._note(_search_step(event), f"failed: {event.message}")
 
     @_show.register
     def _sources_graded(self, event: events.SourcesGraded) -> None:
@@ -273,6 +273,7 @@ class TerminalRun:
         facts = [
             _count(len({quoted(citation) for citation in event.message["citations"]}), "citation"),
             _count(calls, "model call") if calls else f"no model ({self._family})",
+            *([cost_line(event.cost)] if event.cost else []),
             f"{(time.perf_counter() - self._started) * 1000:.0f} ms",
         ]
         if event.outcome == "abstained" or event.outcome == "cancelled":
@@ -324,6 +325,18 @@ class TerminalRun:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+
+def _search_step(event: events.SourcesFound | events.SearchFailed) -> str:
+    if event.servers:
+        return "search_mcp"
+    return "search_web" if event.kind == "web" else "search_segments"
+
+
+def cost_line(cost: evidence.Cost) -> str:
+    """Return a cost in words, with what of it is not known."""
+    line = f"{'about ' if cost['estimated'] else ''}{cost['amount']} {cost['currency']}"
+    return f"{line} without {', '.join(cost['unpriced'])}" if cost["unpriced"] else line
 
 
 def _count(number: int, noun: str) -> str:

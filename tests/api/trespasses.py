@@ -169,6 +169,7 @@ SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min
 OPENAI = [
     apart("GET", "/api/workspaces", silent=True),
     apart("GET", "/api/audit", silent=True),
+    apart("GET", "/api/spending", params={"by": "session"}, silent=True),
     public("GET", "/api/graph"),
     public("GET", "/metrics"),
     public("GET", "/v1/models"),

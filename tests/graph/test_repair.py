@@ -11,7 +11,16 @@ from graph.ports import DraftClosed, DraftOpened, DraftText, Revision
 from graph.state import InputState, State
 from graph.usage import Meter
 from nodes.decide_retrieval import DecideRetrievalUpdate
-from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedChecker, ScriptedFamily, ScriptedRewriter, quote, segment
+from tests.fakes import (
+    MemoryLibrary,
+    MemoryMcp,
+    MemoryWeb,
+    ScriptedChecker,
+    ScriptedFamily,
+    ScriptedRewriter,
+    quote,
+    segment,
+)
 from tests.graph.asking import LEAVE, PAY, Asked, proven
 from tests.graph.wrong_answers import GOOD, IN_PART, QUESTION, RIGHT, WRONG, WRONG_TEXT, Unreachable, writer
 
@@ -125,10 +134,11 @@ async def test_an_answer_of_which_nothing_holds_becomes_an_honest_no() -> None:
 async def test_what_an_answer_claims_never_goes_to_the_web() -> None:
     library = MemoryLibrary([LEAVE, PAY])
     web = MemoryWeb(library, [segment("site", 0, "Salaries are paid on the 21st somewhere.")])
-    session = Asked(library, writer([RIGHT]), ports={"web": web})
+    mcp = MemoryMcp(library)
+    session = Asked(library, writer([RIGHT]), ports={"web": web, "mcp": mcp})
     state = await session.ask(QUESTION, web="also")
     assert state.repairs == 1
-    assert web.queries == [QUESTION]
+    assert web.queries == mcp.queries == [QUESTION]
     assert [query.text for query in library.queries] == [QUESTION, "Salaries are paid on the 21st."]
 
 

@@ -5,10 +5,11 @@ import pytest
 from answers.checking import question_coverage
 from graph.context import Context
 from graph.errors import WebUnavailable, fallback_failure
-from graph.ports import Resources, Rewriting
+from graph.events import SearchFailed, SourcesFound
+from graph.ports import Resources, Rewriting, ServerFailure
 from graph.routing import gathering_rounds
 from graph.state import State
-from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, ScriptedRewriter, segment
+from tests.fakes import MemoryLibrary, MemoryMcp, MemoryWeb, ScriptedFamily, ScriptedRewriter, segment
 from tests.graph.asking import LEAVE, PAY, Asked
 from tools.claims.code_checker import CodeChecker
 from tools.extractive.extractive_family import extractive_family
@@ -160,3 +161,45 @@ async def test_a_grader_that_flip_flops_cannot_take_back_what_it_kept() -> None:
     indices = [[source["index"] for source in event.sources] for event in session.told("sources_graded")]
     assert all(each == list(range(1, len(each) + 1)) for each in indices)
     assert state.outcome == "abstained"
+
+
+OUT = ServerFailure("wiki", "mcp_unavailable", "wiki: its server cannot be asked (ConnectError).")
+
+
+def with_servers(*, web: bool = False, **mcp: object) -> tuple[Asked, MemoryMcp]:
+    """Make a session that can search an MCP server, and the web too where it says so."""
+    library = MemoryLibrary([LEAVE, PAY])
+    searched = MemoryMcp(library, [BLOG], **mcp)  # type: ignore[arg-type]
+    ports = {"mcp": searched, **({"web": MemoryWeb(library, [])} if web else {})}
+    return Asked(library=library, ports=ports), searched
+
+
+@pytest.mark.parametrize("mode", ["also", "first", "fallback"])
+async def test_servers_are_asked_where_the_web_is_and_in_its_round(mode: str) -> None:
+    session, searched = with_servers(web=True)
+    state = await session.ask("the sauna opens", web=mode, min_score=0.5)
+    assert searched.queries == ["the sauna opens"]
+    assert [row["segment_id"] for row in state.sources] == ["blog:0"]
+    found = [event for event in session.events if isinstance(event, SourcesFound) and event.kind == "web"]
+    assert sorted((event.servers, event.count) for event in found) == [([], 0), (["wiki"], 1)]
+    assert state.rounds == (2 if mode == "fallback" else 1)
+
+
+async def test_without_a_web_the_servers_are_all_that_is_searched_outside() -> None:
+    session, searched = with_servers()
+    state = await session.ask("annual leave", web="also")
+    assert (state.outside, state.outcome) == (["search_mcp"], "answered")
+    assert not [event for event in session.events if isinstance(event, SearchFailed)]
+    await session.ask("annual leave")
+    assert len(searched.queries) == 1  # not with `web: off`
+
+
+async def test_servers_that_fail_are_told_and_asked_once_in_a_run() -> None:
+    session, searched = with_servers(failure=OUT)
+    state = await session.ask("the sauna opens", web="also", min_score=0.9)
+    [told] = [event for event in session.events if isinstance(event, SearchFailed)]
+    assert (told.kind, told.code, told.message, told.servers) == ("web", OUT.code, OUT.message, ["wiki"])
+    assert (state.mcp_failed, state.outcome, len(searched.queries)) == (True, "abstained", 1)
+    assert "web" in state.sections[-1]["text"]  # which could not be searched
+    again = await session.ask("annual leave", web="also")
+    assert (again.outcome, len(searched.queries)) == ("answered", 2)

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import psycopg
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
+from psycopg.types.json import Jsonb
 
 from graph.builder import build
 from graph.evidence import Outcome, StopReason
@@ -268,6 +269,35 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     await expect(panel).to_contain_text("The steps of this run are no longer kept.")
     assert set(await account(panel)) == {*events[-1]["spent"], "total"}
     await expect(panel.locator(".account dl")).to_contain_text("The answer is complete.")
+
+
+async def test_what_a_run_cost_is_shown_where_prices_are_known(chromium_page: Visits, model_site: Site) -> None:
+    session = await new_session(model_site.client)
+    asked = {"question": QUESTION, "search": "always"}
+    run = events_of(await model_site.client.post(f"/api/sessions/{session}/runs", json=asked))[-1]
+    page = await chromium_page(f"{model_site.url}/#/sessions/{session}")
+    panel = await opened(panel_of(page))
+    await expect(panel.locator(".account dl")).to_contain_text("The answer is complete.")
+    await expect(panel.locator(".account dl")).not_to_contain_text("Cost")
+
+    cost = {"amount": "0.0004392", "currency": "USD", "unpriced": ["vectors"], "estimated": True}
+    embedded = {"embed": {"calls": 1, "tokens": 9, "ms": 0.0}}
+    assert model_site.settings.database_url is not None
+    url = model_site.settings.database_url.get_secret_value()
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        await connection.execute(
+            "UPDATE messages SET body = jsonb_set(body, '{spent}', body -> 'spent' || %s) || %s WHERE run_id = %s"
+            " AND role = 'assistant'",
+            [Jsonb(embedded), Jsonb({"cost": cost}), run["run_id"]],
+        )
+        await connection.execute("DELETE FROM run_events WHERE run_id = %s", [run["run_id"]])
+    await page.reload()
+    await opened(panel)
+    await expect(panel.locator(".account dl")).to_contain_text("about $0.000439")
+    await expect(panel.locator(".account dl")).to_contain_text("without vectors, whose price is not set")
+    rows = await account(panel)
+    assert rows["embed"][1:] == ["1", "9"]
+    assert rows["total"][2] == str(sum(step["tokens"] for name, step in run["spent"].items() if name != "title"))
 
 
 async def test_pages_are_read_beside_the_search_and_quoted_without_a_model(

@@ -16,7 +16,7 @@ from graph import builder
 from graph.context import Context
 from graph.ports import Resources
 from graph.state import State
-from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, ScriptedRewriter, resources, segment
+from tests.fakes import MemoryLibrary, MemoryMcp, MemoryWeb, ScriptedFamily, ScriptedRewriter, resources, segment
 from tests.graph.asking import LEAVE, PAY
 from tests.graph.wrong_answers import QUESTION, RIGHT, writer
 from tools.runs.run_request import RunRequest
@@ -40,7 +40,9 @@ def ports(scenario: str) -> Resources:
     """Give the ports of a scenario, the same in every process."""
     library = MemoryLibrary([LEAVE, PAY, WEB])
     family = writer([RIGHT]) if scenario == "repair" else ScriptedFamily()
-    return resources(library, family, rewriter=ScriptedRewriter(["zebra"]), web=MemoryWeb(library, [WEB]))
+    return resources(
+        library, family, rewriter=ScriptedRewriter(["zebra"]), web=MemoryWeb(library, [WEB]), mcp=MemoryMcp(library)
+    )
 
 
 def runner_of(database: Any, scenario: str, durability: Any) -> Runner:

@@ -24,6 +24,7 @@ PLACES = [
     ("repair", "load_selected_pages"),
     ("repair", "search_segments"),
     ("repair", "search_web"),
+    ("repair", "search_mcp"),
     ("repair", "grade_segments"),
     ("repair", "generate_answer"),
     ("repair", "check_claims"),

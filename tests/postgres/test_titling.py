@@ -7,7 +7,7 @@ import pytest
 
 from graph.context import Context
 from graph.errors import DependencyFailed, NotFound
-from graph.evidence import Spent
+from graph.evidence import ModelUse, Spent
 from graph.ports import Families, Family, Titler
 from graph.usage import Meter
 from tests.entering import entered
@@ -66,7 +66,8 @@ async def test_the_first_question_gives_the_title(sessions: Sessions, database: 
     given = await titling.title_session(session_id, QUESTION, Context())
     assert given is not None
     assert given[0] == await title_of(sessions, session_id) == "Notice"
-    assert given[1] == Spent(calls=1, tokens=7, ms=given[1]["ms"])
+    used = ModelUse(calls=1, input_tokens=7, cached_tokens=0, output_tokens=0, estimated_calls=0)
+    assert given[1] == Spent(calls=1, tokens=7, ms=given[1]["ms"], models={"unknown": used})
     assert await titling.title_session(session_id, "And then?", Context()) is None
 
 

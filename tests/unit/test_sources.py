@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources
 from answers.copies import repeated_texts
-from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock
+from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock, Spent
 from graph.state import ClaimRow, SourceRow, spent_with
 from tests.fakes import segment
 
@@ -88,9 +88,9 @@ def test_a_copy_is_told_by_its_text_and_a_short_one_by_its_whole_document() -> N
 
 
 def test_a_node_that_runs_twice_adds_to_its_account() -> None:
-    once = spent_with({}, "grade_segments", calls=1, tokens=20, ms=1.5)
+    once = spent_with({}, "grade_segments", Spent(calls=1, tokens=20, ms=1.5))
     assert once == {"calls": 1, "tokens": 20, "ms": 1.5}
-    again = spent_with({"grade_segments": once}, "grade_segments", calls=1, tokens=20, ms=1.5)
+    again = spent_with({"grade_segments": once}, "grade_segments", Spent(calls=1, tokens=20, ms=1.5))
     assert again == {"calls": 2, "tokens": 40, "ms": 3.0}
 
 

@@ -62,7 +62,7 @@ class UsedLimits:
             return
         async with self._database.connection() as connection:
             if limits.a_minute_by_address is not None:
-                kind = f"address:{_network(address)}"
+                kind = f"address:{client_network(address)}"
                 await _take(connection, grant.credential, kind, limits.a_minute_by_address, "from one address")
             if limits.a_minute is not None:
                 await _take(connection, grant.credential, "requests", limits.a_minute, "in all")
@@ -108,7 +108,7 @@ async def _counted(connection: Connection, statement: str, row: dict[str, Any]) 
         return await (await connection.execute(statement, row)).fetchone() is not None
 
 
-def _network(address: str) -> str:
+def client_network(address: str) -> str:
     """Return what counts as one address: of IPv6 the first 64 bits, since a household has all that follow."""
     try:
         parsed = ip_address(address.partition("%")[0])

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import ConfigurationError, EmbeddingUnavailable
+from graph.evidence import ModelUse
+from graph.usage import current_account
 from text.language import language
 from tools.settings import EmbeddingSettings
 from tools.telemetry.tracing import model_call
@@ -15,6 +17,8 @@ from tools.telemetry.tracing import model_call
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
     from openai import AsyncOpenAI
+    from openai.resources import AsyncEmbeddings
+    from openai.types import CreateEmbeddingResponse
 
 BATCH_TEXTS = 64
 RETRIES = 1
@@ -53,6 +57,35 @@ ENGLISH_ONLY = {
     "nomic-embed-text-v1.5",
 }
 OF_ANOTHER_LANGUAGE = 0.1
+
+
+class ChargedEmbeddings:
+    """The SDK's embeddings, whose tokens are charged to the account of whoever asks for them."""
+
+    def __init__(self, embeddings: "AsyncEmbeddings", model: str) -> None:
+        self._embeddings = embeddings
+        self._model = model
+
+    async def create(self, **request: Any) -> "CreateEmbeddingResponse":
+        """Request embeddings. Raises as the SDK's own method."""
+        response = await self._embeddings.create(**request)
+        if (account := current_account()) is not None:
+            counted: dict[str, Any] = response.usage.to_dict() if response.usage else {}
+            reported: int = counted.get("total_tokens") or counted.get("prompt_tokens") or 0
+            texts = request.get("input", ())
+            tokens = reported or sum(len(text) for text in texts if isinstance(text, str)) // 4
+            account.charge(
+                self._model,
+                ModelUse(
+                    calls=1,
+                    input_tokens=tokens,
+                    cached_tokens=0,
+                    output_tokens=0,
+                    estimated_calls=0 if reported else 1,
+                ),
+                embedding=True,
+            )
+        return response
 
 
 class EndpointEmbedder:
@@ -159,7 +192,7 @@ def _clients(settings: EmbeddingSettings, dimension: int) -> "tuple[AsyncOpenAI,
     embeddings = OpenAIEmbeddings(
         model=settings.model,
         client=client.embeddings,  # never used; without it, OpenAIEmbeddings would create a blocking client
-        async_client=client.embeddings,
+        async_client=ChargedEmbeddings(client.embeddings, settings.model),
         chunk_size=BATCH_TEXTS,
         check_embedding_ctx_length=False,
         dimensions=dimension if FULL_DIMENSIONS.get(known_name(settings.model), dimension) != dimension else None,

@@ -25,6 +25,7 @@ from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
 from tools.library.versions import Versions
 from tools.library.web_pages import WebPages
+from tools.mcp_search.mcp_library import McpLibrary, open_mcp_search
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
@@ -32,6 +33,7 @@ from tools.retrieval.segment_store import SegmentStore
 from tools.runs.notifications import Notifications
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
+from tools.spending.charges import Spending
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
@@ -64,9 +66,11 @@ class Library:
     families: Families
     passages: MarkedPassages
     web: WebLibrary | None
+    mcp: McpLibrary | None
     pages: WebPages
     catalogue: LibraryCatalogue
     languages: SampledLanguages
+    spending: Spending
 
     @property
     def resources(self) -> Resources:
@@ -77,6 +81,7 @@ class Library:
             families=self.families,
             passages=self.passages,
             web=self.web,
+            mcp=self.mcp,
             catalogue=self.catalogue,
             languages=self.languages,
             coverage=question_coverage,
@@ -118,7 +123,11 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
-            async with open_web(settings, sandboxed if settings.web.fetch_pages else ingestor, searcher) as web:
+            found = sandboxed if settings.web.fetch_pages or settings.mcp_search else ingestor
+            async with (
+                open_web(settings, found, searcher) as web,
+                open_mcp_search(settings, found, searcher) as mcp,
+            ):
                 yield Library(
                     settings=settings,
                     database=database,
@@ -141,9 +150,11 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     families=families,
                     passages=MarkedPassages(reader, searcher, ingestor, keep_days=settings.web.keep_days),
                     web=web,
+                    mcp=mcp,
                     pages=pages,
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
+                    spending=Spending(database, workspaces, settings.spending),
                 )
         finally:
             await syncs.close()

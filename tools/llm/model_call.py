@@ -12,12 +12,14 @@ from typing import Any, TypeVar, cast
 import httpx2
 import openai
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_openai import ChatOpenAI
 from openai import RequestOptions
 from pydantic import SecretStr
 
 from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable
+from graph.evidence import ModelUse
 from graph.usage import Meter
 from tools.llm.model_reply import (
     AttemptFailed,
@@ -251,8 +253,7 @@ HIDDEN_FROM_STREAM = {"tags": ["nostream"]}  # otherwise LangGraph streams the r
 @dataclass(slots=True)
 class _StreamEnd:
     reason: str | None = None
-    tokens: int = 0
-    input_tokens: int = 0
+    use: ModelUse | None = None  # as the endpoint reports it
 
 
 class Caller:
@@ -282,7 +283,7 @@ class Caller:
     ) -> AsyncGenerator[ReplyPart, None]:
         splitter, joiner, ending = ThinkingSplitter(), SurrogateJoiner(), _StreamEnd()
         room = {ReplyText: max_characters, ReplyThinking: THINKING_CHARACTERS}
-        read = 0
+        read, cancelled = 0, False
         try:
             async with aclosing(self._chunks(messages, fields, ending, call, meter)) as chunks:
                 async for text, thought, tokens in chunks:
@@ -303,14 +304,13 @@ class Caller:
         except AttemptFailed as failed:
             call.code = failed.error.code
             raise
+        except (asyncio.CancelledError, GeneratorExit):
+            cancelled = True
+            raise
         finally:
-            if (
-                not ending.tokens and read
-            ):  # estimated where the endpoint reports none, so that the budget still applies
-                ending.input_tokens = sum(estimate_tokens(text) for _, text in messages)
-                ending.tokens = ending.input_tokens + read // 4
-            call.input_tokens, call.output_tokens = ending.input_tokens, ending.tokens - ending.input_tokens
-            meter.add_tokens(ending.tokens)
+            use = ending.use or _estimate(messages, read, cancelled=cancelled)
+            call.input_tokens, call.output_tokens = use["input_tokens"], use["output_tokens"]
+            meter.add_use(self._upstream, use)
 
     async def _chunks(
         self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, call: ModelCall, meter: Meter
@@ -328,9 +328,8 @@ class Caller:
             async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], stream)) as chunks:
                 async for chunk in with_timeout(self._timeout_seconds, call.under(chunks), meter=meter):
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
-                    if chunk.usage_metadata:
-                        ending.tokens = chunk.usage_metadata["total_tokens"]
-                        ending.input_tokens = chunk.usage_metadata["input_tokens"]
+                    if chunk.usage_metadata and chunk.usage_metadata["total_tokens"]:
+                        ending.use = _reported(chunk.usage_metadata)
                     tokens = read_odds(chunk.response_metadata.get("logprobs"))
                     yield str(chunk.text), chunk.additional_kwargs.get(REASONING, ""), tokens
         except SDK_ERRORS as error:
@@ -342,3 +341,24 @@ class Caller:
             raise AttemptFailed(ModelReplyInvalid("The model endpoint withheld the reply (content filter)."))
         if ending.reason is None or not record.done:
             raise AttemptFailed(ModelUnavailable("The model endpoint's reply broke off before its end."), again=True)
+
+
+def _reported(usage: UsageMetadata) -> ModelUse:
+    """Return the tokens that an endpoint counted; what it counts beside prompt and reply is priced as the prompt is."""
+    written = min(usage["output_tokens"], usage["total_tokens"])
+    prompt = usage["total_tokens"] - written
+    cached = usage.get("input_token_details", {}).get("cache_read", 0) or 0
+    return ModelUse(
+        calls=1, input_tokens=prompt, cached_tokens=min(cached, prompt), output_tokens=written, estimated_calls=0
+    )
+
+
+def _estimate(messages: Messages, read: int, *, cancelled: bool) -> ModelUse:
+    """Estimate the tokens of a call whose endpoint reported none, so that budgets and limits still apply.
+
+    A call that brought nothing is counted as one without tokens, but for one that was cancelled: its endpoint may have
+    read the prompt.
+    """
+    counts = bool(read) or cancelled
+    prompt = sum(estimate_tokens(text) for _, text in messages) if counts else 0
+    return ModelUse(calls=1, input_tokens=prompt, cached_tokens=0, output_tokens=read // 4, estimated_calls=int(counts))

@@ -12,7 +12,18 @@ from answers.quoted_runs import quoted_once
 from answers.standing import RunView
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
-from graph.evidence import Citation, Claim, FamilyName, Identity, Message, Section, SectionClaim, section_of
+from graph.evidence import (
+    Citation,
+    Claim,
+    Cost,
+    FamilyName,
+    Identity,
+    Message,
+    Section,
+    SectionClaim,
+    Spent,
+    section_of,
+)
 from graph.ports import SegmentReader
 from graph.state import SourceRow, State, answer_text
 from tools.runs.event_log import RunLogs
@@ -163,16 +174,25 @@ class CompletionRecorder:
             unless=lambda: _must_stop(run),
         )
         outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises
-        usage = {**state.spent, **run.side_usage}
         await self._record(
-            run, RunFinished(outcome=outcome, stop_reason=str(state.stop_reason), message=message, spent=usage)
+            run,
+            RunFinished(
+                outcome=outcome,
+                stop_reason=str(state.stop_reason),
+                message=message,
+                spent={**state.spent, **_beside(run)},
+                cost=_cost(run),
+            ),
         )
 
     async def _write_cancelled(self, run: Run) -> None:
         message = partial_message(run.view, run.family)
-        usage = {**run.spent, **run.side_usage}
+        usage = {**run.spent, **_beside(run)}
         await self._record(
-            run, RunFinished(outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=usage)
+            run,
+            RunFinished(
+                outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=usage, cost=_cost(run)
+            ),
         )
 
     async def _record(self, run: Run, end: RunFinished | RunFailed) -> None:
@@ -205,6 +225,21 @@ class CompletionRecorder:
                 raise
             return LogLine(stored)
         return last
+
+
+def _beside(run: Run) -> dict[str, Spent]:
+    """Return what a run used outside of its steps, and so of its budget: its title, and embeddings."""
+    embedded = run.account.embedded if run.account is not None else {}
+    if not embedded:
+        return run.side_usage
+    calls = sum(use["calls"] for use in embedded.values())
+    tokens = sum(use["input_tokens"] for use in embedded.values())
+    return {**run.side_usage, "embed": Spent(calls=calls, tokens=tokens, ms=0.0, models=dict(embedded))}
+
+
+def _cost(run: Run) -> Cost | None:
+    """Return what a run cost so far, with the calls that were cut off."""
+    return run.account.gate.prices.total(run.account.used) if run.account is not None else None
 
 
 def _must_stop(run: Run) -> bool:

@@ -205,9 +205,13 @@ def _terminal_event(end: _RunEnd) -> RunFinished | RunFailed:
             suggestion="Ask the question again.",
             retryable=True,
         )
-    message = cast(Message, {name: value for name, value in end.body.items() if name != "spent"})
+    message = cast(Message, {name: value for name, value in end.body.items() if name not in ("spent", "cost")})
     return RunFinished(
-        outcome=end.outcome, stop_reason=end.stop_reason, message=message, spent=end.body.get("spent", {})
+        outcome=end.outcome,
+        stop_reason=end.stop_reason,
+        message=message,
+        spent=end.body.get("spent", {}),
+        cost=end.body.get("cost"),
     )
 
 

@@ -12,9 +12,10 @@ from langgraph.graph.state import CompiledStateGraph
 from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
 from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
-from graph.evidence import Section
+from graph.evidence import Section, Spent
 from graph.ports import Resources, SegmentReader
 from graph.state import FIRST_STEP, InputState, State
+from graph.usage import charged_to, use_by_model
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
 from tools.runs.completion import Completion, CompletionRecorder, internal_error
 from tools.runs.event_log import POLL_SECONDS, wait_for_wakeup
@@ -197,6 +198,8 @@ class Attempts:
         state = await graph.aget_state(config)
         mine = (state.metadata or {}).get(RUN_ID_KEY) == run.run_id
         values: dict[str, Any] = state.values if mine else {}
+        if run.account is not None and run.begins_at > 1:
+            run.account.restore(use_by_model(_spent_so_far(values, state.tasks)))
         sections = _kept_sections(values, state.tasks) if mine else []
         run.emit(RunResumed(attempt=run.attempt, sections=list(range(len(sections)))))
         return values, mine and not state.tasks
@@ -212,6 +215,12 @@ def _kept_sections(values: dict[str, Any], tasks: Sequence[Any]) -> list[Section
         if done:
             kept = task.result.get("sections", kept)
     return list(kept)
+
+
+def _spent_so_far(values: dict[str, Any], tasks: Sequence[Any]) -> dict[str, Spent]:
+    """Return what the finished steps of a run used; until the first one clears it, the state has the last run's."""
+    first = any(task.name in ("__start__", FIRST_STEP) and not isinstance(task.result, dict) for task in tasks)
+    return {} if first else values.get("spent", {})
 
 
 def _input(run: Run) -> dict[str, Any]:
@@ -262,7 +271,9 @@ class Executor:
                 run_span(run.run_id, run.session_id, run.request.context, attempt=run.attempt) as span,
             ):
                 try:
-                    if (end := await self._run_to_end(run)) is not None:
+                    with charged_to(run.account):
+                        end = await self._run_to_end(run)
+                    if end is not None:
                         # Shielded: a cancel while the end is being recorded would leave the run without one.
                         await shield_until_done(end)
                 finally:

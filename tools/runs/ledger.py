@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from hashlib import sha256
+from time import monotonic
 from typing import Any, Literal
 
 import psycopg
@@ -16,6 +17,7 @@ from tools.runs.run_request import AlreadyAsked, RunRequest, Superseded, questio
 from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY
 from tools.sessions.history import question_body
+from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -40,7 +42,7 @@ WITH asked AS (
     RETURNING run_id
 ), told AS (
     INSERT INTO run_events (run_id, seq, type, payload) SELECT run_id, %(seq)s, %(type)s, %(payload)s FROM entered
-)
+), counted AS ({RECORD_RUN})
 SELECT untitled, EXISTS (SELECT 1 FROM entered) FROM asked
 """
 _ASKED_ONCE = """
@@ -89,7 +91,7 @@ WITH said AS MATERIALIZED (
 ), told AS (
     INSERT INTO run_events (run_id, seq, type, payload)
     VALUES (%(run_id)s::uuid, %(seq)s::integer, %(type)s::text, %(payload)s::text)
-)
+), charged AS ({RECORD_USE})
 SELECT pg_notify('{CHANNEL}', %(notice)s::text)
 """
 
@@ -97,9 +99,18 @@ SELECT pg_notify('{CHANNEL}', %(notice)s::text)
 class Ledger:
     """Writes the rows of runs and their messages."""
 
-    def __init__(self, database: Database, workspaces: Workspaces, *, owner: str = "", lease_seconds: float = 30.0):
+    def __init__(
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        spending: Spending | None = None,
+        *,
+        owner: str = "",
+        lease_seconds: float = 30.0,
+    ):
         self._database = database
         self._workspaces = workspaces
+        self._spending = spending or Spending(database, workspaces)
         self._owner = owner
         self._lease_seconds = lease_seconds
 
@@ -123,6 +134,7 @@ class Ledger:
         """
         identity = run.request.context.identity
         row = {
+            **self._spending.run_fields(run.account),
             "run_id": run.run_id,
             "session_id": run.session_id,
             "message_id": run.message_id,
@@ -153,19 +165,21 @@ class Ledger:
         untitled, entered = found
         if not entered:
             raise SessionBusy("The session is answering another question.")
+        if run.account is not None:
+            run.account.recorded_at = monotonic()
         return bool(untitled)
 
     async def finish(self, run: Run, end: RunFinished, last: LogLine) -> None:
-        """Close a run, and write its question, answer and terminal event, in one transaction.
+        """Close a run, and write its question, answer, terminal event and what it used, in one transaction.
 
-        The message's body holds the sections, citations, sources and usage of the terminal event.
+        The message's body holds the sections, citations, sources, usage and cost of the terminal event.
         Raises Superseded where another process has the run.
         """
         answer = {
             "outcome": end.outcome,
             "stop_reason": end.stop_reason,
             "answer": end.message["answer"],
-            "body": Jsonb({**end.message, "spent": end.spent}),
+            "body": Jsonb({**end.message, "spent": end.spent, **({"cost": end.cost} if end.cost else {})}),
         }
         await self._close(run, answer, last)
 
@@ -178,14 +192,20 @@ class Ledger:
 
     async def _close(self, run: Run, answer: dict[str, Any], last: LogLine) -> None:
         """Close the row, and write the question if it is new, the answer if there is one, and the event."""
-        row = {**_question(run), **answer, **_last_event(last)}
+        use = run.account.unstored() if run.account is not None else {}
+        row = {**_question(run), **answer, **_last_event(last), **self._spending.use_fields(use)}
         async with self._database.connection() as connection, connection.transaction():
             found = await (await connection.execute(_CLOSE, {**row, "attempt": run.attempt})).fetchone()
-            if found is None:
-                raise Superseded("Another process has taken this run over.")
-            parent, fork = found
-            at_the_end = fork is None and run.request.regenerate is None
-            await connection.execute(_WRITE_MESSAGES, {**row, "parent": parent, "at_the_end": at_the_end})
+            if found is not None:
+                parent, fork = found
+                at_the_end = fork is None and run.request.regenerate is None
+                await connection.execute(_WRITE_MESSAGES, {**row, "parent": parent, "at_the_end": at_the_end})
+        if found is None:
+            if run.account is not None:
+                await self._spending.record_late(run.run_id, run.account, if_deleted=True)
+            raise Superseded("Another process has taken this run over.")
+        if run.account is not None:
+            run.account.settle(use)
 
 
 async def _already_asked(connection: Connection, row: dict[str, Any]) -> CitewellError:

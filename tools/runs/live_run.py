@@ -31,6 +31,7 @@ from graph.events import (
 from graph.evidence import Failure, FamilyName, Spent, StopReason
 from tools.runs.run_request import RunReader, RunRequest, Superseded
 from tools.runs.tasks import cancel_and_wait
+from tools.spending.accounts import RunAccount
 from tools.telemetry.metrics import RunMetrics
 
 DELTAS = (TextDelta, ThinkingDelta)
@@ -114,6 +115,7 @@ class Run:
     stop_reason: StopReason = "server_stopped"
     spent: dict[str, Spent] = field(default_factory=dict)  # by finished steps
     side_usage: dict[str, Spent] = field(default_factory=dict)  # usage outside the steps
+    account: RunAccount | None = None  # what it is charged to
     elsewhere: RunReader | None = None  # set when the run is no longer this process's
     left: CitewellError | None = None  # set when this process leaves it to another
     failure: CitewellError | None = None  # why its events can't be committed

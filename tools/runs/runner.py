@@ -18,6 +18,7 @@ from graph.errors import CitewellError, DatabaseUnavailable, NotFound, ServerSto
 from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
+from graph.usage import charged_to, use_by_model
 from tools.runs.completion import CompletionRecorder, internal_error
 from tools.runs.event_log import RunLogs, parse_event
 from tools.runs.event_writer import EventWriter
@@ -30,6 +31,7 @@ from tools.runs.run_request import RunReader, RunRequest, request_from_json
 from tools.sessions.branches import Fork
 from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings
+from tools.spending.charges import Spending
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 from tools.telemetry.logs import log_ids
@@ -52,6 +54,7 @@ class Runner:
         *,
         durability: Durability | None = None,
         titling: SessionTitler | None = None,
+        spending: Spending | None = None,
     ):
         settings = settings or RunSettings()
         owner = str(uuid4())
@@ -61,7 +64,8 @@ class Runner:
         self._drain_seconds = settings.drain_seconds
         self._active: dict[str, Run] = {}
         self._stopping = False
-        self._ledger = Ledger(database, workspaces, owner=owner, lease_seconds=settings.lease_seconds)
+        self._spending = spending or Spending(database, workspaces)
+        self._ledger = Ledger(database, workspaces, self._spending, owner=owner, lease_seconds=settings.lease_seconds)
         self._leases = Leases(database, owner, settings.lease_seconds)
         self._notifications = Notifications(database.url)
         self._logs = RunLogs(database, workspaces, self._notifications)
@@ -76,8 +80,8 @@ class Runner:
         """Record a run, then launch it; it waits for its turn where it can't begin at once.
 
         Raises UnknownModel, NotFound where the session, or a message that the request names, is not the identity's,
-        InvalidRequest for a message of the wrong kind, AlreadyAsked, SessionBusy, Overloaded, ServerStopping,
-        DatabaseUnavailable, DiskLow.
+        InvalidRequest for a message of the wrong kind, AlreadyAsked, SessionBusy, Overloaded, SpendingLimitReached,
+        ServerStopping, DatabaseUnavailable, DiskLow.
         """
         self._database.require_room()
         if self._stopping:
@@ -89,13 +93,19 @@ class Runner:
         run.fallback = family.fallback
         if family.fallback is not None:
             log.warning("run %s: %s", run.run_id, family.fallback["message"])
-        run.begun = self._admission.admit()
+        run.account = await self._spending.open(request.context.identity)
+        try:
+            run.begun = self._admission.admit()
+        except BaseException:
+            run.account.close()
+            raise
         try:
             if request.while_running == "interrupt":
                 await self._interrupt(request.context.identity, session_id)
             untitled = await self._record_start(run, fork)
         except BaseException:
             self._executor.release(run)
+            run.account.close()
             raise
         await self._launch(run)
         if untitled and self._titling is not None:
@@ -210,11 +220,16 @@ class Runner:
         return untitled
 
     async def _make_title(self, run: Run, titling: SessionTitler) -> None:
-        with log_ids(run_id=run.run_id):
+        with charged_to(run.account), log_ids(run_id=run.run_id):
             made = await titling.title_session(run.session_id, run.request.question, run.request.context)
         if made is not None and not run.ending:
             title, run.side_usage["title"] = made
             run.emit(TitleChanged(title=title))
+        elif run.account is not None and run.task is not None:
+            await asyncio.wait([run.task])
+            with suppress(DatabaseUnavailable):
+                if run.has_ended:
+                    await self._spending.record_late(run.run_id, run.account)
 
     async def _launch(self, run: Run) -> None:
         self._active[run.run_id] = run
@@ -263,6 +278,7 @@ class Runner:
             await self._recorder.record_cancelled(run)
             return
         run.begun = taken.status == "running"
+        run.account = await self._spending.open(request.context.identity, checked=False)
         self._admission.admit_taken_over(begun=run.begun)
         await self._launch(run)
         if self._titling is not None:  # a title in progress was lost with the other process
@@ -282,9 +298,14 @@ class Runner:
         run.leave(ServerStopping("The server is stopping."))
         await run.stopped()
         with suppress(DatabaseUnavailable):  # its lease then expires
+            if run.account is not None:
+                run.account.leave(use_by_model(run.spent))
+                await self._spending.record_late(run.run_id, run.account)
             await self._leases.release(run)
 
     def _forget(self, run: Run) -> None:
         if self._active.get(run.run_id) is run:
             del self._active[run.run_id]
+        if run.account is not None:
+            run.account.close()
         self._event_writer.forget(run)

@@ -16,6 +16,7 @@ from tools.library.job_store import expire_jobs
 from tools.library.versions import expire_versions
 from tools.sessions.checkpoints import delete_threads
 from tools.settings import Settings
+from tools.spending.charges import Spending
 from tools.storage.database import Connection, Database
 
 log = logging.getLogger("citewell.sessions")
@@ -100,9 +101,17 @@ def _days(value: int | Literal["never"]) -> int | None:
     return None if value == "never" else value
 
 
-async def expire(database: Database, *, retention: Retention, job_days: int = 7, dry_run: bool = False) -> Expired:
+async def expire(
+    database: Database,
+    *,
+    retention: Retention,
+    job_days: int = 7,
+    dry_run: bool = False,
+    spending: Spending | None = None,
+) -> Expired:
     """Delete sessions unused for longer than they are kept, expired ephemeral ones, old event logs, and ended jobs.
 
+    With ``spending`` also what was spent longer ago than is kept of it.
     Works in batches, each in its own transaction, and never deletes a session with a run in progress. ``dry_run`` only
     counts. Raises DatabaseUnavailable; batches that are already deleted stay deleted.
     """
@@ -113,6 +122,8 @@ async def expire(database: Database, *, retention: Retention, job_days: int = 7,
             return Expired(idle, ephemeral, events, await expire_jobs(database, days=job_days, dry_run=True))
         deleted = await _delete_sessions(connection, retention)
         events = await _delete_events(connection)
+    if spending is not None:
+        await spending.expire()
     return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
 
 
@@ -124,6 +135,7 @@ async def expire_hourly(
     link_days: int,
     version_days: int,
     audit_days: int,
+    spending: Spending | None = None,
 ) -> None:
     """Run ``expire``, and that of links, versions, audit entries and limits, now and every hour until cancelled.
 
@@ -131,7 +143,7 @@ async def expire_hourly(
     """
     while True:
         try:
-            expired = await expire(database, retention=retention, job_days=job_days)
+            expired = await expire(database, retention=retention, job_days=job_days, spending=spending)
             await expire_links(database, days=link_days)
             await expire_versions(database, days=version_days)
             await expire_audit(database, days=audit_days)

@@ -41,7 +41,7 @@ async def best_title(titler: Titler | None, question: str) -> tuple[str, Spent]:
         title = await RuleTitler().title(question, language=detected, meter=meter)
     title = " ".join(READS_AS_A_MARK.sub("", without_links(title, (question,))).split()) or DEFAULT_TITLE
     ms = round((time.perf_counter() - began) * 1000, 3)
-    return title, Spent(calls=meter.calls, tokens=meter.tokens, ms=ms)
+    return title, meter.spent(ms)
 
 
 class SessionTitler:

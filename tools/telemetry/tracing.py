@@ -77,7 +77,7 @@ def span(
 
 @contextmanager
 def retrieval_span(source: str, query: str, *, top_k: int) -> Iterator[Callable[[SearchResult], SearchResult]]:
-    """Record the span of a search in ``library`` or ``web``; pass the result through what is yielded."""
+    """Record the span of a search in ``library``, ``web`` or ``mcp``; pass the result through what is yielded."""
     attributes: dict[str, str | int] = {
         OPERATION: "retrieval",
         "gen_ai.data_source.id": source,

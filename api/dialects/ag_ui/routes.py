@@ -16,7 +16,7 @@ DIALECT = "ag_ui"
 STREAM = stream_responses("The run's AG-UI events.")
 
 
-@router.post("/agui", responses={**STREAM, **problems(400, 409, 413, 422, 503)}, response_class=Response)
+@router.post("/agui", responses={**STREAM, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response)
 @needs("ask")
 async def run_agent(
     body: RunAgentInput, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner

@@ -45,7 +45,7 @@ Accepts = Annotated[
 STREAM = stream_responses("One assistant message as a UI message stream, version 1.")
 
 
-@router.post("/api/chat", responses={**STREAM, **problems(400, 409, 413, 422, 503)}, response_class=Response)
+@router.post("/api/chat", responses={**STREAM, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response)
 @needs("ask")
 async def chat(
     body: UIChatRequest,

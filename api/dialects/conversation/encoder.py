@@ -34,6 +34,7 @@ STAGES = {
     "load_selected_pages": ("retrieving", 20),
     "search_segments": ("retrieving", 20),
     "search_web": ("retrieving", 20),
+    "search_mcp": ("retrieving", 20),
     "grade_segments": ("grading", 40),
     "rewrite_query": ("rewriting", 50),
     "generate_answer": ("generating", 60),

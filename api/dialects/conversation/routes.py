@@ -75,7 +75,7 @@ router = APIRouter(tags=["conversation"], route_class=EventSourceRoute)
 STREAM: dict[int | str, dict[str, Any]] = {
     **stream_responses("Frames of JSON with a `type`."),
     204: {"description": "The reconnecting reader has received the end: an EventSource stops here."},
-    **problems(400, 404, 409, 413, 422, 503),
+    **problems(400, 404, 409, 413, 422, 429, 503),
 }
 
 

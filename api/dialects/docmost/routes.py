@@ -148,7 +148,7 @@ async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) 
 @router.post(
     "/chat/stream",
     response_class=Response,
-    responses={**STREAM, **error_responses(400, 404, 409, 413, 422, 503)},
+    responses={**STREAM, **error_responses(400, 404, 409, 413, 422, 429, 503)},
 )
 @needs("ask")
 async def stream_ai_chat(

@@ -22,7 +22,9 @@ NEWEST_MESSAGES = 10
 REPLY = stream_responses("The answer with its sources; in parts if the request accepts `text/event-stream`.")
 
 
-@router.post("/messages", response_model=DocsReply, responses={**REPLY, **problems(400, 404, 409, 413, 422, 502, 503)})
+@router.post(
+    "/messages", response_model=DocsReply, responses={**REPLY, **problems(400, 404, 409, 413, 422, 429, 502, 503)}
+)
 @needs("ask")
 async def ask_docs(
     body: DocsQuery, request: Request, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner

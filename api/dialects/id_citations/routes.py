@@ -83,7 +83,7 @@ MADE: dict[int | str, dict[str, Any]] = {
         {"$ref": "#/components/schemas/ChangedMessages"},
     ),
     202: {"description": "The rows of the question and of the answer, which is written in the background."},
-    **problems(400, 404, 413, 422, 503),
+    **problems(400, 404, 413, 422, 429, 503),
 }
 READ: dict[int | str, dict[str, Any]] = {
     200: {"description": "The newest rows; or on request the answer in progress, as frames."},

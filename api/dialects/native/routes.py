@@ -103,7 +103,7 @@ EVENTS = stream_responses(
 @runs_router.post(
     "/api/sessions/{session_id}/runs",
     response_model=FinishedRun,
-    responses={**EVENTS, **problems(400, 404, 409, 413, 422, 502, 503)},
+    responses={**EVENTS, **problems(400, 404, 409, 413, 422, 429, 502, 503)},
 )
 @needs("ask")
 async def start_run(

@@ -13,6 +13,7 @@ from graph.events import RunFinished
 from graph.evidence import (
     Assessment,
     Citation,
+    Cost,
     Disagreement,
     FamilyName,
     Identity,
@@ -125,6 +126,7 @@ class FinishedRun(Body):
     stop_reason: str
     message: Message
     spent: dict[str, Spent]
+    cost: Cost | None = None
 
     @classmethod
     def of(cls, run: Run, end: RunFinished) -> "FinishedRun":
@@ -137,6 +139,7 @@ class FinishedRun(Body):
             stop_reason=end.stop_reason,
             message=end.message,
             spent=end.spent,
+            cost=end.cost,
         )
 
 
@@ -185,6 +188,7 @@ class SessionMessage(Body):
     assessment: Assessment | None = None
     disagreements: list[Disagreement] = Field(default=[])
     spent: dict[str, Spent] = Field(default={})
+    cost: Cost | None = Field(default=None, description="What an answer cost, as far as its models have prices.")
 
 
 class SessionDetail(Body):

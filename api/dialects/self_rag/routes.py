@@ -11,7 +11,7 @@ from api.scopes import needs
 from api.stream import RunStream, stream_responses
 
 router = APIRouter(tags=["self_rag"])
-STREAM = stream_responses("The run as named events.") | problems(400, 413, 422, 503)
+STREAM = stream_responses("The run as named events.") | problems(400, 413, 422, 429, 503)
 
 
 @router.post("/api/rag-chat/stream", response_class=EventSourceResponse, responses=STREAM)

@@ -86,6 +86,7 @@ const answer = {
   disagreements: list(object(disagreement)), assessment: maybe(object(assessment)),
 };
 const spent = record(object({ calls: number, tokens: number, ms: number }));
+const cost = maybe(object({ amount: text, currency: text, unpriced: list(text), estimated: flag }));
 
 /** In the order of the text. @type {Whole} */
 function claims(value) {
@@ -103,8 +104,8 @@ const EVENTS = {
   step_finished: object({ step: text, ms: number }),
   retrieval_decided: object({ needs_retrieval: flag, reason: text, standalone_question: text, fallback }),
   pages_loaded: object({ used: pages, cut: pages, unused: list(text) }),
-  sources_found: object({ kind, query: text, count: number, degraded: named }),
-  search_failed: object({ kind, code: text, message: text }),
+  sources_found: object({ kind, query: text, count: number, degraded: named, servers: list(text) }),
+  search_failed: object({ kind, code: text, message: text, servers: list(text) }),
   sources_graded: object({ sources: list(source), dropped, fallback }),
   sources_disagree: object(disagreement),
   query_rewritten: object({ query: text, reason: text, attempt: number, fallback }),
@@ -119,7 +120,7 @@ const EVENTS = {
   content_removed: object({ section_index: number, kind: text, target: text }),
   answer_assessed: object({ ...assessment, fallback }),
   title_changed: object({ title: text }),
-  run_finished: object({ outcome: oneOf("answered", "abstained", "cancelled"), stop_reason: text, message: object({ ...answer, answer: text }), spent }),
+  run_finished: object({ outcome: oneOf("answered", "abstained", "cancelled"), stop_reason: text, message: object({ ...answer, answer: text }), spent, cost }),
   run_failed: object({ code: text, message: text, suggestion: text, retryable: flag }),
 };
 const envelope = object({ session_id: text, at: text });
@@ -143,7 +144,7 @@ export function eventOf(data) {
 
 const message = object({
   ...answer, message_id: text, run_id: named, parent_message_id: named, role: oneOf("assistant", "user"), content: text, created_at: text,
-  versions: list(text), page_ids: list(text), selected_text: named, stop_reason: named, spent, answering: flag,
+  versions: list(text), page_ids: list(text), selected_text: named, stop_reason: named, spent, cost, answering: flag,
   outcome: (value) => (value === null ? null : oneOf("answered", "abstained", "failed", "cancelled")(value)),
 });
 

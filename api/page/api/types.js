@@ -12,6 +12,7 @@
 /** @typedef {{id: string | null, slug: string | null}} Space */
 /** @typedef {{code: string, message: string, suggestion?: string}} Fallback */
 /** @typedef {{calls: number, tokens: number, ms: number}} Spent */
+/** @typedef {{amount: string, currency: string, unpriced: string[], estimated: boolean}} Cost */
 /** @typedef {{model_calls: number, tokens: number | null, seconds?: number | null}} Budget */
 /** @typedef {{text: string, source_ids: string[], grounded?: boolean}} Section `grounded` is false where the model wrote what it knows itself. */
 /** @typedef {{segment_id: string, document_id: string, title: string, start: number, end: number, quote: string, value: string, date: string, dated_by: "document" | "library" | ""}} Position */
@@ -123,8 +124,9 @@
  *   | {type: "retrieval_decided", needs_retrieval: boolean, reason: string, standalone_question: string,
  *      intent: "content_query" | "small_talk" | "about_library", fallback: Fallback | null}
  *   | {type: "pages_loaded", used: PageUse[], cut: PageUse[], unused: string[]}
- *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null}
- *   | {type: "search_failed", kind: SourceKind, code: string, message: string}
+ *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null,
+ *      servers: string[]}
+ *   | {type: "search_failed", kind: SourceKind, code: string, message: string, servers: string[]}
  *   | {type: "sources_graded", sources: Source[], dropped: Dropped[], fallback: Fallback | null}
  *   | {type: "sources_disagree", segment_ids: string[], reason: string, code: "another_value" | "denied" | null,
  *      parts: string[], positions: Position[]}
@@ -143,7 +145,7 @@
  *      reason: string, model_score: number | null, answerhood: number | null, fallback: Fallback | null}
  *   | {type: "title_changed", title: string}
  *   | {type: "run_finished", outcome: "answered" | "abstained" | "cancelled", stop_reason: string, message: Message,
- *      spent: Record<string, Spent>}
+ *      spent: Record<string, Spent>, cost: Cost | null}
  *   | {type: "run_failed", code: string, message: string, suggestion: string, retryable: boolean}
  * )} RunEvent
  */
@@ -180,6 +182,7 @@
  * @property {Assessment | null} assessment
  * @property {Disagreement[]} disagreements
  * @property {Record<string, Spent>} spent
+ * @property {Cost | null} cost
  */
 
 /** @typedef {{session: Session, messages: SessionMessage[], next_cursor: string | null}} SessionDetail */

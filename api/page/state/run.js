@@ -47,6 +47,7 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {string} title Of the session, where the run gave it one.
  * @property {Answer} answer
  * @property {Record<string, import("../api/types.js").Spent>} spent
+ * @property {import("../api/types.js").Cost | null} cost
  * @property {(RunEvent & {type: "run_failed"}) | null} failure
  * @property {number} seq Of the last event.
  */
@@ -82,6 +83,7 @@ export function newRun(runId, question = "") {
     title: "",
     answer: noAnswer(),
     spent: {},
+    cost: null,
     failure: null,
     seq: 0,
   };
@@ -171,7 +173,7 @@ const SEARCHES = { page: "load_selected_pages", search: "search_segments", web: 
  */
 function note(steps, event) {
   const searched = event.type === "sources_found" || event.type === "search_failed";
-  const tellers = searched ? [SEARCHES[event.kind]] : Object.hasOwn(TOLD_BY, event.type) && TOLD_BY[event.type];
+  const tellers = searched ? [event.servers?.length ? "search_mcp" : SEARCHES[event.kind]] : Object.hasOwn(TOLD_BY, event.type) && TOLD_BY[event.type];
   if (!tellers) return steps;
   let at = steps.findLastIndex((step) => step.ms === null && tellers.includes(step.name));
   if (at < 0) at = steps.findLastIndex((step) => step.ms === null);
@@ -206,10 +208,10 @@ function resumed(run, event) {
 
 /** @param {RunView} run @param {RunEvent & {type: "run_finished"}} event @returns {RunView} */
 function finished(run, event) {
-  const { message, outcome, stop_reason: stopReason, spent } = event;
+  const { message, outcome, stop_reason: stopReason, spent, cost } = event;
   const answer = answerOf({ ...message, outcome, stop_reason: stopReason }, run.answer.sections);
   answer.family ||= run.answer.family;
-  return { ...run, status: "finished", endedAt: event.at, spent, answer };
+  return { ...run, status: "finished", endedAt: event.at, spent, cost, answer };
 }
 
 /**

@@ -19,6 +19,7 @@ import { asSeen } from "./sections.js";
  * @property {string[]} answerVersions
  * @property {string} askedAt
  * @property {Record<string, import("../api/types.js").Spent>} spent
+ * @property {import("../api/types.js").Cost | null} cost
  * @property {import("./run.js").RunView | null} run Where its events are known.
  */
 
@@ -55,6 +56,7 @@ export function turnsOf(messages) {
     turn.answerId = message.message_id;
     turn.answerVersions = message.versions;
     turn.spent = message.spent;
+    turn.cost = message.cost;
     turn.view = turn.key = message.run_id ?? turn.key;
   }
   return turns;
@@ -76,6 +78,7 @@ function asked(message) {
     answerVersions: [],
     askedAt: message.created_at,
     spent: {},
+    cost: null,
     run: null,
   };
 }
@@ -105,6 +108,7 @@ export function liveTurn(run, known = {}) {
     answerVersions: [],
     askedAt: run.startedAt,
     spent: run.spent,
+    cost: run.cost,
     run,
     ...known,
   };
@@ -131,10 +135,10 @@ export function joined(earlier, later) {
   const [question, answer] = [earlier.at(-1), later[0]];
   const cut = question?.answerId === null && answer?.question === "" && answer.questionId === question.questionId;
   if (!cut) return [...earlier, ...later];
-  const { key, view, answerId, answerVersions, spent, run } = answer;
+  const { key, view, answerId, answerVersions, spent, cost, run } = answer;
   return [
     ...earlier.slice(0, -1),
-    { ...question, key, view, answer: answer.answer, answerId, answerVersions, spent, run },
+    { ...question, key, view, answer: answer.answer, answerId, answerVersions, spent, cost, run },
     ...later.slice(1),
   ];
 }

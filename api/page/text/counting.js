@@ -41,7 +41,7 @@ export function counts(steps) {
     switch (event.type) {
       case "sources_found":
         sums.searched ||= event.kind === "search";
-        sums.asked ||= event.kind === "web";
+        sums.asked ||= event.kind === "web" && !event.servers?.length;
         break;
       case "pages_loaded":
         sums.read += event.used.length + event.cut.length;

@@ -6,8 +6,8 @@ import { counts } from "./counting.js";
 /** @typedef {import("../state/run.js").RunView} RunView */
 /** @typedef {import("../state/turns.js").Turn} Turn */
 
-/** What making the title took is in the account, though it is no step, and outside the budget. */
-export const ASIDE = "title";
+/** What making the title and embedding the question took is in the account, though no step, and outside the budget. */
+export const ASIDE = /** @type {const} */ (["title", "embed"]);
 
 /** Say what a run that goes on is doing. @param {RunView} run */
 export function doingNow(run) {
@@ -75,7 +75,7 @@ function ofAnswer({ answer }) {
 export function total(spent) {
   const sum = { calls: 0, tokens: 0, ms: 0 };
   for (const [name, each] of Object.entries(spent)) {
-    if (name === ASIDE) continue;
+    if (ASIDE.some((aside) => aside === name)) continue;
     sum.calls += each.calls;
     sum.tokens += each.tokens;
     sum.ms += each.ms;

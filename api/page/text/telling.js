@@ -60,6 +60,7 @@ const TELLERS = {
 
   search_segments: (step, place) => searched(step, place, words.run.told.library),
   search_web: (step, place) => searched(step, place, words.run.told.web),
+  search_mcp: (step, place) => searched(step, place, words.run.told.servers),
 
   grade_segments(step, { steps, at }) {
     const graded = only(step, "sources_graded");
@@ -134,7 +135,7 @@ const TELLERS = {
 function searched(step, { steps, at, question }, say) {
   const { told } = words.run;
   const [found, hindered] = [only(step, "sources_found"), only(step, "search_failed")];
-  if (!found) return { line: hindered ? told.failed[hindered.kind] : "", failed: hindered !== undefined };
+  if (!found) return { line: hindered ? failure(hindered) : "", failed: hindered !== undefined };
   const known = [
     question,
     ...steps.slice(0, at).flatMap((before) => all(before, "query_rewritten").map((each) => each.query)),
@@ -152,7 +153,7 @@ function aside(event, failed) {
   const { told } = words.run;
   const notes = [];
   if (event.type === "search_failed") {
-    notes.push(note(failed ? event.message : sentence(told.failed[event.kind], event.message), true));
+    notes.push(note(failed ? event.message : sentence(failure(event), event.message), true));
   }
   if (event.type === "sources_found" && event.degraded) notes.push(note(event.degraded, true));
   if (event.type === "sources_disagree") notes.push(note(told.disagree(reasonText(event.reason)), true));
@@ -165,6 +166,11 @@ function aside(event, failed) {
     notes.push(note([message, suggestion].filter(Boolean).join(" "), true));
   }
   return notes.filter((each) => each.text);
+}
+
+/** Say what could not be searched. @param {Extract<RunEvent, {type: "search_failed"}>} event */
+function failure({ kind, servers }) {
+  return words.run.told.failed[servers?.length ? "servers" : kind];
 }
 
 /** Whether a step takes part in repairing what was written. @param {Place} place */

@@ -31,7 +31,7 @@ export function layersOf({ nodes, edges }) {
   const routes = edges.map((edge) => routeOf(edge, !forward.includes(edge), rank));
   const pieces = piecesOf(routes);
   const layers = filled([...depth.keys()], routes, rank);
-  const spine = spineOf(layers, pieces, depth);
+  const spine = spineOf(layers, pieces, depth, ids);
   return { layers: ordered(layers, pieces, spine), routes, pieces, spine };
 }
 
@@ -114,12 +114,14 @@ function filled(ids, routes, rank) {
 
 /**
  * Find the spine, which is drawn straight: up from the last layer, by nodes before waypoints, by those that take the most
- * steps to reach, since what can be reached by a shorter way leaves the main one, and by those with most edges.
+ * steps to reach, since what can be reached by a shorter way leaves the main one, by those with most edges, and by the
+ * first of the graph.
  * @param {string[][]} layers
  * @param {Piece[]} pieces
  * @param {Numbers} depth Of nodes.
+ * @param {string[]} ids Of nodes.
  */
-function spineOf(layers, pieces, depth) {
+function spineOf(layers, pieces, depth, ids) {
   const degree = (/** @type {string} */ id) => pieces.filter(({ upper, lower }) => id === upper || id === lower).length;
   const weight = (/** @type {string} */ id) => ((depth.get(id) ?? -1) + 1) * (pieces.length + 1) + degree(id);
   /** @type {Set<string>} */
@@ -127,7 +129,8 @@ function spineOf(layers, pieces, depth) {
   let below = "";
   for (const layer of [...layers].reverse()) {
     const leading = layer.filter((id) => pieces.some(({ upper, lower, back }) => upper === id && lower === below && !back));
-    const [next] = (below ? leading : [...layer]).sort((one, other) => weight(other) - weight(one));
+    const [next] = (below ? leading : [...layer]).sort((one, other) =>
+      weight(other) - weight(one) || ids.indexOf(one) - ids.indexOf(other));
     if (!next) break;
     spine.add((below = next));
   }

@@ -3,7 +3,7 @@
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { ASIDE, capital, total, took } from "../text/summing.js";
-import { duration, number, percent } from "../words/format.js";
+import { duration, money, number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { reasonOf } from "./answer_outcome.js";
 
@@ -46,7 +46,7 @@ export function runAccount(app) {
     drawn = seen;
     const going = isLive(run);
     fill(table, tableOf(turn, run, going));
-    fill(facts, [...ended(turn, run), ...budget(turn, run, now, going), ...written(turn, run), ...assessed(turn)].flatMap(
+    fill(facts, [...ended(turn, run), ...budget(turn, run, now, going), ...paid(turn, run), ...written(turn, run), ...assessed(turn)].flatMap(
       ([name, told]) => [h("dt", null, name), h("dd", null, told.flatMap((each) => [each && h("p", null, each)]))],
     ), h("dt", null, words.run.account.run), id.element);
   }
@@ -67,8 +67,7 @@ export function runAccount(app) {
 function tableOf(turn, run, going) {
   const { account, nodes } = words.run;
   const spent = spentOf(turn, run);
-  const { [ASIDE]: title, ...steps } = spent;
-  const rows = Object.entries(steps).sort(([one], [other]) => rank(one) - rank(other));
+  const rows = Object.entries(spent).filter(([name]) => !ASIDE.some((aside) => aside === name)).sort(([one], [other]) => rank(one) - rank(other));
   const cells = (/** @type {Spent} */ { ms, calls, tokens }) =>
     [duration(ms), going ? "…" : number(calls), going ? "…" : number(tokens)].map((text) => h("td", null, text));
   const row = (/** @type {string} */ name, /** @type {string} */ named, /** @type {Spent} */ each) =>
@@ -81,7 +80,12 @@ function tableOf(turn, run, going) {
       null,
       rows.map(([name, each]) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, each)),
     ),
-    h("tfoot", null, row("total", account.total, total(spent)), title && row(ASIDE, account.title, title)),
+    h(
+      "tfoot",
+      null,
+      row("total", account.total, total(spent)),
+      ASIDE.map((name) => spent[name] && row(name, account[name], spent[name])),
+    ),
   ];
 }
 
@@ -146,6 +150,19 @@ function leftOf(turn, run, now) {
     lines.push(account.timeLeft(duration(rest), duration(seconds * 1000)));
   }
   return lines;
+}
+
+/** What the run cost, where its models have prices. @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */
+function paid(turn, run) {
+  const { account } = words.run;
+  const cost = turn.cost ?? run?.cost;
+  if (!cost) return [];
+  const amount = money(cost.amount, cost.currency);
+  const { unpriced } = cost;
+  return [[account.cost, [
+    cost.estimated ? account.about(amount) : amount,
+    unpriced.length ? account.unpriced(words.run.listed(unpriced)) : null,
+  ]]];
 }
 
 /** @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */

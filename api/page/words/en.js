@@ -85,6 +85,7 @@ export const en = {
       budget_model_calls: "The limit on model calls was reached, so steps were left out.",
       budget_seconds: "The time limit was reached, so steps were left out.",
       budget_tokens: "The limit on tokens was reached, so steps were left out.",
+      budget_day: "The limit on what may be spent in a day was reached, so steps were left out.",
       cancel_requested: "Stopped by you.",
       client_disconnected: "Stopped because its reader went away.",
       interrupted: "Stopped for another question.",

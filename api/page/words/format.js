@@ -18,6 +18,11 @@ export function number(value) {
   return writing().format(value);
 }
 
+/** Write an amount of money, of which a run takes very little. @param {string} amount @param {string} currency */
+export function money(amount, currency) {
+  return writing({ style: "currency", currency, maximumFractionDigits: 6 }).format(Number(amount));
+}
+
 /** Write a share in [0, 1], such as a score, in per cent. @param {number} share */
 export function percent(share) {
   return writing({ style: "percent" }).format(share);

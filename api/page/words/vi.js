@@ -83,6 +83,7 @@ export const vi = {
       budget_model_calls: "Đã hết số lần gọi mô hình, nên một số bước bị bỏ qua.",
       budget_seconds: "Đã hết thời gian, nên một số bước bị bỏ qua.",
       budget_tokens: "Đã hết số token, nên một số bước bị bỏ qua.",
+      budget_day: "Đã hết mức được chi trong ngày, nên một số bước bị bỏ qua.",
       cancel_requested: "Bạn đã dừng.",
       client_disconnected: "Đã dừng vì người đọc rời đi.",
       interrupted: "Đã dừng để trả lời câu hỏi khác.",

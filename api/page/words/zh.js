@@ -83,6 +83,7 @@ export const zh = {
       budget_model_calls: "已达到模型调用次数上限，因此省略了一些步骤。",
       budget_seconds: "已达到时间上限，因此省略了一些步骤。",
       budget_tokens: "已达到词元上限，因此省略了一些步骤。",
+      budget_day: "已达到当日的支出上限，因此省略了一些步骤。",
       cancel_requested: "您停止了回答。",
       client_disconnected: "因读者离开而停止。",
       interrupted: "为回答另一个问题而停止。",

@@ -8,9 +8,10 @@ const MANUAL = new URL("../../../docs/architecture.md", import.meta.url);
 
 /** Read the graph of today. */
 export function drawn() {
-  const edges = [...readFileSync(MANUAL, "utf8").matchAll(/^\t(\w+) (-->|-\.->) (\w+);$/gm)];
+  const manual = readFileSync(MANUAL, "utf8");
+  const edges = [...manual.matchAll(/^\t(\w+) (-->|-\.->) (\w+);$/gm)];
   return graphOf({
-    nodes: [...new Set(edges.flatMap(([, from, , to]) => [from, to]))].map((id) => ({ id })),
+    nodes: [...manual.matchAll(/^\t(\w+)\(.*\)/gm)].map(([, id]) => ({ id })),
     edges: edges.map(([, from, arrow, to]) => ({ from, to, conditional: arrow === "-.->" })),
   });
 }

@@ -1,0 +1,146 @@
+"""What was spent: your own use, or for whoever may see it that of the whole workspace, with the limits of today."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from api.dependencies import AppSettings, Granted, Me, OpenLibrary
+from api.fields import Body
+from api.problems import problems
+from api.scopes import needs
+from graph.errors import InvalidRequest, NotPermitted
+from tools.auth.identities import Grant
+from tools.spending.accounts import Scope
+from tools.spending.charges import By, SpentRow
+from tools.spending.prices import plain
+
+router = APIRouter(tags=["spending"])
+DAYS = 30  # by default
+MOST_DAYS = 3660
+
+Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(9000, 1, 1))]
+
+
+class Amount(Body):
+    """An exact decimal number of a currency (ISO 4217)."""
+
+    amount: str
+    currency: str
+
+
+class Use(Body):
+    """What was used. Of the models in `unpriced` no price is known, so `costs` are without their `unpriced_tokens`.
+
+    `estimated_calls` are those whose endpoint reported no tokens. `costs` has several currencies only where the
+    deployment changed its own.
+    """
+
+    runs: int
+    calls: int
+    estimated_calls: int
+    input_tokens: int
+    cached_input_tokens: int
+    output_tokens: int
+    costs: list[Amount]
+    unpriced: list[str]
+    unpriced_tokens: int
+
+
+class UseOf(Use):
+    """What was used of one day, model, user or session, which is its `name`; null where it belongs to none."""
+
+    name: str | None
+
+
+class DayLimit(Body):
+    """A limit of the day, and what counts for it so far; amounts of money are decimal numbers."""
+
+    of: Scope
+    what: Literal["runs", "tokens", "cost"]
+    limit: str
+    used: str
+    currency: str | None
+
+
+class SpendingReport(Body):
+    """What was used from `since` to `until`, both included, by day, model, user or session."""
+
+    of: Literal["me", "everyone"]
+    by: By
+    since: date
+    until: date
+    total: Use
+    rows: list[UseOf]
+    limits: list[DayLimit]
+    day_ends_at: datetime
+
+
+def may_see_everyone(grant: Grant, workspace: str) -> bool:
+    """Whether credentials may see what others spend in a workspace; where nobody logs in, these are everybody's."""
+    return "admin" in grant.rights_in(workspace).scopes
+
+
+@router.get("/api/spending", responses=problems(422, 503))
+@needs("ask", lists=True)
+async def read_spending(
+    me: Me,
+    grant: Granted,
+    settings: AppSettings,
+    library: OpenLibrary,
+    by: Annotated[By, Query(description="What to add up by.")] = "day",
+    of: Annotated[Literal["me", "everyone"], Query(description="Your own use, or that of the whole workspace.")] = "me",
+    since: Annotated[Day | None, Query(description="The first day; by default 29 days before the last.")] = None,
+    until: Annotated[Day | None, Query(description="The last day; by default today.")] = None,
+) -> SpendingReport:
+    """Return what was spent on models, and what is left of today's limits.
+
+    Days are those of the deployment's time zone. At most 1000 rows.
+    """
+    everyone = of == "everyone"
+    if everyone and not may_see_everyone(grant, me.workspace):
+        raise NotPermitted(
+            "of: what everyone spends needs the scope admin; these credentials show your own use alone.",
+            suggestion="Leave `of` out, or use a key of `citewell keys create --scope ask,admin`.",
+        )
+    last = until or library.spending.gate.today()
+    first = since or last - timedelta(days=DAYS - 1)
+    if not 0 <= (last - first).days <= MOST_DAYS:
+        raise InvalidRequest(f"since: it has to be at most {MOST_DAYS} days before until.")
+    rows = await library.spending.report(me, by, since=first, until=last, everyone=everyone)
+    total = await library.spending.total(me, since=first, until=last, everyone=everyone)
+    limits = [
+        DayLimit(
+            of=each.scope,
+            what=each.what,
+            limit=plain(each.limit),
+            used=plain(each.used),
+            currency=settings.spending.currency if each.what == "cost" else None,
+        )
+        for each in await library.spending.limits(me, everyone=everyone)
+    ]
+    return SpendingReport(
+        of=of,
+        by=by,
+        since=first,
+        until=last,
+        total=_use(total),
+        rows=[UseOf(name=row.name, **_use(row).model_dump()) for row in rows],
+        limits=limits,
+        day_ends_at=library.spending.day_ends_at().astimezone(UTC),
+    )
+
+
+def _use(row: SpentRow) -> Use:
+    return Use(
+        runs=row.runs,
+        calls=row.calls,
+        estimated_calls=row.estimated_calls,
+        input_tokens=row.input_tokens,
+        cached_input_tokens=row.cached_tokens,
+        output_tokens=row.output_tokens,
+        costs=[Amount(amount=amount, currency=currency) for amount, currency in row.amounts],
+        unpriced=row.unpriced,
+        unpriced_tokens=row.unpriced_tokens,
+    )

@@ -1,0 +1,296 @@
+"""What was spent, stored exactly: a row for each run when it is asked, and one for each model when it ends."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Literal
+from uuid import uuid4
+
+from graph.evidence import Identity, ModelUse
+from graph.usage import charged_to
+from tools.settings import SpendingSettings
+from tools.spending.accounts import DayTotals, Gate, Payer, RunAccount, Scope, Totals, day_end
+from tools.spending.prices import plain
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
+
+By = Literal["day", "model", "user", "session"]
+Limited = Literal["runs", "tokens", "cost"]
+LIMITED: tuple[Limited, ...] = ("runs", "tokens", "cost")
+MOST_ROWS = 1000
+
+# For the statement that opens a run: its row, from the CTEs with the run and its session.
+RECORD_RUN = """
+INSERT INTO spending (charge_id, model, kind, workspace, "user", session_id, key_id, address, day)
+SELECT entered.run_id, '', 'run', asked.workspace, asked."user", asked.session_id, %(key_id)s, %(address)s, %(day)s
+FROM entered, asked
+"""
+# For the statement that ends a run. What comes late, as of a title, adds to the model's row.
+RECORD_USE = """
+INSERT INTO spending (charge_id, model, kind, workspace, "user", session_id, key_id, address, day, calls,
+                      estimated_calls, input_tokens, cached_tokens, output_tokens, cost, currency)
+SELECT run.charge_id, used.model, run.kind, run.workspace, run."user", run.session_id, run.key_id, run.address, run.day,
+       used.calls, used.estimated_calls, used.input_tokens, used.cached_tokens, used.output_tokens, used.cost,
+       CASE WHEN used.cost IS NOT NULL THEN %(currency)s::text END
+FROM spending AS run, unnest(
+    %(models)s::text[], %(calls)s::integer[], %(estimated)s::integer[], %(inputs)s::bigint[], %(cached)s::bigint[],
+    %(outputs)s::bigint[], %(costs)s::numeric[]
+) AS used (model, calls, estimated_calls, input_tokens, cached_tokens, output_tokens, cost)
+WHERE run.charge_id = %(run_id)s::uuid AND run.model = ''
+ON CONFLICT (charge_id, model) DO UPDATE
+SET calls = spending.calls + excluded.calls, estimated_calls = spending.estimated_calls + excluded.estimated_calls,
+    input_tokens = spending.input_tokens + excluded.input_tokens,
+    cached_tokens = spending.cached_tokens + excluded.cached_tokens,
+    output_tokens = spending.output_tokens + excluded.output_tokens, cost = spending.cost + excluded.cost
+"""
+_RECORD_VERIFICATION = """
+INSERT INTO spending (charge_id, model, kind, workspace, "user", key_id, address, day)
+VALUES (%(run_id)s, '', 'verification', %(workspace)s, %(user)s, %(key_id)s, %(address)s, %(day)s)
+"""
+_IS_DELETED = "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE run_id = %s)"
+_DAY = """
+SELECT count(*) FILTER (WHERE model = '' AND kind = 'run'), coalesce(sum(input_tokens + output_tokens), 0),
+       coalesce(sum(cost) FILTER (WHERE currency = %(currency)s), 0)
+FROM spending WHERE workspace = %(workspace)s AND day = %(day)s
+"""
+_OWN: Mapping[Scope, str] = {
+    "workspace": "",
+    "user": 'AND "user" = %(user)s',
+    "key": 'AND "user" = %(user)s AND key_id = %(key_id)s',  # a key is one user's
+    "address": "AND address = %(address)s",
+}
+_FORGET_ADDRESSES = "UPDATE spending SET address = NULL WHERE address IS NOT NULL AND day < %(today)s"
+_EXPIRE = "DELETE FROM spending WHERE day < %(oldest)s"
+_GROUPS: Mapping[By, str] = {"day": "day::text", "model": "model", "user": '"user"', "session": "session_id::text"}
+_REPORT = """
+SELECT {group} AS name, currency,
+       count(*) FILTER (WHERE kind = 'run' AND {is_run}), coalesce(sum(calls), 0), coalesce(sum(estimated_calls), 0),
+       coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0), coalesce(sum(output_tokens), 0), sum(cost),
+       coalesce(sum(input_tokens + output_tokens) FILTER (WHERE cost IS NULL), 0),
+       array_agg(DISTINCT model) FILTER (WHERE cost IS NULL AND model <> ''), max(created_at)
+FROM spending
+WHERE workspace = %(workspace)s AND day BETWEEN %(since)s AND %(until)s
+  AND (%(user)s::text IS NULL OR "user" = %(user)s) AND {belongs}
+GROUP BY 1, 2
+"""
+
+
+@dataclass(slots=True)
+class SpentRow:
+    """What was used of one day, model, user or session, or in all. ``costs`` are exact amounts by currency.
+
+    ``unpriced`` are the models whose cost is not known, with ``unpriced_tokens`` in all.
+    """
+
+    name: str | None
+    runs: int = 0
+    calls: int = 0
+    estimated_calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    costs: dict[str, Decimal] = field(default_factory=dict)
+    unpriced_tokens: int = 0
+    unpriced: list[str] = field(default_factory=list)
+    last_at: datetime | None = None
+
+    def add(self, row: Any) -> None:
+        """Add a group of one currency, or of none."""
+        _, currency, runs, calls, estimated, inputs, cached, outputs, cost, unpriced_tokens, unpriced, last_at = row
+        self.runs += runs
+        self.calls += calls
+        self.estimated_calls += estimated
+        self.input_tokens += int(inputs)
+        self.cached_tokens += int(cached)
+        self.output_tokens += int(outputs)
+        if currency is not None:
+            self.costs[currency] = self.costs.get(currency, Decimal(0)) + cost
+        self.unpriced_tokens += int(unpriced_tokens)
+        self.unpriced = sorted({*self.unpriced, *(unpriced or ())})
+        self.last_at = last_at if self.last_at is None else max(self.last_at, last_at)
+
+    @property
+    def amounts(self) -> list[tuple[str, str]]:
+        """The costs as plain decimal numbers, each with its currency."""
+        return [(plain(amount), currency) for currency, amount in sorted(self.costs.items())]
+
+
+@dataclass(frozen=True, slots=True)
+class LimitUse:
+    """A limit of the day, and what counts for it so far."""
+
+    scope: Scope
+    what: Limited
+    limit: int | Decimal
+    used: int | Decimal
+
+
+class Spending:
+    """What is spent in a deployment, and the limits on it."""
+
+    def __init__(self, database: Database, workspaces: Workspaces, settings: SpendingSettings | None = None) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self.settings = settings or SpendingSettings()
+        self.gate = Gate(self.settings, self._read_day)
+
+    async def open(self, identity: Identity, *, checked: bool = True) -> RunAccount:
+        """Open the account of a run that this task starts; without ``checked`` whatever the limits say.
+
+        Raises SpendingLimitReached, NotFound, DatabaseUnavailable.
+        """
+        return await self.gate.open(self._payer(identity), checked=checked)
+
+    def _payer(self, identity: Identity) -> Payer:
+        payer = Payer.of(identity)
+        by_address = self.settings.limits_of(identity.workspace).address.model_dump(exclude_none=True)
+        return payer if by_address else Payer(identity, payer.key_id)  # an address is not kept for nothing
+
+    def run_fields(self, account: RunAccount | None) -> dict[str, Any]:
+        """Return the parameters of ``RECORD_RUN``; without an account, those of a run by no key and no address."""
+        if account is None:
+            return {"key_id": None, "address": None, "day": self.gate.today()}
+        return {"key_id": account.payer.key_id, "address": account.payer.address, "day": account.day}
+
+    def use_fields(self, use: Mapping[str, ModelUse]) -> dict[str, Any]:
+        """Return the parameters of ``RECORD_USE``, but for the run's id."""
+        rows = list(use.values())
+        return {
+            "models": list(use),
+            "calls": [each["calls"] for each in rows],
+            "estimated": [each["estimated_calls"] for each in rows],
+            "inputs": [each["input_tokens"] for each in rows],
+            "cached": [each["cached_tokens"] for each in rows],
+            "outputs": [each["output_tokens"] for each in rows],
+            "costs": [self.gate.prices.cost(model, each) for model, each in use.items()],
+            "currency": self.settings.currency,
+        }
+
+    async def record_late(self, run_id: str, account: RunAccount, *, if_deleted: bool = False) -> None:
+        """Store what a run used and its end did not store, as of a title that came late.
+
+        Also what a step used that was cut off as the process stopped, or as its session was deleted.
+
+        With ``if_deleted`` only where the run is deleted; another process accounts for one that it took over.
+        """
+        if not (use := account.unstored()):
+            return
+        async with self._database.connection() as connection:
+            if if_deleted:
+                row = await (await connection.execute(_IS_DELETED, [run_id])).fetchone()
+                if row is None or not row[0]:
+                    return
+            await connection.execute(RECORD_USE, {"run_id": run_id, **self.use_fields(use)})
+        account.settle(use)
+
+    @asynccontextmanager
+    async def verification(self, identity: Identity) -> AsyncIterator[None]:
+        """Charge what a verification uses. It is never refused: where a limit is reached, no model is asked."""
+        account = await self.open(identity, checked=False)
+        try:
+            await account.refresh()
+            with charged_to(account):
+                yield
+        finally:
+            try:
+                await self._store_verification(account)
+            finally:
+                account.close()
+
+    async def _store_verification(self, account: RunAccount) -> None:
+        if not (use := account.unstored()):
+            return
+        identity = account.payer.identity
+        number = await self._workspaces.number(identity.workspace)
+        row = {"run_id": str(uuid4()), "workspace": number, "user": identity.user, **self.run_fields(account)}
+        async with self._database.connection() as connection, connection.transaction():
+            await connection.execute(_RECORD_VERIFICATION, row)
+            await connection.execute(RECORD_USE, {**row, **self.use_fields(use)})
+        account.settle(use)
+
+    async def report(
+        self, identity: Identity, by: By, *, since: date, until: date, everyone: bool = False
+    ) -> list[SpentRow]:
+        """Return what an identity, or ``everyone`` in its workspace, used from one day to another, both included.
+
+        Days come newest first, sessions in the order of their last run, the others by tokens; at most 1000 rows. The
+        runs of a model are those that used it.
+        """
+        belongs = {"model": "model <> ''", "session": "session_id IS NOT NULL"}.get(by, "true")
+        is_run = "true" if by == "model" else "model = ''"
+        query = _REPORT.format(group=_GROUPS[by], is_run=is_run, belongs=belongs)
+        rows = await self._grouped(query, identity, since, until, everyone)
+        return sorted(rows, key=lambda row: _order(row, by), reverse=True)[:MOST_ROWS]
+
+    async def total(self, identity: Identity, *, since: date, until: date, everyone: bool = False) -> SpentRow:
+        """Return the sum of what ``report`` tells."""
+        query = _REPORT.format(group="NULL::text", is_run="model = ''", belongs="true")
+        rows = await self._grouped(query, identity, since, until, everyone)
+        return rows[0] if rows else SpentRow(None)
+
+    async def _grouped(
+        self, query: str, identity: Identity, since: date, until: date, everyone: bool
+    ) -> list[SpentRow]:
+        values = {
+            "workspace": await self._workspaces.number(identity.workspace),
+            "user": None if everyone else identity.user,
+            "since": since,
+            "until": until,
+        }
+        async with self._database.connection() as connection:
+            found = await (await connection.execute(query.encode(), values)).fetchall()
+        rows: dict[str | None, SpentRow] = {}
+        for each in found:
+            rows.setdefault(each[0], SpentRow(each[0])).add(each)
+        return list(rows.values())
+
+    async def limits(self, identity: Identity, *, everyone: bool = False) -> list[LimitUse]:
+        """Return the limits of today that hold for whom this task acts for, with what was used of them.
+
+        Without ``everyone`` those of the whole workspace are left out.
+        """
+        payer = self._payer(identity)
+        limited = {scope: each for scope, each in self.gate.limits(payer).items() if everyone or scope != "workspace"}
+        totals = await self._read_day(payer, self.gate.today(), list(limited)) if limited else {}
+        return [
+            LimitUse(scope, what, limit, getattr(totals[scope], what))
+            for scope, limits in limited.items()
+            for what in LIMITED
+            if (limit := getattr(limits, what)) is not None
+        ]
+
+    def day_ends_at(self) -> datetime:
+        """Return when today ends."""
+        return day_end(self.gate.today(), self.settings.zone)
+
+    async def expire(self) -> int:
+        """Delete what is older than ``keep_days``, and the addresses of days that are over; return how many rows."""
+        today = self.gate.today()
+        oldest = date.fromordinal(today.toordinal() - self.settings.keep_days)
+        async with self._database.connection() as connection:
+            await connection.execute(_FORGET_ADDRESSES, {"today": today})
+            return (await connection.execute(_EXPIRE, {"oldest": oldest})).rowcount
+
+    async def _read_day(self, payer: Payer, day: date, scopes: Sequence[Scope]) -> DayTotals:
+        query = " UNION ALL ".join(f"{_DAY} {_OWN[scope]}" for scope in scopes)
+        values = {
+            "workspace": await self._workspaces.number(payer.identity.workspace),
+            "day": day,
+            "user": payer.identity.user,
+            "key_id": payer.key_id,
+            "address": payer.address,
+            "currency": self.settings.currency,
+        }
+        async with self._database.connection() as connection:
+            rows = await (await connection.execute(query.encode(), values)).fetchall()
+        return {scope: Totals(row[0], int(row[1]), row[2]) for scope, row in zip(scopes, rows, strict=True)}
+
+
+def _order(row: SpentRow, by: By) -> Any:
+    if by == "day":
+        return row.name or ""
+    if by == "session":
+        return row.last_at
+    return (row.input_tokens + row.output_tokens, row.runs, row.name or "")
