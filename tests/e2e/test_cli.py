@@ -152,7 +152,7 @@ def test_an_answer_comes_with_its_proof(home: Home, kiln: str) -> None:
     assert list(asked) == [
         "run_id", "session_id", "message_id", "question", "standalone_question", "needs_retrieval", "family", "model",
         "outcome", "stop_reason", "answer", "sections", "citations", "sources", "nearest", "claims", "assessment",
-        "disagreements", "spent",
+        "disagreements", "spent", "cost",
     ]  # fmt: skip
     assert (asked["outcome"], asked["family"]) == ("answered", "extractive")
     text = home.citewell("documents", "raw", kiln, "-w", "kiln").out
