@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from answers.model_words import without_links, without_marks
 from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.page.attacks import EVERY, KEYS, MARKUP, corpus, deep, marked
@@ -161,7 +162,7 @@ async def test_what_the_model_says_of_its_steps_is_text(chromium_page: Visits, s
     await asked(watch, "How long is the notice period?")
     await expect(watch.page.get_by_text("No answer in your sources")).to_be_visible()
     await watch.unfold()
-    await holds(watch, [said[1], said[2]])
+    await holds(watch, [without_marks(without_links(text)) for text in said[1:3]])
     await watch.untouched()
 
 
