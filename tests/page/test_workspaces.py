@@ -74,7 +74,7 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("Your library holds no documents yet.").first).to_be_visible()
     await page.get_by_role("button", name="New session").click()
-    await expect(page.get_by_text("citewell ingest FOLDER")).to_be_visible()
+    await expect(page.locator(".empty").get_by_text("citewell ingest FOLDER")).to_be_visible()
     await page.get_by_role("button", name="Open the library").click()
     library = page.get_by_role("dialog", name="Library")
     await library.get_by_role("button", name="Paste text").click()
@@ -84,7 +84,7 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await expect(library.get_by_text("Added, 1 segment")).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("button", name="Ferry times")).to_be_visible()
-    await expect(page.get_by_text("citewell ingest FOLDER")).to_have_count(0)
+    await expect(page.locator(".empty").get_by_text("citewell ingest FOLDER")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("width", "height", "left"), [(320, 256, 90), (844, 200, 60)])
