@@ -251,3 +251,18 @@ async def test_a_source_gives_its_readers_to_its_documents_and_takes_them_away(
     (root / "vault.md").write_text("The vault is below the stairs.", encoding="utf-8")
     assert (await library.syncer.sync(ann, await sources.get(ann, ours.source_id))).counts["changed"] == 1
     assert (await library.documents.get(bob, document.document_id)).readers is None
+
+
+async def test_who_may_read_one_small_space_finds_what_is_in_it_among_all_others(library: Library) -> None:
+    everywhere = Identity("fleet", "local")
+    await library.workspaces.ensure(everywhere.workspace)
+    fleet = [
+        NewDocument(text=f"Người gác số {number} thắp đèn của bến tàu lúc hoàng hôn.", title=f"Log {number}")
+        for number in range(6000)
+    ]
+    # In Vietnamese, so that words alone are searched: with vectors, all of a library of this size are compared.
+    yard = "Ở sân, người làm vườn thắp đèn của bến tàu lúc bình minh, khi cửa xưởng mở và cần cẩu bắt đầu quay."
+    fleet.append(NewDocument(text=yard, title="Yard", space={"id": None, "slug": "yard"}))
+    assert len([each async for each in library.ingestor.ingest_many(everywhere, fleet)]) == len(fleet)
+    query = SearchQuery("Người gác thắp đèn của bến tàu lúc nào?", replace(everywhere, spaces=("yard",)), min_score=0.0)
+    assert [hit.segment.text for hit in (await library.searcher.search(query)).hits] == [yard]

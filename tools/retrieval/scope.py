@@ -147,13 +147,11 @@ class ReadableShares:
 
 
 # Of each index its own part, so that those that are for others are not looked at.
+_KEPT = f"d.workspace = %(workspace)s AND d.deleted_at IS NULL AND {LASTING} AND {IN_SPACES}"
 _READABLE_IDS = f"""
-SELECT d.document_id FROM documents AS d
-WHERE d.workspace = %(workspace)s AND d.owner IS NULL AND d.readers IS NULL AND d.deleted_at IS NULL AND {LASTING}
-UNION SELECT d.document_id FROM documents AS d
-WHERE d.workspace = %(workspace)s AND d.owner = %(user)s AND d.deleted_at IS NULL AND {LASTING}
-UNION SELECT d.document_id FROM documents AS d
-WHERE d.workspace = %(workspace)s AND d.readers && %(principals)s::text[] AND d.deleted_at IS NULL AND {LASTING}
+SELECT d.document_id FROM documents AS d WHERE {_KEPT} AND d.owner IS NULL AND d.readers IS NULL
+UNION SELECT d.document_id FROM documents AS d WHERE {_KEPT} AND d.owner = %(user)s
+UNION SELECT d.document_id FROM documents AS d WHERE {_KEPT} AND d.readers && %(principals)s::text[]
 """
 _FEW_READABLE = f"SELECT document_id FROM ({_READABLE_IDS}) AS d LIMIT %(most)s"
 _REACH = f"""
