@@ -1,5 +1,6 @@
 """Attacks through every text that reaches the page: nothing runs, nothing is fetched, and the text stands as text."""
 
+import asyncio
 import json
 import random
 import re
@@ -97,9 +98,14 @@ async def asked(watch: Watch, question: str) -> None:
 
 
 async def holds(watch: Watch, texts: list[str]) -> None:
-    """Check that the page holds texts as they are, but for white space, which stands between elements too."""
-    held = "".join((await watch.text()).split())
-    assert [text for text in texts if "".join(text.split()) not in held] == []
+    """Check that the page comes to hold texts as they are, but for white space, which stands between elements too."""
+    missing = texts
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LONG / 1000):
+            while missing:
+                held = "".join((await watch.text()).split())
+                missing = [text for text in texts if "".join(text.split()) not in held]
+    assert missing == []
 
 
 async def cited(site: Site, document_id: str) -> dict[str, str]:

@@ -239,8 +239,18 @@ def test_as_root_the_programs_of_a_private_environment_are_copied(folder: Path) 
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+def postmaster_of(folder: Path) -> int | None:
+    """Return the process whose server the folder is, and None while there is none."""
+    try:
+        written = (folder / "postmaster.pid").read_text().split()
+    except FileNotFoundError:
+        return None
+    return int(written[0]) if written else None
+
+
 def kill_postmaster(folder: Path) -> int:
-    postmaster = int((folder / "postmaster.pid").read_text().split()[0])
+    postmaster = postmaster_of(folder)
+    assert postmaster is not None
     os.kill(postmaster, signal.SIGKILL)
     return postmaster
 
@@ -267,9 +277,7 @@ async def test_a_server_that_was_killed_is_started_again_and_its_users_are_back(
         assert await reachable(database)
         assert await reachable(another)
         first = kill_postmaster(folder / "postgres")
-        await until(
-            lambda: asyncio.sleep(0, (folder / "postgres/postmaster.pid").read_text().split()[:1] != [str(first)])
-        )
+        await until(lambda: asyncio.sleep(0, postmaster_of(folder / "postgres") not in (None, first)))
         await until(lambda: reachable(database))
         await until(lambda: reachable(another))
     with pytest.raises(DatabaseUnavailable):
