@@ -32,7 +32,7 @@ RUN = [
     "--phases",
     "examples,coverage,fuzzing",
     "--workers",
-    "2",
+    "1",  # with two threads, hypothesis sometimes breaks a cache of its own
     "--continue-on-failure",
 ]
 
@@ -54,7 +54,7 @@ async def test_every_answer_is_one_that_the_description_has(
             stderr=asyncio.subprocess.STDOUT,
         )
         told, _ = await running.communicate()
-    report = re.sub(r"\S{300,}", "…", told.decode(errors="replace"))
+    report = re.sub(r"\S{300,}", "…", told.decode(errors="replace"))[-30_000:]
     with capsys.disabled():
         tried = f"{told_of('Selected|Tested', report)}; {told_of('[0-9]+ generated', report)}"
         sys.stdout.write(f"\nschemathesis: operations {tried}\n")
