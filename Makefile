@@ -33,7 +33,7 @@ PAGE_CHECKS := $(if $(NODE),$(PAGE)/node_modules/.package-lock.json)
 test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, three files at a time: they wait more than they work
 	@$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-contract: .venv/dev.installed .contract/installed ## hold the service to its OpenAPI document, with schemathesis
+contract: .venv/dev.installed .contract/installed ## hold the service to its OpenAPI document; CONTRACT_SECONDS=60 bounds it
 	@PATH="$(CURDIR)/.contract/bin:$$PATH" $(RUN)/pytest tests/api/test_contract.py $(ARGS)
 
 check: .venv/dev.installed $(PAGE_CHECKS) ## check formatting, style, types and layers
@@ -82,7 +82,7 @@ tests/%/node/node_modules/.package-lock.json: tests/%/node/package-lock.json tes
 
 .contract/installed: requirements/contract.txt .venv/dev.installed
 	@$(RUN)/python -m venv .contract
-	@.contract/bin/pip install --quiet --disable-pip-version-check -r requirements/contract.txt
+	@.contract/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/contract.txt
 	@touch $@
 
 .venv/dev.installed: requirements/dev.txt pyproject.toml

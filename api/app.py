@@ -25,6 +25,7 @@ from api.openapi import describe
 from api.problems import install_error_handlers
 from api.routes.audit_routes import router as audit_router_
 from api.routes.job_routes import router as jobs_router_
+from api.routes.key_routes import router as keys_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
@@ -138,6 +139,7 @@ def mount_routes(app: FastAPI) -> None:
         workspaces_router_,
         spending_router_,
         audit_router_,
+        keys_router_,
         login_router_,
         graph_router_,
         health_router_,

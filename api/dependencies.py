@@ -56,7 +56,7 @@ class GrantedRunner:
 
     def __init__(self, citewell: Citewell, identity: Identity, grant: Grant, audited: Audited) -> None:
         self._runner = citewell.runner
-        self._limits = UsedLimits(citewell.library.database)
+        self._limits = UsedLimits(citewell.library.database, citewell.library.settings.spending.zone)
         self._identity = identity
         self._grant = grant
         self._audited = audited

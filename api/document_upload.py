@@ -68,12 +68,27 @@ def schema_of(body: type[Body]) -> dict[str, Any]:
     return schema
 
 
+def form_schema() -> dict[str, Any]:
+    """Return the schema of a document's form, in which every field is text and a field that is left out is null."""
+    schema = schema_of(DocumentForm)
+    return {**schema, "properties": {name: _text_of(name, field) for name, field in schema["properties"].items()}}
+
+
+def _text_of(name: str, field: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a form's field that has this schema in JSON."""
+    named = {key: value for key, value in field.items() if key not in ("anyOf", "default")}
+    content = next(branch for branch in field.get("anyOf", [field]) if branch.get("type") != "null")
+    if name in JSON_FIELDS:
+        return {**named, "type": "string", "contentMediaType": "application/json", "contentSchema": content}
+    return {**content, **named}
+
+
 UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
             "application/json": {"schema": schema_of(DocumentText)},
-            "multipart/form-data": {"schema": schema_of(DocumentForm)},
+            "multipart/form-data": {"schema": form_schema()},
         },
     }
 }

@@ -91,6 +91,7 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         server_header=False,
         # A trusted proxy is known by the socket's own peer, which uvicorn would replace by what X-Forwarded-For says.
         proxy_headers=settings.auth.mode != "proxy",
+        forwarded_allow_ips=[str(network) for network in settings.http.trusted_proxies] or None,
         timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
     )
 

@@ -1,7 +1,5 @@
 """citewell keys: create, list and revoke API keys."""
 
-import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,12 +7,11 @@ import typer
 from cli.command import Storage, opened_database, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
-from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from tools.auth.api_keys import ApiKey, ApiKeys, KeyTerms
+    from tools.auth.api_keys import ApiKey, ApiKeys
 
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 Label = Annotated[str, typer.Option(help="What the key is for, shown in the list.", show_default=False)]
@@ -45,9 +42,7 @@ Minutely = Annotated[int | None, typer.Option(min=0, help="Requests a minute; 0 
 MinutelyByAddress = Annotated[
     int | None, typer.Option(min=0, help="Requests a minute from one address; 0 for any number.", show_default=False)
 ]
-RunsADay = Annotated[
-    int | None, typer.Option(min=0, help="Questions a day, in UTC; 0 for any number.", show_default=False)
-]
+RunsADay = Annotated[int | None, typer.Option(min=0, help="Questions a day; 0 for any number.", show_default=False)]
 CREATED = (
     "key_id",
     "workspace",
@@ -61,7 +56,8 @@ CREATED = (
     "a_minute_by_address",
     "runs_a_day",
 )
-PUBLIC_LIMITS = (600, 60, 2000)  # of a public key, where none are given
+# Options of a new key: scopes, spaces, origins, whether it is public, and its limits.
+_Wanted = tuple[list[str] | None, list[str] | None, list[str] | None, bool, tuple[int | None, int | None, int | None]]
 
 
 @keys.command()
@@ -84,8 +80,8 @@ def create(
     otherwise 600 times a minute, 60 from one address, and 2000 questions a day. Such a key, or one with a space, gets a
     user of its own unless one is named.
     """
-    terms = _Terms(scope, space, origin, public, (a_minute, a_minute_by_address, runs_a_day))
-    run(_create(workspace, user, label, terms, as_json), as_json=as_json)
+    limits = (a_minute, a_minute_by_address, runs_a_day)
+    run(_create(workspace, user, label, (scope, space, origin, public, limits), as_json), as_json=as_json)
 
 
 @keys.command("list")
@@ -106,53 +102,17 @@ def _keys(storage: Storage) -> "ApiKeys":
     return ApiKeys(storage.database, storage.workspaces)
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """The options of a new key."""
+async def _create(workspace: str | None, user: str | None, label: str, wanted: _Wanted, as_json: bool) -> None:
+    from tools.auth.api_keys import KeyTerms, key_id
 
-    scopes: list[str] | None
-    spaces: list[str] | None
-    origins: list[str] | None
-    public: bool
-    limits: tuple[int | None, int | None, int | None]
-
-    @property
-    def is_public(self) -> bool:
-        return self.public or bool(self.origins)
-
-    def parsed(self) -> "KeyTerms":
-        """Return the terms. Raises InvalidRequest for a scope that there is none of."""
-        from tools.auth.api_keys import KeyTerms
-        from tools.auth.identities import ORDINARY, SCOPES, Limits, checked_scopes
-
-        scopes = ORDINARY
-        if self.scopes is not None:
-            words = ",".join(self.scopes).replace(",", " ").split()
-            scopes = checked_scopes(words)
-            if unknown := [word for word in words if word not in SCOPES]:
-                raise InvalidRequest(f"scope: {unknown[0]!r} is none of {', '.join(SCOPES)}.")
-        elif self.is_public:
-            scopes = checked_scopes("ask")
-        defaults = PUBLIC_LIMITS if self.is_public else (None, None, None)
-        limits = [
-            default if given is None else given or None for given, default in zip(self.limits, defaults, strict=True)
-        ]
-        spaces = None if self.spaces is None else tuple(self.spaces)
-        return KeyTerms(scopes, spaces, tuple(self.origins or ()), self.public, Limits(*limits)).checked()
-
-
-async def _create(workspace: str | None, user: str | None, label: str, wanted: _Terms, as_json: bool) -> None:
-    from tools.auth.api_keys import key_id
-
-    terms = wanted.parsed()
-    if user is None and (terms.is_public or terms.spaces is not None):
-        # Else it would open the sessions of whoever else is that user.
-        user = f"key-{secrets.token_hex(4)}"
-    settings = settings_for(workspace, user)
+    scopes, spaces, origins, public, limits = wanted
+    words = None if scopes is None else ",".join(scopes).replace(",", " ").split()
+    terms = KeyTerms.asked_for(words, spaces, origins or (), public, limits)
+    settings = settings_for(workspace, user or terms.user())
     async with opened_database(settings) as storage:
         keys_ = _keys(storage)
         key = await keys_.create(settings.workspace, settings.user, label=label, terms=terms)
-        made = next(each for each in await keys_.list(settings.workspace) if each.key_id == key_id(key))
+        made = await keys_.get(settings.workspace, key_id(key))
     if as_json:
         print_json({"key": key, **{name: getattr(made, name) for name in CREATED}})
     else:

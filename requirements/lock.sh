@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Rewrites the two lock files from pyproject.toml; needs uv. Hashes are kept, index hosts are left out.
+# Rewrites the lock files, two from pyproject.toml and that of `make contract`; needs uv. Hashes are kept, index hosts
+# are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-compile() { uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate -q "$@"; }
-compile --group build -o requirements/runtime.txt
-compile --group build --group dev --extra ragas -c requirements/runtime.txt --override requirements/overrides.in -o requirements/dev.txt
+compile() { uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate -q "$@"; }
+compile pyproject.toml --group build -o requirements/runtime.txt
+compile pyproject.toml --group build --group dev --extra ragas -c requirements/runtime.txt --override requirements/overrides.in -o requirements/dev.txt
+compile requirements/contract.in -o requirements/contract.txt

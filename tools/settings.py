@@ -476,6 +476,13 @@ class OidcSettings(_Section):
         return self
 
 
+def _networks(value: object) -> object:
+    """Return a list of addresses and networks as networks; pydantic's own error names neither one nor its fault."""
+    if not isinstance(value, list):
+        return value
+    return [ip_network(each) if isinstance(each, str) else each for each in value]
+
+
 class AuthProxySettings(_Section):
     """The proxies that say who a request is from, and the headers in which they do.
 
@@ -494,12 +501,7 @@ class AuthProxySettings(_Section):
     @field_validator("trusted", mode="before")
     @classmethod
     def _networks(cls, value: object) -> object:
-        # pydantic's own error names neither the address nor what is wrong with it.
-        return (
-            [ip_network(each) if isinstance(each, str) else each for each in value]
-            if isinstance(value, list)
-            else value
-        )
+        return _networks(value)
 
     @field_validator("secret")
     @classmethod
@@ -527,7 +529,8 @@ class HttpSettings(_Section):
     """Bounds on requests to the server of ``citewell serve``: how large their head may be, and how slow they may come.
 
     The head of a request must arrive within ``head_seconds``. Its body may take ``body_seconds`` and, on top, the time
-    that its bytes take at ``body_bytes_per_second``.
+    that its bytes take at ``body_bytes_per_second``. ``trusted_proxies`` are the addresses or networks whose
+    X-Forwarded-For says where a request comes from; without any, those of FORWARDED_ALLOW_IPS, else this machine's.
     """
 
     head_bytes: Annotated[int, Field(ge=1024, le=1_000_000)] = 131_072
@@ -535,6 +538,19 @@ class HttpSettings(_Section):
     head_seconds: Annotated[float, Field(gt=0, le=3600)] = 20.0
     body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
     body_bytes_per_second: Annotated[int, Field(ge=1)] = 500
+    trusted_proxies: list[IPv4Network | IPv6Network] = []
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        return _networks(value)
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _not_everybody(cls, value: list[IPv4Network | IPv6Network]) -> list[IPv4Network | IPv6Network]:
+        if any(network.prefixlen == 0 for network in value):
+            raise ValueError("a network of all addresses lets everybody say where they come from; list your proxies")
+        return value
 
 
 class AuthSettings(_Section):

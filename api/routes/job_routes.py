@@ -16,7 +16,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
 from api.dependencies import AppSettings, Me, OpenLibrary
-from api.document_upload import FORM_FIELDS, DocumentForm, document_of_form, schema_of
+from api.document_upload import FORM_FIELDS, document_of_form, form_schema
 from api.fields import Cursor, Limit
 from api.problems import problems
 from api.scopes import needs
@@ -159,7 +159,7 @@ async def _read_files(request: Request) -> list[NewDocument]:
         return [replace(shared, name=each.filename or "", data=await each.read(), text=None) for each in files]
 
 
-_FORM = schema_of(DocumentForm)
+_FORM = form_schema()
 UPLOAD_FILES: dict[str, Any] = {
     "requestBody": {
         "required": True,

@@ -151,7 +151,7 @@ async def test_no_route_tool_or_stream_tells_any_kind_of_credentials_what_is_not
     attempts = sorted(ATTEMPTS, key=lambda attempt: DESTRUCTIVE.get(attempt.method, 0))
     shared_seen: set[str] = set()
     async for kind in kinds(deployment):
-        hidden = [SECRET, TITLE, *(deployment.ids[name] for name in UNTOLD)]
+        hidden = [SECRET, TITLE, *(deployment.ids[name] for name in (*UNTOLD, "key_id"))]
         if kind.in_another_space or kind.in_another_workspace or kind.scopes is None:
             hidden.append(SPACED)
         deployment.client.headers.update(kind.headers)

@@ -52,6 +52,20 @@ def test_every_reference_leads_somewhere(description: dict[str, Any]) -> None:
         assert reference.removeprefix("#/components/schemas/") in schemas, reference
 
 
+def test_fields_of_forms_are_described_as_the_texts_that_forms_have(description: dict[str, Any]) -> None:
+    found = set()
+    for path, methods in description["paths"].items():
+        for operation in methods.values():
+            form = operation.get("requestBody", {}).get("content", {}).get("multipart/form-data")
+            for name, field in (form or {"schema": {"properties": {}}})["schema"]["properties"].items():
+                found.add(name)
+                texts = [field, *([field["items"]] if field.get("type") == "array" else [])][-1]
+                assert texts.get("type") == "string", (path, name, field)
+                if name in ("space", "readers", "metadata"):
+                    assert texts["contentMediaType"] == "application/json"
+    assert {"file", "title", "owner", "space"} <= found
+
+
 def test_every_route_describes_its_problems(description: dict[str, Any]) -> None:
     for path, methods in description["paths"].items():
         for method, operation in methods.items():

@@ -119,6 +119,8 @@ class Clients:
             if session.status_code == 201:
                 url = f"/api/sessions/{session.json()['session_id']}/runs"
                 accepted = await self._follow(url, asked, leave=way in (0, 1), cancel=way == 2)
+                if way == 2:  # a fault may have ended the stream before the run had told its id
+                    await self._cancel_what_goes_on(url)
 
     async def _follow(self, url: str, asked: dict[str, Any], *, leave: bool, cancel: bool) -> bool:
         run_id = None
@@ -130,10 +132,22 @@ class Clients:
                     if run_id is None and (found := re.search(r'"run_id":"([^"]+)"', line)):
                         run_id = found[1]
                         if cancel:
-                            await self.client.post(f"/api/runs/{run_id}/cancel")
+                            await self._cancel(run_id)
                     if leave and "section_started" in line:
                         break
         return True
+
+    async def _cancel_what_goes_on(self, url: str) -> None:
+        while (listed := await self.client.get(url)).status_code != 200:  # noqa: ASYNC110 - it asks again
+            await asyncio.sleep(0.05)
+        for run in listed.json()["runs"]:
+            if run["status"] != "finished":
+                await self._cancel(run["run_id"])
+
+    async def _cancel(self, run_id: str) -> None:
+        """Cancel a run; a fault may refuse that, too."""
+        while (await self.client.post(f"/api/runs/{run_id}/cancel")).status_code >= 500:  # noqa: ASYNC110 - it asks again
+            await asyncio.sleep(0.05)
 
 
 async def break_connections(clients: Clients, proxy: Proxy, database: Database) -> None:

@@ -20,6 +20,7 @@ from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tests.api.trespasses import ATTEMPTS, FRAMES, QUESTION, SHARED, Attempt
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
+from tools.auth.api_keys import ApiKeys, key_id
 from tools.library.ingestion import NewDocument
 from tools.library.source_records import SourceOptions
 from tools.settings import Settings
@@ -56,7 +57,8 @@ class Belongings:
     def expects(self, attempt: Attempt) -> set[int]:
         """Give the statuses that the stranger may see."""
         if attempt.kind == "gone":
-            if attempt.sent.get("json") == {"owner": "local"} and not self.in_another_workspace:
+            administers = attempt.sent.get("json") == {"owner": "local"} or attempt.path == "/api/keys/{key_id}"
+            if administers and not self.in_another_workspace:
                 return {204}  # on a machine that asks nobody who they are, all administer
             # An id names a document within its workspace: elsewhere it makes one of the stranger's own.
             made = self.in_another_workspace and attempt.path == "/api/documents/{document_id}"
@@ -86,6 +88,7 @@ async def owned_by(
     **of_source: Any,
 ) -> dict[str, str]:
     """Let the owner of a diary ask of it in every way; give the ids of all that this makes."""
+    keys = ApiKeys(citewell.library.database, citewell.library.workspaces)
     source, _ = await citewell.library.sources.add(who, "folder", folder, SourceOptions(), **of_source)
     session_id, own_session_id = await new_session(client), await new_session(client)
     docmost = [(await client.post("/api/ai/sessions", json={})).json()["session"]["id"] for _ in range(2)]
@@ -101,6 +104,7 @@ async def owned_by(
     responded = {"input": QUESTION, "citewell": {"min_score": 0}}
     responses = [(await client.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]
     return {
+        "key_id": key_id(await keys.create(who.workspace, who.user)),
         "response_id": responses[0],
         "deleted_response_id": responses[1],
         "answer_item_id": responses[0].replace("resp_", "msg_"),
@@ -181,6 +185,8 @@ def test_every_route_is_attempted(settings: Settings) -> None:
 async def test_a_stranger_gets_nothing_of_the_owners_and_the_owner_keeps_it_all(belongings: Belongings) -> None:
     owner, stranger = belongings.owner, belongings.stranger
     secrets = (SECRET, TITLE, *(belongings.ids[name] for name in UNTOLD))
+    if belongings.in_another_workspace:
+        secrets += (belongings.ids["key_id"],)
     attempts = sorted(ATTEMPTS, key=lambda attempt: DESTRUCTIVE.get(attempt.method, 0))
     for attempt in (each for each in ATTEMPTS if each.first):
         assert SECRET in (await attempt_on(owner, attempt, belongings.ids)).text, attempt.name

@@ -169,6 +169,9 @@ SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min
 OPENAI = [
     apart("GET", "/api/workspaces", silent=True),
     apart("GET", "/api/audit", silent=True),
+    apart("GET", "/api/keys", silent=True),
+    apart("POST", "/api/keys", json={"label": "mine", "scopes": ["ask"]}, silent=True),
+    gone("DELETE", "/api/keys/{key_id}"),
     apart("GET", "/api/spending", params={"by": "session"}, silent=True),
     public("GET", "/api/graph"),
     public("GET", "/metrics"),

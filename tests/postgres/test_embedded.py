@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -264,6 +265,15 @@ async def reachable(database: Database) -> bool:
     return True
 
 
+async def accepts(url: str) -> bool:
+    """Whether a server takes new connections."""
+    try:
+        async with await psycopg.AsyncConnection.connect(url):
+            return True
+    except psycopg.OperationalError:
+        return False
+
+
 async def until(found: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(60):
         while not await found():  # noqa: ASYNC110 - another process changes what it looks at
@@ -283,6 +293,19 @@ async def test_a_server_that_was_killed_is_started_again_and_its_users_are_back(
     with pytest.raises(DatabaseUnavailable):
         async with open_database(settings.model_copy(update={"database_url": SecretStr(database.url)})):
             pass
+
+
+async def test_after_a_restart_nobody_waits_for_each_of_the_connections_that_broke(folder: Path) -> None:
+    """They were found one at a time, with a second and then two between, until the pool's timeout."""
+    settings = Settings(_env_file=None, data_dir=folder, pool_timeout_seconds=5)
+    async with open_database(settings) as database:
+        async with AsyncExitStack() as lent:
+            for _ in range(6):
+                await lent.enter_async_context(database.connection())
+        first = kill_postmaster(folder / "postgres")
+        await until(lambda: asyncio.sleep(0, postmaster_of(folder / "postgres") not in (None, first)))
+        await until(lambda: accepts(database.url))
+        assert await reachable(database)
 
 
 async def test_a_server_that_cannot_start_is_tried_again_until_it_can(

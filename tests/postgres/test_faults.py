@@ -336,6 +336,8 @@ async def test_a_run_cancelled_around_a_takeover_keeps_what_its_readers_have(set
         end = log[-1].event
         assert isinstance(end, RunFinished)
         assert end.outcome == "cancelled"
+        used = {step: row["calls"] for step, row in end.spent.items()}
+        assert (used["decide_retrieval"], used["grade_segments"]) == (1, 1)  # by the first process
         assert end.message["sections"] == standing_sections(envelope.event for envelope in log)
         assert end.message["answer"] == LEAVE.text
 

@@ -1,6 +1,7 @@
 """Limits of credentials, as they are counted in the database."""
 
 import asyncio
+from datetime import time, timedelta, timezone
 
 import pytest
 
@@ -73,3 +74,18 @@ async def test_runs_are_counted_by_the_day_and_given_back_where_none_begins(data
     async with database.connection() as connection:
         assert await (await connection.execute("SELECT 1 FROM used_limits")).fetchone() is None
     await used.take_run(grant)
+
+
+async def test_a_day_of_runs_begins_where_the_deployment_says(database: Database) -> None:
+    """Limits of spending went by the deployment's time zone, and those of keys by UTC."""
+    zone = timezone(timedelta(hours=5, minutes=30))
+    for _ in range(2):
+        await UsedLimits(database, zone).take_run(limited(runs_a_day=2))
+    with pytest.raises(RateLimited, match=r"a day .UTC.05:30."):
+        await UsedLimits(database, zone).take_run(limited(runs_a_day=2))
+    async with database.connection() as connection:
+        rows = await (await connection.execute("SELECT full_at, used FROM used_limits")).fetchall()
+    ((ends, used),) = rows
+    assert (ends.astimezone(zone).time(), used) == (time(), 2)
+    await UsedLimits(database, zone).give_back_run(limited(runs_a_day=2))
+    await UsedLimits(database, zone).take_run(limited(runs_a_day=2))

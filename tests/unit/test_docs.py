@@ -31,6 +31,21 @@ def test_the_drawing_of_the_graph_is_made_from_the_code() -> None:
     assert drawn == text or os.environ.get("UPDATE_DOCS")
 
 
+TEST = re.compile(r"`(?:tests/)?((?:api|contract|e2e|graph|page|postgres|unit|wire)/[\w/]+\.py)(?:::(\w+))?`")
+
+
+@pytest.mark.parametrize("page", ["clients.md", "security.md"])
+def test_tests_and_scripts_that_the_manual_names_are_there(page: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    named = TEST.findall(text)
+    assert named
+    for path, name in named:
+        source = (ROOT / "tests" / path).read_text(encoding="utf-8")
+        assert not name or re.search(rf"^(?:async )?def {name}\(", source, re.MULTILINE), f"{path}::{name}"
+    for script in re.findall(r"`(research/[\w/]+\.\w+)`", text):
+        assert (ROOT / script).exists(), script
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_within_the_manual_lead_somewhere(page: Path) -> None:
     for target, place in LINK.findall(page.read_text(encoding="utf-8")):

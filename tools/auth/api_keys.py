@@ -7,13 +7,14 @@ first 64 bits of that hash are the key's id: they identify it in lists and logs,
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
 from psycopg.rows import class_row
 
-from graph.errors import InvalidRequest, NotFound
+from graph.errors import InvalidRequest, NotFound, NotPermitted
 from graph.evidence import Identity
 from tools.auth.identities import (
     MOST_SPACES,
@@ -25,6 +26,7 @@ from tools.auth.identities import (
     Rights,
     Scope,
     checked_identity,
+    checked_scopes,
     checked_spaces,
 )
 from tools.storage.database import Database
@@ -36,6 +38,8 @@ LONGEST_LABEL = 200
 USE_RECORDED_SECONDS = 60
 _KEY = re.compile(rf"{PREFIX}[\w-]{{43}}", re.ASCII)
 _ID = re.compile(r"[0-9a-f]{16}")
+
+PUBLIC_LIMITS = Limits(600, 60, 2000)  # of a public key, where none are given
 
 _KEY_ID = "encode(substring(key_hash FOR 8), 'hex')"
 _INSERT = """
@@ -62,8 +66,12 @@ FROM api_keys JOIN workspaces ON number = workspace
 WHERE %(workspace)s::integer IS NULL OR workspace = %(workspace)s
 ORDER BY api_keys.created_at, key_hash
 """
+_ONE = f"{_LIST.partition('WHERE')[0]}WHERE {_KEY_ID} = %(key_id)s AND workspace = %(workspace)s"
 _ORIGINS = "SELECT DISTINCT unnest(origins) FROM api_keys WHERE origins <> '{}' AND revoked_at IS NULL"
-_REVOKE = f"UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE {_KEY_ID} = %s"
+_REVOKE = f"""
+UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
+WHERE {_KEY_ID} = %(key_id)s AND (%(workspace)s::integer IS NULL OR workspace = %(workspace)s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,58 @@ class KeyTerms:
     is_public: bool = False
     limits: Limits = NO_LIMITS
 
+    @classmethod
+    def asked_for(
+        cls,
+        scopes: Sequence[str] | None,
+        spaces: Sequence[str] | None,
+        origins: Sequence[str],
+        is_public: bool,
+        limits: Sequence[int | None],
+    ) -> "KeyTerms":
+        """Return the terms that somebody asked for, None standing for the default and a limit of 0 for none.
+
+        Raises InvalidRequest.
+        """
+        public = is_public or bool(origins)
+        given: frozenset[Scope] = frozenset({"ask"}) if public else ORDINARY
+        if scopes is not None:
+            given = checked_scopes(scopes)
+            if unknown := [word for word in scopes if word not in SCOPES]:
+                raise InvalidRequest(f"scope: {unknown[0]!r} is none of {', '.join(SCOPES)}.")
+        defaults = astuple(PUBLIC_LIMITS if public else NO_LIMITS)
+        chosen = [
+            default if wanted is None else wanted or None for wanted, default in zip(limits, defaults, strict=True)
+        ]
+        return cls(
+            given, None if spaces is None else tuple(spaces), tuple(origins), is_public, Limits(*chosen)
+        ).checked()
+
+    def within(self, rights: Rights) -> "KeyTerms":
+        """Return the terms, in the spaces of these rights where they name none of their own.
+
+        Raises NotPermitted where they go beyond the rights.
+        """
+        missing = [scope for scope in SCOPES if scope in self.scopes - rights.scopes]
+        if missing:
+            raise NotPermitted(
+                f"scopes: these credentials don't have {' and '.join(missing)} themselves, so they can't give it.",
+                suggestion="Leave it out, or make the key with credentials that have it, or by `citewell keys create`.",
+            )
+        if rights.spaces is None:
+            return self
+        beyond = [space for space in self.spaces or () if space not in rights.spaces]
+        if beyond:
+            raise NotPermitted(
+                f"spaces: these credentials are for {', '.join(rights.spaces)} alone, not for {beyond[0]}.",
+                suggestion="Leave `spaces` out for a key of the same spaces.",
+            )
+        return self if self.spaces else replace(self, spaces=rights.spaces)
+
+    def user(self) -> str | None:
+        """Return a new user for a key that must not share its sessions with anybody, else None."""
+        return f"key-{secrets.token_hex(4)}" if self.is_public or self.spaces is not None else None
+
     def checked(self) -> "KeyTerms":
         """Return the terms with origins as browsers write them. Raises InvalidRequest."""
         if not self.scopes or not self.scopes <= frozenset(SCOPES):
@@ -95,7 +155,7 @@ class KeyTerms:
         if is_public and self.scopes != {"ask"}:
             raise InvalidRequest(
                 "scope: a public key may only ask, since anybody can take it from the page.",
-                suggestion="Create it with --scope ask, and another key for your own server.",
+                suggestion="Give it the scope ask alone, and make another key for your own server.",
             )
         return KeyTerms(self.scopes, spaces, origins, is_public, self.limits)
 
@@ -215,10 +275,21 @@ class ApiKeys:
         async with self._database.connection() as connection, connection.cursor(row_factory=class_row(ApiKey)) as rows:
             return await (await rows.execute(_LIST, {"workspace": number})).fetchall()
 
-    async def revoke(self, key_id: str) -> None:
-        """Revoke a key; a revoked one stays revoked. Raises NotFound."""
+    async def get(self, workspace: str, key_id: str) -> ApiKey:
+        """Return a key of a workspace. Raises NotFound."""
+        row = {"key_id": key_id, "workspace": await self._workspaces.number(workspace)}
+        async with self._database.connection() as connection, connection.cursor(row_factory=class_row(ApiKey)) as rows:
+            found = await (await rows.execute(_ONE, row)).fetchone()
+        if found is None:
+            raise NotFound(f"There is no key {key_id!r}.", suggestion="See `citewell keys list`.")
+        return found
+
+    async def revoke(self, key_id: str, workspace: str | None = None) -> None:
+        """Revoke a key, of one workspace where that is named; a revoked one stays revoked. Raises NotFound."""
+        number = None if workspace is None else await self._workspaces.number(workspace)
+        row = {"key_id": key_id, "workspace": number}
         async with self._database.connection() as connection:
-            if _ID.fullmatch(key_id) and (await connection.execute(_REVOKE, [key_id])).rowcount:
+            if _ID.fullmatch(key_id) and (await connection.execute(_REVOKE, row)).rowcount:
                 return
         raise NotFound(f"There is no key {key_id!r}.", suggestion="See `citewell keys list`.")
 

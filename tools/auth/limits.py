@@ -2,14 +2,16 @@
 
 What is used of a limit by the minute is one moment in time, at which all of it is free again: a request moves it on by
 a step, and is refused where that would be more than a minute ahead. So a whole minute's requests may come at once, and
-then one a step. Runs are counted by the day, in UTC.
+then one a step. Runs are counted by the day, which begins at midnight where spending's does.
 """
 
+from datetime import UTC, datetime, tzinfo
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from graph.errors import RateLimited
 from tools.auth.identities import Grant
+from tools.spending.accounts import day_end
 from tools.storage.database import Connection, Database
 
 MINUTE_SECONDS = 60.0
@@ -27,18 +29,16 @@ _WAIT = """
 SELECT ceil(extract(epoch FROM full_at - now()) - (%(most)s - 1) * %(step)s::float8)::integer
 FROM used_limits WHERE credential = %(credential)s AND kind = %(kind)s
 """
-_DAY_ENDS = "(date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC'"
-_TAKE_RUN = f"""
-INSERT INTO used_limits AS u (credential, kind, full_at, used) VALUES (%(credential)s, 'runs', {_DAY_ENDS}, 1)
+_TAKE_RUN = """
+INSERT INTO used_limits AS u (credential, kind, full_at, used) VALUES (%(credential)s, 'runs', %(day_ends)s, 1)
 ON CONFLICT (credential, kind) DO UPDATE
 SET used = CASE WHEN u.full_at = excluded.full_at THEN u.used + 1 ELSE 1 END, full_at = excluded.full_at
 WHERE u.full_at <> excluded.full_at OR u.used < %(most)s
 RETURNING 1
 """
-_REST_OF_DAY = f"SELECT ceil(extract(epoch FROM {_DAY_ENDS} - now()))::integer"
-_GIVE_BACK_RUN = f"""
+_GIVE_BACK_RUN = """
 UPDATE used_limits SET used = used - 1
-WHERE credential = %(credential)s AND kind = 'runs' AND full_at = {_DAY_ENDS} AND used > 0
+WHERE credential = %(credential)s AND kind = 'runs' AND full_at = %(day_ends)s AND used > 0
 """
 _EXPIRE = f"""
 DELETE FROM used_limits WHERE ctid = ANY(array(
@@ -47,10 +47,11 @@ DELETE FROM used_limits WHERE ctid = ANY(array(
 
 
 class UsedLimits:
-    """What the credentials of a deployment have used of their limits."""
+    """What the credentials of a deployment have used of their limits; its days begin at midnight in a time zone."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, zone: tzinfo = UTC) -> None:
         self._database = database
+        self._zone = zone
 
     async def take_request(self, grant: Grant, address: str) -> None:
         """Count a request, which comes from an IP address. Raises RateLimited, DatabaseUnavailable.
@@ -72,20 +73,23 @@ class UsedLimits:
         most = grant.limits.runs_a_day
         if most is None:
             return
-        row = {"credential": grant.credential, "most": most}
+        now = datetime.now(self._zone)
+        ends = day_end(now.date(), self._zone)
+        row = {"credential": grant.credential, "most": most, "day_ends": ends}
         async with self._database.connection() as connection:
             if not await _counted(connection, _TAKE_RUN, row):
-                found = await (await connection.execute(_REST_OF_DAY)).fetchone()
-                assert found is not None
+                rest = (ends.astimezone(UTC) - now.astimezone(UTC)).total_seconds()
                 raise RateLimited(
-                    f"These credentials may ask {most} questions a day (UTC), and have.", retry_after=max(found[0], 1)
+                    f"These credentials may ask {most} questions a day ({self._zone}), and have.",
+                    retry_after=int(rest) + 1,
                 )
 
     async def give_back_run(self, grant: Grant) -> None:
         """Take back the count of a run that did not begin."""
         if grant.limits.runs_a_day is not None:
             async with self._database.connection() as connection:
-                await connection.execute(_GIVE_BACK_RUN, {"credential": grant.credential})
+                ends = day_end(datetime.now(self._zone).date(), self._zone)
+                await connection.execute(_GIVE_BACK_RUN, {"credential": grant.credential, "day_ends": ends})
 
 
 async def expire_limits(database: Database) -> None:

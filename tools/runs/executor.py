@@ -162,12 +162,7 @@ class Attempts:
         Raises CitewellError where a step fails, GraphDrained where the run's control requested a drain.
         """
         resources = resources_of_run(self.resources)
-        graph = self.graph.copy({"checkpointer": run_saver(self.database.pool, run.committed)})
-        config: Any = {
-            "configurable": {"thread_id": run.session_id, EMIT_KEY: run.emit, RUN_RESOURCES_KEY: resources},
-            "recursion_limit": RECURSION_FUSE,
-            "metadata": {RUN_ID_KEY: run.run_id},
-        }
+        graph, config = self._graph_of(run, resources)
         values: dict[str, Any] = {}
         graph_input: Any = None
         with database_errors():
@@ -192,6 +187,25 @@ class Attempts:
                 values = cast(dict[str, Any], part["data"])  # a copied graph does not map its values to State
                 run.spent = values.get("spent", {}) if begun else {}
         return Answered(_final_state(values), resources.reader)
+
+    def _graph_of(self, run: Run, resources: Resources) -> tuple[Any, Any]:
+        graph = self.graph.copy({"checkpointer": run_saver(self.database.pool, run.committed)})
+        config = {
+            "configurable": {"thread_id": run.session_id, EMIT_KEY: run.emit, RUN_RESOURCES_KEY: resources},
+            "recursion_limit": RECURSION_FUSE,
+            "metadata": {RUN_ID_KEY: run.run_id},
+        }
+        return graph, config
+
+    async def restore_spent(self, run: Run) -> None:
+        """Restore what the finished steps of a run used, of one that another process left and that ends here."""
+        graph, config = self._graph_of(run, self.resources)
+        with database_errors():
+            state = await graph.aget_state(config)
+        if (state.metadata or {}).get(RUN_ID_KEY) == run.run_id:
+            run.spent = _spent_so_far(state.values, state.tasks)
+            if run.account is not None:
+                run.account.restore(use_by_model(run.spent))
 
     async def _load_checkpoint(self, graph: Any, config: Any, run: Run) -> tuple[dict[str, Any], bool]:
         """Return the values of the run's last checkpoint, empty if it has none, and whether the graph had finished."""
@@ -262,6 +276,11 @@ class Executor:
         self._leases = leases
         self._admission = admission
         self._notifications = notifications
+
+    async def end_stopped(self, run: Run) -> None:
+        """Record the end of a run that another process left, and that was to be stopped, with what it used."""
+        await self._attempts.restore_spent(run)
+        await self._recorder.record_cancelled(run)
 
     async def run(self, run: Run) -> None:
         """Wait for the run's turn unless it has begun, answer it, and record how it ended."""

@@ -273,12 +273,15 @@ class Runner:
         if failure is not None:
             await self._recorder.record_failed(run, failure)
             return
+        run.account = await self._spending.open(request.context.identity, checked=False)
         if taken.stop_requested is not None:
             run.stop_reason = taken.stop_requested
-            await self._recorder.record_cancelled(run)
+            try:
+                await self._executor.end_stopped(run)
+            finally:
+                run.account.close()
             return
         run.begun = taken.status == "running"
-        run.account = await self._spending.open(request.context.identity, checked=False)
         self._admission.admit_taken_over(begun=run.begun)
         await self._launch(run)
         if self._titling is not None:  # a title in progress was lost with the other process

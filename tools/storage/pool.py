@@ -1,7 +1,9 @@
 """The pool of a process: connections that are checked cheaply, and timeouts that say why no connection came free."""
 
+import asyncio
 import select
 import time
+from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,6 +29,7 @@ class Pool(AsyncConnectionPool[Connection]):
         self._lent = 0
         self._answered_at = self._failed_at = 0.0
         self._checked_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self._checking: asyncio.Task[None] | None = None
         super().__init__(
             url,
             open=False,
@@ -53,6 +56,14 @@ class Pool(AsyncConnectionPool[Connection]):
         self._lent -= 1
         await super().putconn(conn)
 
+    async def close(self, timeout: float = 5.0) -> None:
+        """Close the pool and its connections."""
+        await super().close(timeout)
+        if self._checking is not None:
+            self._checking.cancel()
+            with suppress(asyncio.CancelledError, psycopg.Error):
+                await self._checking
+
     async def _check_cheaply(self, connection: Connection) -> None:
         """Raise OperationalError if a connection is broken.
 
@@ -68,6 +79,9 @@ class Pool(AsyncConnectionPool[Connection]):
             await self.check_connection(connection)
         except psycopg.Error:
             self._note_failure(self)
+            # Where one is broken the others may be too, and whoever asks would wait a second, then two, between them.
+            if self._checking is None or self._checking.done():
+                self._checking = asyncio.create_task(self.check(), name="citewell-pool")
             raise
         self._checked_at[connection] = now
 
