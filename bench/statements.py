@@ -16,6 +16,7 @@ KINDS = {
     "run: messages and last event": "INSERT INTO messages",
     "run: old checkpoints pruned": "DELETE FROM checkpoint_blobs USING freed",
     "events: a batch committed": "FOR SHARE OF runs",
+    "events: other processes notified": "SELECT pg_notify(",
     "checkpoint: the session's last": "as pending_writes",
     "checkpoint: one step": "INSERT INTO checkpoints",
     "checkpoint: channels of one step": "INSERT INTO checkpoint_blobs",

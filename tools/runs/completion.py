@@ -224,6 +224,8 @@ class CompletionRecorder:
             if (stored := await self._logs.stored_end(run)) is None:
                 raise
             return LogLine(stored)
+        finally:
+            self._logs.notifications.notify(run.run_id, run.session_id)
         return last
 
 

@@ -10,7 +10,7 @@ from psycopg.types.numeric import Int4
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import AnyEvent, StepFinished, StepStarted
 from tools.runs.live_run import DELTAS, LogLine, Run
-from tools.runs.notifications import CHANNEL, notification_payload
+from tools.runs.notifications import Notifications
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import RunReader
 from tools.runs.tasks import cancel_and_wait
@@ -25,7 +25,7 @@ STEPS = (StepStarted, StepFinished)
 
 # The lock keeps another process from taking a run over between the check of its attempt and the commit: all events
 # written under an attempt are in the log before that process reads how far the log goes.
-_WRITE = f"""
+_WRITE = """
 WITH mine AS (
     SELECT run_id FROM runs JOIN unnest(%(runs)b::uuid[], %(attempts)b::int4[]) AS held (run_id, attempt)
         USING (run_id, attempt)
@@ -38,7 +38,7 @@ WITH mine AS (
     JOIN mine USING (run_id)
     ON CONFLICT (run_id, seq) DO NOTHING
 )
-SELECT array(SELECT run_id::text FROM mine), pg_notify('{CHANNEL}', %(said)s)
+SELECT array(SELECT run_id::text FROM mine)
 """
 
 
@@ -49,8 +49,9 @@ RunLines = tuple[Run, list[LogLine]]
 class EventWriter:
     """Commits the events of runs in batches: text deltas wait 20 ms for more, step events 10 ms."""
 
-    def __init__(self, database: Database, elsewhere: OpenStoredRun) -> None:
+    def __init__(self, database: Database, elsewhere: OpenStoredRun, notifications: Notifications) -> None:
         self._database = database
+        self._notifications = notifications
         self._elsewhere = elsewhere
         self._ready: dict[Run, None] = {}
         self._timers: dict[Run, asyncio.TimerHandle] = {}
@@ -118,6 +119,7 @@ class EventWriter:
         except Exception:  # noqa: BLE001 - an event of one run must not stop the writing for all
             await self._one_by_one(batch)
             return
+        self._notifications.notify(*mine)
         for run, lines in batch:
             if run.run_id in mine:
                 run.publish(lines)
@@ -144,7 +146,6 @@ class EventWriter:
             "seqs": [Int4(line.envelope.seq) for line in lines],
             "types": [line.envelope.event.type for line in lines],
             "payloads": [line.text for line in lines],
-            "said": notification_payload([run.run_id for run, _ in batch]),
         }
 
         async def write() -> set[str]:

@@ -12,7 +12,6 @@ from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.live_run import LogLine, Run
-from tools.runs.notifications import CHANNEL, notification_payload
 from tools.runs.run_request import AlreadyAsked, RunRequest, Superseded, question_id, request_to_json
 from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY
@@ -91,8 +90,8 @@ WITH said AS MATERIALIZED (
 ), told AS (
     INSERT INTO run_events (run_id, seq, type, payload)
     VALUES (%(run_id)s::uuid, %(seq)s::integer, %(type)s::text, %(payload)s::text)
-), charged AS ({RECORD_USE})
-SELECT pg_notify('{CHANNEL}', %(notice)s::text)
+)
+{RECORD_USE}
 """
 
 
@@ -225,7 +224,6 @@ def _question(run: Run) -> dict[str, Any]:
         "question": request.question,
         "question_body": Jsonb(question_body(request.page_ids, request.selected_text)),
         "page_ids": Jsonb(list(request.page_ids)),
-        "notice": notification_payload([run.run_id, run.session_id]),
     }
 
 

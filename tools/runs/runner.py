@@ -69,7 +69,7 @@ class Runner:
         self._leases = Leases(database, owner, settings.lease_seconds)
         self._notifications = Notifications(database.url)
         self._logs = RunLogs(database, workspaces, self._notifications)
-        self._event_writer = EventWriter(database, self._logs.stored)
+        self._event_writer = EventWriter(database, self._logs.stored, self._notifications)
         self._admission = Admission(settings.max_active, settings.max_waiting)
         self._recorder = CompletionRecorder(self._ledger, self._logs)
         attempts = Attempts(graph, resources, database, durability or settings.durability)
