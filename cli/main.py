@@ -13,6 +13,7 @@ from cli.demo import demo
 from cli.doctor import doctor
 from cli.documents import documents
 from cli.eval import evaluate
+from cli.export import export
 from cli.ingest import ingest
 from cli.jobs import jobs, worker
 from cli.judge import judge
@@ -49,6 +50,7 @@ app.add_typer(documents, name="documents")
 app.add_typer(jobs, name="jobs")
 app.add_typer(sources_, name="sources")
 app.add_typer(sessions, name="sessions")
+app.command()(export)
 app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")
 app.command()(spending)
