@@ -70,7 +70,8 @@ async def test_a_reader_says_what_an_answer_is_worth(extractive_site: Site, chro
     given = await feedback_of(extractive_site, address)
     assert given is not None
     assert (given["rating"], given["reason_code"], given["text"]) == ("down", "invented", "It is 28 days.")
-    assert isinstance(given["claim"], dict) and given["claim"]["section_index"] == 0
+    assert isinstance(given["claim"], dict)
+    assert given["claim"]["section_index"] == 0
     await page.reload()
     await poor.click()
     await expect(sheet.get_by_label("The documents do not say this")).to_be_checked()

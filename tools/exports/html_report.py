@@ -23,7 +23,7 @@ POLICY = (
     f"default-src 'none'; style-src 'sha256-{b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'; "
     "base-uri 'none'; form-action 'none'"
 )
-_SAME = {"paragraph": "p", "blockquote": "blockquote", "em": "em", "strong": "strong", "s": "s", "hr": "hr"}
+_SAME = {"paragraph": "p", "blockquote": "blockquote", "hr": "hr"}
 _SAME |= {each: each for each in ("table", "thead", "tbody", "tr")}
 _SAME |= {"bullet_list": "ul", "list_item": "li"}
 _DEEPEST = 6
@@ -171,26 +171,31 @@ def _block(node: SyntaxTreeNode, tree: MarkedTree, words: Words) -> Iterator[Ele
 
 def _inline(node: SyntaxTreeNode, tree: MarkedTree, words: Words) -> Iterator[Content]:
     for child in node.children:
-        if child.type == "text":
-            for piece in tree.pieces(child.content):
-                if isinstance(piece, str):
-                    yield piece
-                else:
-                    yield from _mark(piece, words)
-        elif child.type == "softbreak":
-            yield "\n"
-        elif child.type == "hardbreak":
-            yield h("br", {})
-        elif child.type == "code_inline":
-            yield h("code", {}, child.content)
-        elif child.type == "link":
-            target = safe_target(child)
-            inside = list(_inline(child, tree, words))
-            yield h("a", {"href": target, "rel": _AWAY}, *inside) if target else h("span", {}, *inside)
-        elif child.type == "image":
-            yield from _inline(child, tree, words)
-        elif child.type in _SAME:
-            yield h(_SAME[child.type], {}, *_inline(child, tree, words))
+        match child.type:
+            case "text":
+                yield from _text(child.content, tree, words)
+            case "softbreak":
+                yield "\n"
+            case "hardbreak":
+                yield h("br", {})
+            case "code_inline":
+                yield h("code", {}, child.content)
+            case "image":
+                yield from _inline(child, tree, words)
+            case "link":
+                target = safe_target(child)
+                inside = _inline(child, tree, words)
+                yield h("a", {"href": target, "rel": _AWAY}, *inside) if target else h("span", {}, *inside)
+            case "em" | "strong" | "s":
+                yield h(child.type, {}, *_inline(child, tree, words))
+
+
+def _text(content: str, tree: MarkedTree, words: Words) -> Iterator[Content]:
+    for piece in tree.pieces(content):
+        if isinstance(piece, str):
+            yield piece
+        else:
+            yield from _mark(piece, words)
 
 
 def _mark(mark: Mark, words: Words) -> Iterator[Element]:

@@ -365,11 +365,7 @@ class _Blocks:
         for node in nodes:
             match node.type:
                 case "text":
-                    for piece in self._tree.pieces(node.content):
-                        if isinstance(piece, Mark):
-                            self._file.mark(paragraph, piece, self._notes)
-                        else:
-                            self._run(paragraph, piece, looks, link)
+                    self._pieces(paragraph, node.content, looks, link)
                 case "softbreak":
                     self._run(paragraph, " ", looks, link)
                 case "hardbreak":
@@ -386,6 +382,13 @@ class _Blocks:
                     self._inline(
                         paragraph, node.children, looks, self._file.link(paragraph, target) if target else None
                     )
+
+    def _pieces(self, paragraph: Paragraph, content: str, looks: set[str], link: Any) -> None:
+        for piece in self._tree.pieces(content):
+            if isinstance(piece, Mark):
+                self._file.mark(paragraph, piece, self._notes)
+            else:
+                self._run(paragraph, piece, looks, link)
 
     def _run(self, paragraph: Paragraph, text: str, looks: set[str], link: Any) -> None:
         run = paragraph.add_run() if link is None else Run(_appended(link), paragraph)
