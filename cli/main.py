@@ -13,7 +13,6 @@ from cli.demo import demo
 from cli.doctor import doctor
 from cli.documents import documents
 from cli.eval import evaluate
-from cli.export import export
 from cli.ingest import ingest
 from cli.jobs import jobs, worker
 from cli.judge import judge
@@ -23,6 +22,7 @@ from cli.logins import logins
 from cli.mcp import mcp
 from cli.search import search
 from cli.serve import serve
+from cli.session_files import export
 from cli.sessions import sessions
 from cli.spending import spending
 from cli.sync import sources_, sync

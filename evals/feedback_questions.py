@@ -95,7 +95,7 @@ class FeedbackReader:
             if given.question_id in known:
                 continue
             answered = await self._answered(given)
-            if answered is None:
+            if answered is None or (given.rating == "up" and _has_no_gold(answered[-1])):
                 continue
             await self._read(folder, _documents_of(answered))
             question, is_ready = _question(given, answered, folder.documents)
@@ -203,6 +203,11 @@ def _documents_of(messages: Sequence[StoredMessage]) -> Iterator[str]:
     yield from messages[-2].body.get("page_ids", ())
     for citation in _cited(messages[-1], None):
         yield citation["document_id"]
+
+
+def _has_no_gold(answer: StoredMessage) -> bool:
+    """Whether an answer cites nothing by its nature, such as small talk, so that a good one says nothing of proof."""
+    return answer.outcome == "answered" and not answer.body.get("citations")
 
 
 def _question(

@@ -13,7 +13,7 @@ from api.problems import problems
 from api.scopes import needs
 from tools.exports.formats import FILE_FORMATS, ExportFormat, file_name
 from tools.exports.gathering import Exports
-from tools.exports.words import Language, words_of
+from tools.exports.wording import Language, words_of
 from tools.library.library import Library
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])

@@ -28,7 +28,7 @@ from tools.auth.identities import Grant, Limits
 from tools.auth.limits import UsedLimits
 from tools.exports.html_report import POLICY, html_report
 from tools.exports.share_pages import asking_page, closed_page
-from tools.exports.words import LANGUAGES, Language, words_of
+from tools.exports.wording import LANGUAGES, Language, words_of
 from tools.library.library import Library
 from tools.sessions.shares import DAY_SECONDS, SHARES_PATH, Audience, OpenedShare, Share
 

@@ -60,11 +60,9 @@ async def _from_feedback(
         )
         return Exit.OK
     console = progress_console()
-    console.print(f"{written.questions} new questions in {out}, {written.documents} documents beside it.", markup=False)
+    said = f"{written.questions} new questions in {out}, {written.documents} new documents beside it."
+    console.print(said, soft_wrap=True, markup=False)
     if written.review:
-        console.print(
-            f"{written.review} answers were called poor, or quote what is no whole sentence any more: write their "
-            f"evidence in {folder.review_file}, and move the lines to {out}.",
-            markup=False,
-        )
+        said = f"For review in {folder.review_file}: {written.review}. Write their evidence, and move them to {out}."
+        console.print(said, soft_wrap=True, markup=False)
     return Exit.OK

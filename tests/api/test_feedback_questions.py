@@ -46,6 +46,7 @@ async def test_good_answers_are_questions_and_poor_ones_wait_for_somebody(
     good = await judged(client, LEAVE, session, rating="up")
     poor = await judged(client, NOTICE, session, rating="down", reason_code="wrong", text="It is\nfour months.")
     refused = await judged(client, BIRDS, await new_session(client), rating="up")
+    await judged(client, "Hello!", await new_session(client), rating="up")
     file = tmp_path / "mine" / "questions-feedback.jsonl"
     assert await reader(citewell).add_to(QuestionFolder(file)) == Written(2, 1, 1)
     ready, review = rows(file), rows(file.with_name("review-feedback.jsonl"))

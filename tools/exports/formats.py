@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from tools.exports.exported import Transcript
 from tools.exports.html_report import html_report
 from tools.exports.markdown_file import markdown_file
-from tools.exports.transcript import Transcript
 from tools.exports.word_file import MEDIA_TYPE as WORD_TYPE
 from tools.exports.word_file import word_file
-from tools.exports.words import Words
+from tools.exports.wording import Words
 
 ExportFormat = Literal["md", "docx", "html"]
 EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)

@@ -11,7 +11,7 @@ from graph.errors import InvalidRequest
 from graph.evidence import Citation, Identity, Segment, Source
 from graph.ports import SegmentReader
 from tools.auth.document_links import DocumentLinks, LinkSigner
-from tools.exports.transcript import (
+from tools.exports.exported import (
     Address,
     DocumentVersion,
     Exchange,
@@ -98,7 +98,7 @@ class Exports:
                 answer = _answer(each, notes, accounts.get(each.run_id or ""), is_own=viewer is None)
                 exchanges[-1] = replace(exchanges[-1], answer=answer)
         return Transcript(
-            session_id=history.session.session_id,
+            session_id=history.session.session_id if viewer is None else "",
             title=history.session.title,
             exported_at=datetime.now(UTC),
             exchanges=tuple(exchanges),
@@ -209,7 +209,7 @@ def _around(segment: Segment, start: int, end: int) -> Surroundings:
         before = before[before.find(" ") + 1 :]
     if stop + AROUND < len(segment.text):
         after = after[: after.rfind(" ") if " " in after else len(after)]
-    return Surroundings(before, after)
+    return Surroundings(before.lstrip(), after.rstrip())
 
 
 def _address(base_url: str, signer: LinkSigner | None) -> Address:

@@ -14,9 +14,9 @@ from lxml import etree
 from markdown_it.tree import SyntaxTreeNode
 
 from graph.evidence import Source
+from tools.exports.exported import DocumentVersion, Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript
 from tools.exports.markdown_tree import MarkedTree, fit, is_safe, safe_target, words_only
-from tools.exports.transcript import DocumentVersion, Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript
-from tools.exports.words import Words
+from tools.exports.wording import Words
 
 STYLE = files("tools.exports").joinpath("report.css").read_text("utf-8")
 POLICY = (
@@ -51,7 +51,7 @@ def html_report(transcript: Transcript, words: Words, *, note: str = "") -> byte
         "header",
         {},
         h("h1", {"dir": "auto"}, title),
-        h("p", {}, words("exported", date=words.day(transcript.exported_at), session=transcript.session_id)),
+        h("p", {}, words.made(transcript)),
         None if transcript.is_whole else h("p", {}, words("answer_only")),
         h("p", {"class": "notice"}, note) if note else None,
         h("p", {"class": "notice"}, words("something_left_out")) if transcript.withheld else None,

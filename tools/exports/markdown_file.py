@@ -13,9 +13,9 @@ from markdown_it import MarkdownIt
 from answers.model_words import JOINER
 from graph.evidence import Source
 from text.mark_places import code_spans, follows_address, follows_fence
+from tools.exports.exported import Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript
 from tools.exports.markdown_tree import fit, is_safe
-from tools.exports.transcript import Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript
-from tools.exports.words import Words
+from tools.exports.wording import Words
 
 _SIGNS = re.compile(r"[\\`*_\[\]<>|~&$^@]")
 _BEGINS_BLOCK = re.compile(r"^(\s*)([#+=-]|\d{1,9}(?=[.)]))", re.MULTILINE)
@@ -49,8 +49,7 @@ def _escaped_begin(found: re.Match[str]) -> str:
 
 def _parts(transcript: Transcript, words: Words) -> Iterator[str]:
     yield f"# {plain(transcript.title)}"
-    date = words.day(transcript.exported_at)
-    yield f"*{words('exported', date=date, session=transcript.session_id)}*"
+    yield f"*{words.made(transcript)}*"
     if not transcript.is_whole:
         yield f"*{words('answer_only')}*"
     if transcript.withheld:

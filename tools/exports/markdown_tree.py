@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from text.mark_places import follows_fence
-from tools.exports.transcript import ExportedSection, Mark
+from tools.exports.exported import ExportedSection, Mark
 
 # Brackets that stand for marks while Markdown is read: it takes them for punctuation, as it would "[1]".
 _BRACKETS = (("⧼", "⧽"), ("⦑", "⦒"), ("⧘", "⧙"), ("⧚", "⧛"))

@@ -1,7 +1,7 @@
 """The pages of a share that does not open: because there is none, or until it is known who asks."""
 
 from tools.exports.html_report import POLICY, STYLE, Element, h, whole_page
-from tools.exports.words import Words
+from tools.exports.wording import Words
 
 _CLOSED_POLICY = f"{POLICY}; frame-ancestors 'none'"
 _ASKING_POLICY = _CLOSED_POLICY.replace("form-action 'none'", "form-action 'self'")

@@ -23,9 +23,9 @@ from docx.text.run import Run
 from lxml import etree
 from markdown_it.tree import SyntaxTreeNode
 
+from tools.exports.exported import Exchange, ExportedAnswer, Mark, Note, RunAccount, Transcript
 from tools.exports.markdown_tree import MarkedTree, fit, is_safe, safe_target, words_only
-from tools.exports.transcript import Exchange, ExportedAnswer, Mark, Note, RunAccount, Transcript
-from tools.exports.words import Words
+from tools.exports.wording import Words
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _FOOTNOTES_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
@@ -99,7 +99,7 @@ class _WordFile:
         about.title, about.author, about.comments = fit(transcript.title)[:255], "Citewell", ""
         about.created = about.modified = transcript.exported_at.replace(tzinfo=None)
         self._heading(transcript.title, 0)
-        self._say(words("exported", date=words.day(transcript.exported_at), session=transcript.session_id))
+        self._say(words.made(transcript))
         if not transcript.is_whole:
             self._say(words("answer_only"))
         if transcript.withheld:

@@ -66,7 +66,7 @@ async def _export(
     from tools.auth.document_links import DocumentLinks
     from tools.exports.formats import FILE_FORMATS, file_name
     from tools.exports.gathering import Exports
-    from tools.exports.words import words_of
+    from tools.exports.wording import words_of
     from tools.retrieval.segment_store import SegmentStore
     from tools.sessions.session_store import Sessions
 

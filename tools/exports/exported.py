@@ -156,7 +156,10 @@ class DocumentVersion:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A session, or one answer of it, as it may be read by one reader at one moment."""
+    """A session, or one answer of it, as it may be read by one reader at one moment.
+
+    ``session_id`` is "" where its reader is not its owner.
+    """
 
     session_id: str
     title: str

@@ -1,4 +1,4 @@
-"""What exports say in the reader's language, from ``words.toml``."""
+"""What exports say in the reader's language, from ``wording.toml``."""
 
 import tomllib
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, Literal, get_args
 
 from graph.evidence import SectionClaim
-from tools.exports.transcript import ExportedAnswer, Note, RunAccount
+from tools.exports.exported import ExportedAnswer, Note, RunAccount, Transcript
 
 Language = Literal["en", "vi", "zh"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -43,6 +43,8 @@ class Words:
     def where(self, note: Note) -> str:
         """Return title, headings and place of a quote."""
         heading = [part.strip() for part in note.heading.split(" > ") if part.strip()]
+        if heading and heading[0].casefold() == note.title.strip().casefold():
+            heading = heading[1:]
         path = " › ".join(part for part in (note.title.strip(), *heading) if part)
         return ", ".join(part for part in (path, self.place(note.place)) if part)
 
@@ -56,6 +58,13 @@ class Words:
     def state(self, answer: ExportedAnswer) -> str:
         """Return what is to be said of an answer that is none, or not whole; "" of any other."""
         return {"abstained": self("refused"), "cancelled": self("cancelled")}.get(answer.outcome, "")
+
+    def made(self, transcript: Transcript) -> str:
+        """Return when a transcript was made, and of which session, where its reader may know."""
+        date = self.day(transcript.exported_at)
+        if not transcript.session_id:
+            return self("shown", date=date)
+        return self("exported", date=date, session=transcript.session_id)
 
     def of_note(self, note: Note) -> list[str]:
         """Return what is to be known of a quote beside its words."""
@@ -87,6 +96,6 @@ def words_of(language: Language) -> Words:
 @cache
 def _tables() -> Mapping[str, Mapping[str, str]]:
     tables: dict[str, dict[str, str]] = tomllib.loads(
-        files(__name__.rpartition(".")[0]).joinpath("words.toml").read_text("utf-8")
+        files(__name__.rpartition(".")[0]).joinpath("wording.toml").read_text("utf-8")
     )
     return tables
