@@ -108,7 +108,7 @@ def _sections(answer: ExportedAnswer, words: Words) -> Iterator[str]:
 def _marked(section: ExportedSection, words: Words) -> str:
     """Return a section with its marks and with headings one step deeper; code stays as it is."""
     text = fit(section.text)
-    code = code_spans(text)
+    code = [(start, end) for start, end in code_spans(text) if text[start] in "`~"]  # and no block of HTML
 
     def is_code(at: int) -> bool:
         return any(start <= at < end for start, end in code)
@@ -162,7 +162,7 @@ def _footnote(note: Note, words: Words) -> str:
         return f"[^{note.number}]: {plain(words('withheld'))}"
     context = "".join(f"{plain(each['text'])} … " for each in note.context)
     address = note.address if is_safe(note.address) else ""
-    place = [plain(words.where(note)), f"<{quote(address, safe=_IN_ADDRESS)}>" if address else ""]
+    place = [plain(words.where(note)), f"<{quote(fit(address), safe=_IN_ADDRESS)}>" if address else ""]
     said = " ".join([f'"{context}{plain(note.quote)}"', "—", ", ".join(part for part in place if part)])
     return " ".join([f"[^{note.number}]: {said}.", *(f"*{plain(each)}*" for each in words.of_note(note))])
 
