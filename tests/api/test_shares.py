@@ -144,13 +144,18 @@ async def test_each_opener_sees_what_they_may_read(closed: httpx.AsyncClient) ->
     assert "4711" not in await opened(closed, share["url"], token("cid", "sales"))
 
 
-async def test_what_is_asked_later_is_not_part_of_a_share(closed: httpx.AsyncClient) -> None:
+async def test_what_is_asked_later_is_not_part_of_a_share_and_an_operator_ends_those_of_a_user(
+    citewell: Citewell, closed: httpx.AsyncClient
+) -> None:
     ann = token("ann", "legal")
     session, _ = await asked(closed, ann, ABOUT_PARTY)
     share = await shared(closed, ann, session)
     body = {"question": ABOUT_SAFE, "min_score": 0, "stream": False}
     assert (await closed.post(f"/api/sessions/{session}/runs", json=body, headers=ann)).status_code == 200
     assert ABOUT_SAFE not in await opened(closed, share["url"], token("cid", "legal"))
+    shares = citewell.library.shares
+    assert [await shares.revoke_all("default", user) for user in ("bob", "ann", None)] == [0, 1, 0]
+    await assert_shut(closed, share["url"], token("cid", "legal"))
 
 
 async def test_nobody_else_opens_it(closed: httpx.AsyncClient, citewell: Citewell) -> None:
