@@ -24,6 +24,21 @@ from graph.evidence import (
 )
 from text.mark_places import mark_place
 
+# In the order in which a run takes them; stored JSON keeps none.
+_STEPS = (
+    "decide_retrieval",
+    "answer_directly",
+    "load_selected_pages",
+    "search_segments",
+    "search_web",
+    "search_mcp",
+    "grade_segments",
+    "rewrite_query",
+    "generate_answer",
+    "check_claims",
+    "assess_quality",
+    "abstain",
+)
 Address = Callable[[Citation, Source | None], str]
 
 
@@ -96,6 +111,12 @@ class RunAccount:
     cost: Cost | None
     asked_at: datetime | None
     finished_at: datetime | None
+
+    @property
+    def steps(self) -> list[tuple[str, Spent]]:
+        """The steps in the order of a run; others behind them."""
+        places = {name: place for place, name in enumerate(_STEPS)}
+        return sorted(self.spent.items(), key=lambda step: places.get(step[0], len(_STEPS)))
 
     @property
     def models(self) -> dict[str, int]:

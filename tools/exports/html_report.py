@@ -258,9 +258,9 @@ def _source(source: Source, words: Words) -> Element:
 
 def _steps(answer: ExportedAnswer, words: Words) -> Element:
     assert answer.account is not None
-    spent = answer.account.spent
-    rows = [_row(step, each["calls"], each["tokens"], each["ms"], cell="td") for step, each in spent.items()]
-    steps = list(spent.values())
+    told = answer.account.steps
+    rows = [_row(step, each["calls"], each["tokens"], each["ms"], cell="td") for step, each in told]
+    steps = [each for _, each in told]
     calls, tokens = sum(each["calls"] for each in steps), sum(each["tokens"] for each in steps)
     rows.append(_row(words("total"), calls, tokens, sum(each["ms"] for each in steps), cell="th"))
     return _table([words(name) for name in ("step", "calls", "tokens", "milliseconds")], rows)

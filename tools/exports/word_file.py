@@ -211,9 +211,7 @@ class _WordFile:
             _turn(paragraph, line)
 
     def _steps(self, account: RunAccount) -> None:
-        rows = [
-            [step, f"{each['calls']}", f"{each['tokens']}", f"{each['ms']:.0f}"] for step, each in account.spent.items()
-        ]
+        rows = [[step, f"{each['calls']}", f"{each['tokens']}", f"{each['ms']:.0f}"] for step, each in account.steps]
         if rows:
             self._table([self._words(name) for name in ("step", "calls", "tokens", "milliseconds")], rows)
 
