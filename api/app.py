@@ -24,6 +24,8 @@ from api.observation import ObservationMiddleware, request_telemetry
 from api.openapi import describe
 from api.problems import install_error_handlers
 from api.routes.audit_routes import router as audit_router_
+from api.routes.export_routes import router as export_router_
+from api.routes.feedback_routes import router as feedback_router_
 from api.routes.job_routes import router as jobs_router_
 from api.routes.key_routes import router as keys_router_
 from api.routes.library_routes import documents_router as documents_router_
@@ -35,6 +37,8 @@ from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
 from api.routes.service_routes import workspaces_router as workspaces_router_
+from api.routes.share_routes import opening_router as opening_router_
+from api.routes.share_routes import shares_router as shares_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
 from api.routes.verify_routes import VerificationSlots
@@ -102,6 +106,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.citewell = citewell
     app.state.audit = None
     app.state.public_address = address
+    app.state.identify = identify
     app.state.relying_party = RelyingParty(settings.oidc) if settings.oidc.issuer else None
     app.state.login_check_seconds = CHECK_SECONDS
     app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
@@ -131,6 +136,9 @@ def mount_routes(app: FastAPI) -> None:
     others = [dialect.router for dialect in DIALECTS.values() if dialect is not NATIVE]
     for router in (
         NATIVE.router,
+        export_router_,
+        feedback_router_,
+        shares_router_,
         documents_router_,
         jobs_router_,
         source_router_,
@@ -145,6 +153,7 @@ def mount_routes(app: FastAPI) -> None:
         health_router_,
         page_router_,
         link_router_,
+        opening_router_,
         *others,
     ):
         app.include_router(router)

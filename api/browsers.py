@@ -2,7 +2,7 @@
 
 A browser sends a cookie along with requests that another site's page makes (cross-site request forgery). So a cookie
 counts only where the browser says that our own page asked: by `Sec-Fetch-Site`, or by `Origin` if it is too old for
-that. Pages cannot set either. Links from elsewhere may open a document, which changes nothing.
+that. Pages cannot set either. Links from elsewhere may open a document or a share, which changes nothing.
 """
 
 import re
@@ -18,7 +18,7 @@ from tools.settings import Settings
 
 OURS = frozenset({"same-origin", "none"})  # asked by our page, or by the person: an address typed, a bookmark
 SAFE = frozenset({"GET", "HEAD"})
-_OPENABLE = re.compile(r"(?:/documents/[^/]+|/api/documents/[^/]+/original)\Z")
+_OPENABLE = re.compile(r"(?:/documents/[^/]+|/shares/[^/]+|/api/documents/[^/]+/original)\Z")
 LOGIN_COOKIE = "citewell-login"
 ATTEMPT_COOKIE = "citewell-attempt-"  # and the attempt's state: each tab that logs in has its own
 ATTEMPT_SECONDS = 600
@@ -122,7 +122,7 @@ def refuse_cross_site(
 
 
 def opens_document(connection: HTTPConnection) -> bool:
-    """Whether a person follows a link to a document, from wherever."""
+    """Whether a person follows a link to a document or a share, from wherever."""
     headers = connection.headers
     return (
         connection.scope["method"] in SAFE

@@ -39,6 +39,7 @@ from tools.auth.login_store import Logins
 from tools.auth.proxies import AuthProxy
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
+from tools.sessions.shares import SHARES_PATH
 from tools.settings import OidcSettings, Settings
 from tools.spending.accounts import RequestOrigin, coming_from
 from tools.storage.tenants import LONGEST_NAME
@@ -215,7 +216,7 @@ def security_schemes(settings: Settings) -> dict[str, Any]:
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path in LOGIN_PATHS or path.startswith((PAGE_FILES_PATH, LINKS_PATH))
+    return path in OPEN_PATHS or path in LOGIN_PATHS or path.startswith((PAGE_FILES_PATH, LINKS_PATH, SHARES_PATH))
 
 
 def _always(grant: Grant) -> Identify:

@@ -1,4 +1,4 @@
-"""citewell links: end links to documents that were given out."""
+"""citewell links: end links that were given out, to documents and of shares."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tools.auth.document_links import DocumentLinks
     from tools.settings import Settings
 
-links = typer.Typer(help="End the links to documents that answers hold.", no_args_is_help=True)
+links = typer.Typer(help="End the links to documents that answers hold, and those of shares.", no_args_is_help=True)
 OfUser = Annotated[str | None, typer.Option("--user", "-u", help="Only the links of this user.", show_default=False)]
 
 
@@ -24,7 +24,7 @@ def rotate(yes: Yes = False, as_json: AsJson = False) -> None:
 
 @links.command()
 def revoke(workspace: WorkspaceName = None, user: OfUser = None, yes: Yes = False, as_json: AsJson = False) -> None:
-    """End the links of a user, or of all users of a workspace."""
+    """End the links and shares of a user, or of all users of a workspace."""
     run(_revoke(workspace, user, yes, as_json), as_json=as_json)
 
 
@@ -47,13 +47,16 @@ async def _rotate(yes: bool, as_json: bool) -> None:
 
 
 async def _revoke(workspace: str | None, user: str | None, yes: bool, as_json: bool) -> None:
+    from tools.sessions.shares import Shares
+
     settings = settings_for(workspace)
     whose = f"the user {user}" if user is not None else "all users"
-    if not confirmed(f"End the links of {whose} in the workspace {settings.workspace}?", yes):
+    if not confirmed(f"End the links and shares of {whose} in the workspace {settings.workspace}?", yes):
         return
     async with opened_database(settings) as storage:
         await _links(storage, settings).revoke(settings.workspace, user)
+        shares = await Shares(storage.database, storage.workspaces, settings).revoke_all(settings.workspace, user)
     if as_json:
-        print_json({"workspace": settings.workspace, "user": user, "revoked": True})
+        print_json({"workspace": settings.workspace, "user": user, "revoked": True, "shares": shares})
     else:
-        print(f"Ended the links of {whose} in the workspace {settings.workspace}.")
+        print(f"Ended the links and {shares} shares of {whose} in the workspace {settings.workspace}.")

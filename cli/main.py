@@ -22,6 +22,7 @@ from cli.logins import logins
 from cli.mcp import mcp
 from cli.search import search
 from cli.serve import serve
+from cli.session_files import export
 from cli.sessions import sessions
 from cli.spending import spending
 from cli.sync import sources_, sync
@@ -49,6 +50,7 @@ app.add_typer(documents, name="documents")
 app.add_typer(jobs, name="jobs")
 app.add_typer(sources_, name="sources")
 app.add_typer(sessions, name="sessions")
+app.command()(export)
 app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")
 app.command()(spending)

@@ -443,6 +443,17 @@ class LinkSettings(_Section):
     groups_hours: Annotated[int, Field(ge=0, le=87_600)] = 168
 
 
+class ShareSettings(_Section):
+    """Sharing of sessions and answers by links that end: how long at most, and whether anybody may open them.
+
+    With 0 days nothing can be shared, and what was shared no longer opens.
+    """
+
+    longest_days: Annotated[int, Field(ge=0, le=365)] = 30
+    public: bool = False
+    a_minute_by_address: Annotated[int, Field(ge=1, le=10_000)] = 60
+
+
 GroupName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -685,6 +696,7 @@ class Settings(BaseSettings):
     workspace: str = "default"
     user: str = "local"
     links: LinkSettings = LinkSettings()
+    shares: ShareSettings = ShareSettings()
     groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     page_modules: bool = False  # serve the page as it is written, for whoever changes it

@@ -4,6 +4,7 @@ import typer
 
 from cli.eval.compare import compare
 from cli.eval.export import export
+from cli.eval.from_feedback import from_feedback
 from cli.eval.gate import gate
 from cli.eval.prose import prose
 from cli.eval.ragas import ragas
@@ -15,6 +16,7 @@ evaluate.command("run")(run_set)
 evaluate.command()(report)
 evaluate.command()(compare)
 evaluate.command()(export)
+evaluate.command("from-feedback")(from_feedback)
 evaluate.command()(gate)
 evaluate.command()(retrieval)
 evaluate.command()(prose)

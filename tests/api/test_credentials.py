@@ -39,7 +39,7 @@ SPACED = "Yolanda"  # in a document of a space that another space's reader must 
 PUBLIC = {200, 303, 400, 404}  # no credentials have a part in it
 ORIGIN = "https://docs.example.com"
 OPEN = {"/healthz", "/readyz", "/", "/page/{version}/{path:path}"}
-OPEN |= {"/login", "/login/callback", "/api/login", "/links/{token}"}
+OPEN |= {"/login", "/login/callback", "/api/login", "/links/{token}", "/shares/{token}"}
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from tools.auth.document_links import LINKS_PATH
 from tools.auth.identities import Grant
 from tools.auth.login_store import Logins
 from tools.auth.oidc import Person
+from tools.sessions.shares import SHARES_PATH
 from tools.settings import AuthProxySettings, AuthSettings, Settings
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -49,7 +50,8 @@ def routes_of(app: FastAPI) -> list[tuple[str, str]]:
     shut = {
         each
         for each in found
-        if each[1] not in OPEN_PATHS | LOGIN_PATHS and not each[1].startswith((PAGE_FILES_PATH, LINKS_PATH))
+        if each[1] not in OPEN_PATHS | LOGIN_PATHS
+        and not each[1].startswith((PAGE_FILES_PATH, LINKS_PATH, SHARES_PATH))
     }
     assert len([each for each in shut if each[0] not in SAFE]) > 30
     return sorted(shut)

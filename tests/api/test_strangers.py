@@ -36,6 +36,7 @@ UNTOLD = (
     "run_id",
     "workspace_run_id",
     "message_id",
+    "share_id",
     "source_id",
     "response_id",
     "deleted_response_id",
@@ -101,6 +102,7 @@ async def owned_by(
     assert SECRET in frames
     broken = {"file": (f"{TITLE}.pdf", b"%PDF-broken")}
     job = (await client.post("/api/jobs", files=broken)).json()
+    share = (await client.post(f"/api/sessions/{session_id}/shares", json={})).json()
     responded = {"input": QUESTION, "citewell": {"min_score": 0}}
     responses = [(await client.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]
     return {
@@ -117,6 +119,7 @@ async def owned_by(
         "workspace_run_id": re.findall(r"^id: (.+):\d+$", frames, re.MULTILINE)[0],
         "message_id": run["message_id"],
         "document_id": document_id,
+        "share_id": share["share_id"],
         "source_id": source.source_id,
         "folder": folder,
         "segment_index": "0",
@@ -169,7 +172,8 @@ def shape(path: str) -> str:
 
 
 DESCRIBING = {"/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
-LINKED = "/links/{token}"  # opens by what it holds, whoever asks: see test_links
+# They open by what they hold: see test_links and test_shares.
+LINKED = {"/links/{token}", "/shares/{token}"}
 LOGGING_IN = {"/login", "/login/callback", "/logout"}  # there is none here; tests of logins try them
 
 
@@ -177,7 +181,7 @@ def test_every_route_is_attempted(settings: Settings) -> None:
     served = {
         (method, shape(path))
         for method, path in walk(create_app(settings).routes)
-        if path not in {*DESCRIBING, *LOGGING_IN, LINKED}
+        if path not in {*DESCRIBING, *LOGGING_IN, *LINKED}
     }
     assert served == {(attempt.method, shape(attempt.path)) for attempt in ATTEMPTS}
 

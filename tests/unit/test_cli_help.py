@@ -41,6 +41,8 @@ COMMANDS = [
     ["eval", "report"],
     ["eval", "compare"],
     ["eval", "export"],
+    ["eval", "from-feedback"],
+    ["export"],
     ["eval", "retrieval"],
     ["eval", "prose"],
 ]

@@ -31,7 +31,9 @@ from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
 from tools.runs.notifications import Notifications
+from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
+from tools.sessions.shares import Shares
 from tools.settings import Settings
 from tools.spending.charges import Spending
 from tools.storage.database import Database
@@ -61,6 +63,8 @@ class Library:
     syncer: Syncer
     syncs: BackgroundSyncs
     sessions: Sessions
+    shares: Shares
+    feedback: FeedbackBook
     searcher: SegmentSearcher
     reader: SegmentStore
     families: Families
@@ -145,6 +149,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     syncer=syncer,
                     syncs=syncs,
                     sessions=Sessions(database, workspaces, families),
+                    shares=Shares(database, workspaces, settings),
+                    feedback=FeedbackBook(database, workspaces),
                     searcher=searcher,
                     reader=reader,
                     families=families,

@@ -52,9 +52,27 @@ def hidden_in(body: Mapping[str, Any], refused: Collection[str], gone: Collectio
     return documents_of(body) & {*refused, *(set(gone) - brought)}
 
 
-def withhold(body: dict[str, Any], hidden: Collection[str]) -> dict[str, Any]:
-    """Return an answer's body without what it shows of some documents; their citations stay, and say that they are."""
-    if not hidden:
+def hidden_from_another(body: Mapping[str, Any], refused: Collection[str], gone: Collection[str]) -> set[str]:
+    """Return what of an answer is withheld from a reader who did not ask.
+
+    Pages that a search of the web brought are everybody's. What else the run brought was its asker's alone, and so is
+    what is gone, whose readers nobody knows.
+    """
+    web = {each["document_id"] for each in body.get("sources", ()) if each["kind"] == each["source_type"] == "web"}
+    return documents_of(body) & ({*refused, *gone} - web)
+
+
+def uncited_in(body: Mapping[str, Any]) -> set[int]:
+    """Return the sections that cite nothing, of which nobody can tell from which documents their words are."""
+    return {index for index, section in enumerate(body.get("sections", ())) if not section["source_ids"]}
+
+
+def withhold(body: dict[str, Any], hidden: Collection[str], *, also: Collection[int] = ()) -> dict[str, Any]:
+    """Return an answer's body without what it shows of some documents; their citations stay, and say that they are.
+
+    ``also`` are further sections that are to be withheld, by their index.
+    """
+    if not hidden and not also:
         return body
     shown = dict(body)
     for name in ("sources", "nearest"):
@@ -62,7 +80,7 @@ def withhold(body: dict[str, Any], hidden: Collection[str]) -> dict[str, Any]:
             shown[name] = [_source(each) if each["document_id"] in hidden else each for each in body[name]]
     shown["citations"] = [_citation(each) if each["document_id"] in hidden else each for each in body["citations"]]
     sections = list(body.get("sections", ()))
-    without = {each["section_index"] for each in body["citations"] if each["document_id"] in hidden}
+    without = {each["section_index"] for each in body["citations"] if each["document_id"] in hidden} | {*also}
     without |= {
         index
         for index, section in enumerate(sections)

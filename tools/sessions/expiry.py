@@ -15,6 +15,7 @@ from tools.auth.limits import expire_limits
 from tools.library.job_store import expire_jobs
 from tools.library.versions import expire_versions
 from tools.sessions.checkpoints import delete_threads
+from tools.sessions.shares import expire_shares
 from tools.settings import Settings
 from tools.spending.charges import Spending
 from tools.storage.database import Connection, Database
@@ -137,7 +138,7 @@ async def expire_hourly(
     audit_days: int,
     spending: Spending | None = None,
 ) -> None:
-    """Run ``expire``, and that of links, versions, audit entries and limits, now and every hour until cancelled.
+    """Run ``expire``, and that of all else that ends, now and every hour until cancelled.
 
     After a database failure, it is tried again at the next hour.
     """
@@ -148,6 +149,7 @@ async def expire_hourly(
             await expire_versions(database, days=version_days)
             await expire_audit(database, days=audit_days)
             await expire_limits(database)
+            await expire_shares(database)
         except DatabaseUnavailable as error:
             log.warning("nothing could be expired: %s", error.message)
         else:

@@ -54,7 +54,11 @@ SELECT message.message_id::text, message.run_id::text, message.parent_message_id
        ) ELSE (
            SELECT array_agg(other.message_id::text ORDER BY other.created_at, other.message_id) FROM messages AS other
            WHERE other.parent_message_id = message.parent_message_id AND other.role = message.role
-       ) END AS versions
+       ) END AS versions,
+       (SELECT jsonb_build_object('rating', f.rating, 'reason_code', f.reason_code, 'text', f.note, 'claim', f.claim,
+                                  'changed_at', to_char(f.changed_at AT TIME ZONE 'UTC',
+                                                        'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+        FROM message_feedback AS f WHERE f.message_id = message.message_id) AS feedback
 FROM branch JOIN messages AS message USING (message_id) ORDER BY depth
 """
 # Committed before the run begins, so that a question is there as soon as it is asked.
@@ -65,13 +69,15 @@ FROM runs WHERE session_id = %(session_id)s AND status <> 'finished' AND message
 ORDER BY created_at, runs.run_id
 """
 
+MESSAGES_AT_ONCE = 500
+
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
     """A message. An answer's ``body`` holds its sections, citations, sources and usage.
 
     ``versions`` are the ids of this message and of its other versions on other branches, oldest first. ``answering`` is
-    True for a question that is still being answered.
+    True for a question that is still being answered. ``feedback`` is what a reader says of the answer.
     """
 
     message_id: str
@@ -85,6 +91,7 @@ class StoredMessage:
     created_at: datetime
     versions: list[str] = field(default_factory=list)
     answering: bool = False
+    feedback: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +172,25 @@ async def read_branch(
         found = await (await rows.execute(_BRANCH, values)).fetchall()
     shown = found[:limit]
     return shown, encode_cursor(shown[-1].created_at, shown[-1].message_id) if len(found) > limit else None
+
+
+async def read_whole_branch(connection: Connection, session_id: str, *, through: str | None) -> list[StoredMessage]:
+    """Return all messages of a branch in chronological order, up to ``through``, or of the branch used last.
+
+    Raises NotFound if ``through`` is not a message of the session.
+    """
+    messages: list[StoredMessage] = []
+    cursor = None
+    while True:
+        page, cursor = await read_branch(
+            connection, session_id, limit=MESSAGES_AT_ONCE, cursor=cursor, branch=through, asked=Asked([])
+        )
+        messages += page
+        if cursor is None:
+            break
+    messages.reverse()
+    ends = next((at for at, message in enumerate(messages, start=1) if message.message_id == through), len(messages))
+    return messages[:ends]
 
 
 async def _start(

@@ -12,12 +12,19 @@ from graph.errors import InvalidRequest, NotFound, SessionBusy, UnknownModel
 from graph.evidence import Identity
 from graph.ports import Families, Titler
 from tools.library.freshness import check_freshness
-from tools.library.withholding import documents_of, find_unreadable, hidden_in, withhold
+from tools.library.withholding import (
+    documents_of,
+    find_unreadable,
+    hidden_from_another,
+    hidden_in,
+    uncited_in,
+    withhold,
+)
 from tools.retrieval.segment_store import SegmentStore
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
 from tools.sessions.checkpoints import delete_threads
-from tools.sessions.history import Asked, History, StoredMessage, read_asked, read_branch
+from tools.sessions.history import Asked, History, StoredMessage, read_asked, read_branch, read_whole_branch
 from tools.sessions.session_rows import (
     CHANGE_SESSION,
     CREATE_SESSION,
@@ -186,6 +193,33 @@ class Sessions:
         stored = {message.run_id for message in messages}
         waiting = [question for question in asked.questions if question.run_id not in stored]
         return History(session, messages[::-1], earlier, waiting)
+
+    async def whole(
+        self, identity: Identity, session_id: str, *, through: str | None = None, reader: Identity | None = None
+    ) -> History:
+        """Read all messages of a branch of a session, up to the message ``through``, or of the one used last.
+
+        ``reader`` is somebody else whom the session is shown to, whose own rights decide what is withheld. Questions
+        that are still being answered are left out. Raises NotFound.
+        """
+        row = {**await self._owner(identity), "session_id": session_id}
+        viewer = reader or identity
+        async with self._database.connection() as connection:
+            session = await self._own_session(connection, row)
+            messages = await read_whole_branch(connection, session_id, through=through)
+            cited = {document_id for message in messages for document_id in documents_of(message.body)}
+            refused, gone = await find_unreadable(connection, row["workspace"], viewer, cited)
+        bodies = await check_freshness([message.body for message in messages], self._reader, viewer)
+        hide = hidden_in if reader is None else hidden_from_another
+        hidden = [hide(body, refused, gone) for body in bodies]
+        # A follow-up may repeat what an answer before it said, so nothing without a source is shown beside a secret.
+        secret = reader is not None and any(hidden)
+        shown: list[StoredMessage] = []
+        for message, body, documents in zip(messages, bodies, hidden, strict=True):
+            listing = reader is not None and message.stop_reason == "answered_from_catalogue"
+            allowed = withhold(body, documents, also=uncited_in(body) if secret or listing else ())
+            shown.append(replace(message, content=allowed.get("answer", message.content), body=allowed))
+        return History(session, shown, None)
 
     async def change(
         self,

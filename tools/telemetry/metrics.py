@@ -94,6 +94,12 @@ FILES = Counter(
     ["result"],
     registry=REGISTRY,
 )
+FEEDBACK = Counter(
+    "citewell_feedback",
+    "Feedback on answers that this process has stored, changed ones too; `reason` is empty where none was given.",
+    ["rating", "reason"],
+    registry=REGISTRY,
+)
 SEGMENTS = Counter("citewell_ingested_segments", "Segments that this process has stored.", registry=REGISTRY)
 TAKEN_OVER = Counter("citewell_runs_taken_over", "Runs taken over from processes that died.", registry=REGISTRY)
 LEASE_FAILURES = Counter(

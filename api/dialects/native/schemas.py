@@ -28,6 +28,7 @@ from graph.evidence import (
 from tools.runs.live_run import Run
 from tools.runs.run_listing import RunStatus
 from tools.runs.run_request import RunRequest
+from tools.sessions.feedback import Feedback
 from tools.sessions.session_store import History, Session, StoredMessage
 
 WITH_REGENERATE = "leave it out: regenerate asks the same question again"
@@ -176,6 +177,7 @@ class SessionMessage(Body):
     page_ids: list[str] = Field(default=[], description="The documents that a question asked to read in full.")
     selected_text: str | None = Field(default=None, description="The passage that a question is about.")
     answering: bool = Field(default=False, description="Whether the question is still being answered.")
+    feedback: Feedback | None = Field(default=None, description="What the reader says of an answer.")
 
     outcome: Outcome | None
     stop_reason: str | None
@@ -226,6 +228,7 @@ def _shown(stored: StoredMessage) -> dict[str, Any]:
         "content": stored.content,
         "created_at": stored.created_at,
         "answering": stored.answering,
+        "feedback": stored.feedback,
         "versions": stored.versions if len(stored.versions) > 1 else [],
         "outcome": stored.outcome,
         "stop_reason": stored.stop_reason,

@@ -160,6 +160,16 @@
  */
 
 /**
+ * What a reader says of an answer; `claim` is the one that is meant.
+ * @typedef {object} Feedback
+ * @property {"up" | "down"} rating
+ * @property {string | null} reason_code
+ * @property {string | null} text
+ * @property {{section_index: number, start: number, end: number} | null} claim
+ * @property {string} changed_at
+ */
+
+/**
  * @typedef {object} SessionMessage
  * @property {string} message_id
  * @property {string | null} run_id
@@ -183,6 +193,7 @@
  * @property {Disagreement[]} disagreements
  * @property {Record<string, Spent>} spent
  * @property {Cost | null} cost
+ * @property {Feedback | null} feedback
  */
 
 /** @typedef {{session: Session, messages: SessionMessage[], next_cursor: string | null}} SessionDetail */

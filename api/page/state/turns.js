@@ -17,6 +17,7 @@ import { asSeen } from "./sections.js";
  * @property {import("./run.js").Answer | null} answer
  * @property {string | null} answerId
  * @property {string[]} answerVersions
+ * @property {import("../api/types.js").Feedback | null} feedback What the reader said of the answer.
  * @property {string} askedAt
  * @property {Record<string, import("../api/types.js").Spent>} spent
  * @property {import("../api/types.js").Cost | null} cost
@@ -55,6 +56,7 @@ export function turnsOf(messages) {
     turn.answer = answerOf(message);
     turn.answerId = message.message_id;
     turn.answerVersions = message.versions;
+    turn.feedback = message.feedback;
     turn.spent = message.spent;
     turn.cost = message.cost;
     turn.view = turn.key = message.run_id ?? turn.key;
@@ -76,6 +78,7 @@ function asked(message) {
     answer: null,
     answerId: null,
     answerVersions: [],
+    feedback: null,
     askedAt: message.created_at,
     spent: {},
     cost: null,
@@ -106,6 +109,7 @@ export function liveTurn(run, known = {}) {
     answer: run.answer,
     answerId: null,
     answerVersions: [],
+    feedback: null,
     askedAt: run.startedAt,
     spent: run.spent,
     cost: run.cost,
@@ -135,10 +139,10 @@ export function joined(earlier, later) {
   const [question, answer] = [earlier.at(-1), later[0]];
   const cut = question?.answerId === null && answer?.question === "" && answer.questionId === question.questionId;
   if (!cut) return [...earlier, ...later];
-  const { key, view, answerId, answerVersions, spent, cost, run } = answer;
+  const { key, view, answerId, answerVersions, feedback, spent, cost, run } = answer;
   return [
     ...earlier.slice(0, -1),
-    { ...question, key, view, answer: answer.answer, answerId, answerVersions, spent, cost, run },
+    { ...question, key, view, answer: answer.answer, answerId, answerVersions, feedback, spent, cost, run },
     ...later.slice(1),
   ];
 }
@@ -166,9 +170,9 @@ export function readAnew(read, before) {
  * Write down all of a stored turn that can change: a message never does, but there may be others in its place.
  * @param {Turn} turn
  */
-function trace({ questionId, answerId, questionVersions, answerVersions, run, answer }) {
+function trace({ questionId, answerId, questionVersions, answerVersions, feedback, run, answer }) {
   const claims = (answer?.sections ?? []).flatMap((section) => section.claims ?? []);
   const citations = claims.flatMap((claim) => claim.citations);
   const quotes = citations.map(({ freshness, now }) => [freshness, now?.segment_index, now?.start]);
-  return JSON.stringify([questionId, answerId, questionVersions, answerVersions, run?.seq, quotes]);
+  return JSON.stringify([questionId, answerId, questionVersions, answerVersions, feedback?.changed_at, run?.seq, quotes]);
 }

@@ -82,7 +82,9 @@ function marked(text, claims, marksOf) {
  */
 function prose(text) {
   const parts = text.split(/(```[\s\S]*?```|`[^`\n]*`)/);
-  return parts.map((part, at) => (at % 2 ? part : part.replace(/\[\^/g, "\\[^").replace(/<(?=[a-z/!?])/gi, "\\<"))).join("");
+  const escaped = (/** @type {string} */ part) =>
+    part.replace(/(\\*)(\[\^|<(?=[a-z/!?]))/gi, (whole, before, sign) => (before.length % 2 ? whole : `${before}\\${sign}`));
+  return parts.map((part, at) => (at % 2 ? part : escaped(part))).join("");
 }
 
 /** @param {Citation} citation @param {Source[]} sources @param {Wording} wording */

@@ -1,11 +1,14 @@
 /** What can be done with an answer: copy it, have another, see its versions; or stop it. */
 
 import { change, h } from "../dom.js";
+import { labels } from "../words/along/labels.js";
 import { words } from "../words/index.js";
 import { regenerate } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
+import { feedbackButtons } from "./feedback.js";
 import { icon } from "./icons.js";
 import { wanted } from "./later.js";
+import { takeMenu } from "./take_menu.js";
 import { versionSwitch } from "./versions.js";
 
 /**
@@ -30,7 +33,20 @@ export function answerActions(app) {
     words.composer.stop,
   );
   const versions = versionSwitch(app, words.conversation.versions.answer);
-  const element = h("div", { class: "actions" }, versions.element, copy, again, stop, copied);
+  const feedback = feedbackButtons(app);
+  const take = takeMenu(app, labels().answer, () => shown?.answerId ?? null);
+  take.classList.add("small");
+  const element = h(
+    "div",
+    { class: "actions" },
+    versions.element,
+    copy,
+    again,
+    feedback.elements,
+    take,
+    stop,
+    copied,
+  );
 
   async function readAnswer() {
     if (!shown?.answer) return null;
@@ -57,9 +73,11 @@ export function answerActions(app) {
       const ended = answer !== null && answer.outcome !== null;
       copy.hidden = !ended || !answer.sections.some((section) => section.text);
       again.hidden = answering || !ended || turn.answerId === null;
+      feedback.show(turn, ended && turn.answerId !== null);
+      take.hidden = !ended || turn.answerId === null;
       stop.hidden = run === null || run.status !== "queued" || run.position === 0;
       versions.show(turn.answerVersions, turn.answerId, answering);
-      change(element, { hidden: copy.hidden && again.hidden && stop.hidden && versions.element.hidden });
+      change(element, { hidden: [copy, again, take, stop, versions.element].every((each) => each.hidden) });
     },
   };
 }

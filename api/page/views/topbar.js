@@ -6,6 +6,7 @@ import { choose, language, LANGUAGES, words } from "../words/index.js";
 import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { menuButton } from "./menu.js";
+import { sessionMenu } from "./take_menu.js";
 
 /** @typedef {import("../words/index.js").Language} Language */
 
@@ -30,6 +31,7 @@ export function topbar(app) {
       icon("book"),
       h("span", { class: "wide-only" }, words.library.open),
     ),
+    sessionMenu(app),
     menuButton(words.page.menu, "settings", () => settings(app)),
   );
 }

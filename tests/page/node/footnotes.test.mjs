@@ -102,6 +102,7 @@ test("titles and quotes are text, whatever stands in them", () => {
 test("what an answer says is neither a footnote of its own nor an element, but for code", () => {
   const text = "See [^1] and <b>this</b>: 1 < 2, `a <b> [^1]`.";
   assert.equal(written(text, null), "See \\[^1] and \\<b>this\\</b>: 1 < 2, `a <b> [^1]`.\n");
+  assert.equal(written("\\<b> \\\\<b>", null), "\\<b> \\\\\\<b>\n", "what is escaped stays so");
 });
 
 test("a citation whose source is not listed still names its document", () => {

@@ -1,0 +1,68 @@
+/** Two buttons that say what an answer is worth; the second asks what is wrong. */
+
+import { change, fill, h } from "../dom.js";
+import { labels } from "../words/along/labels.js";
+import { iconButton } from "./icons.js";
+import { wanted } from "./later.js";
+
+/** @typedef {import("../api/types.js").Feedback} Feedback */
+
+/** Make the buttons. @param {import("../state/app.js").App} app */
+export function feedbackButtons(app) {
+  const words = labels();
+  /** @type {import("../state/turns.js").Turn | null} */
+  let shown = null;
+  /** @type {Feedback | null} */
+  let given = null;
+  const up = iconButton("up", words.good, () => void say(given?.rating === "up" ? null : rating("up")));
+  const poor = iconButton("poor", words.poor, () => void ask());
+  const status = h("span", { class: "seen-by-readers-only", role: "status" });
+
+  async function ask() {
+    if (given?.rating !== "down" && !(await say(rating("down")))) return;
+    const loaded = await wanted(app, () => import("./feedback_sheet.js"), () => poor.click());
+    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, given, poor, say);
+  }
+
+  /** @param {"up" | "down"} value @returns {Omit<Feedback, "changed_at">} */
+  function rating(value) {
+    return { rating: value, reason_code: null, text: null, claim: null };
+  }
+
+  /**
+   * Say it, or with nothing take back what was said.
+   * @param {Omit<Feedback, "changed_at"> | null} feedback
+   */
+  async function say(feedback) {
+    const turn = shown;
+    const session = app.conversation.session.value;
+    if (!turn?.answerId || !session) return false;
+    const path = `api/sessions/${session.session_id}/messages/${turn.answerId}/feedback`;
+    const request = feedback ? { method: "POST", json: feedback } : { method: "DELETE" };
+    return app.attempt(async () => {
+      const response = await app.client.send(path, request);
+      turn.feedback = feedback ? await response.json() : null;
+      if (shown !== turn) return;
+      fill(status, words.said[feedback?.rating ?? "withdrawn"]);
+      mark(turn.feedback);
+    });
+  }
+
+  /** @param {Feedback | null} feedback */
+  function mark(feedback) {
+    given = feedback;
+    change(up, { "aria-pressed": String(given?.rating === "up") });
+    change(poor, { "aria-pressed": String(given?.rating === "down") });
+  }
+
+  return {
+    elements: [up, poor, status],
+    /** @param {import("../state/turns.js").Turn} turn @param {boolean} offered */
+    show(turn, offered) {
+      if (turn.answerId !== shown?.answerId) fill(status);
+      shown = turn;
+      mark(turn.feedback);
+      up.hidden = poor.hidden = !offered;
+    },
+  };
+}

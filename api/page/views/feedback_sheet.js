@@ -1,0 +1,82 @@
+/** What is wrong with an answer: a reason, the claim that is meant, and words; and the way to withdraw it. */
+
+import { h } from "../dom.js";
+import { along } from "../words/along/index.js";
+import { words } from "../words/index.js";
+import { iconButton } from "./icons.js";
+
+const LONGEST = 2000;
+const SHOWN = 160; // characters of a claim
+const WHOLE = "";
+
+/** @typedef {import("../api/types.js").Feedback} Feedback */
+
+/**
+ * Open the sheet.
+ * @param {import("../state/run.js").Answer} answer
+ * @param {Feedback | null} given What was said before.
+ * @param {HTMLElement} opener Gets the focus back.
+ * @param {(feedback: Omit<Feedback, "changed_at"> | null) => Promise<boolean>} say Nothing withdraws it.
+ */
+export function feedbackSheet(answer, given, opener, say) {
+  const said = along().feedback;
+  const claims = answer.sections.flatMap((section, index) =>
+    (section.claims ?? []).map(({ start, end, text }) => ({ section_index: index, start, end, text })),
+  );
+  const reasons = Object.entries(said.reasons).map(([code, text]) =>
+    h(
+      "label",
+      { class: "choice" },
+      h("input", { type: "radio", name: "reason", value: code, checked: given?.reason_code === code }),
+      text,
+    ),
+  );
+  const before = given?.claim;
+  const meant = claims.findIndex(
+    (each) => each.section_index === before?.section_index && each.start === before.start,
+  );
+  const claim = h(
+    "select",
+    { id: "meant-claim" },
+    h("option", { value: WHOLE }, said.whole),
+    claims.map(({ text }, at) =>
+      h("option", { value: String(at), selected: at === meant, dir: "auto" }, text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text),
+    ),
+  );
+  const text = h("textarea", { id: "meant-text", rows: 3, maxlength: LONGEST, dir: "auto", ".value": given?.text ?? "" });
+  const withdraw = h("button", { type: "button", class: "quiet", onclick: () => void done(null) }, said.withdraw);
+  const form = h(
+    "form",
+    { onsubmit: send },
+    h("fieldset", { "aria-label": said.title }, reasons),
+    claims.length > 0 && h("p", null, h("label", { for: "meant-claim" }, said.claim), claim),
+    h("p", null, h("label", { for: "meant-text" }, said.text), text),
+    h("p", { class: "choices" }, h("button", { type: "submit", class: "primary" }, said.send), withdraw),
+  );
+  const dialog = h(
+    "dialog",
+    { class: "along", "aria-label": said.title, onclose: () => (dialog.remove(), opener.focus()) },
+    h("header", null, h("h2", null, said.title), iconButton("close", words.page.close, () => dialog.close(), "quiet")),
+    form,
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+
+  /** @param {SubmitEvent} event */
+  function send(event) {
+    event.preventDefault();
+    const chosen = claims[claim.value === WHOLE ? -1 : Number(claim.value)];
+    const reason = new FormData(form).get("reason");
+    void done({
+      rating: "down",
+      reason_code: typeof reason === "string" ? reason : null,
+      text: text.value.trim() || null,
+      claim: chosen ? { section_index: chosen.section_index, start: chosen.start, end: chosen.end } : null,
+    });
+  }
+
+  /** @param {Omit<Feedback, "changed_at"> | null} feedback */
+  async function done(feedback) {
+    if (await say(feedback)) dialog.close();
+  }
+}

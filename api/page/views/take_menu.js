@@ -1,0 +1,59 @@
+/** The menu by which a session or one answer is taken along: saved as a file, shared, printed. */
+
+import { labels } from "../words/along/labels.js";
+import { wanted } from "./later.js";
+import { menuButton } from "./menu.js";
+
+/** @typedef {import("../state/app.js").App} App */
+
+/**
+ * Make the button of the menu.
+ * @param {App} app
+ * @param {string} label
+ * @param {() => string | null} answerId Names the answer; nothing for the session as a whole.
+ */
+export function takeMenu(app, label, answerId) {
+  const said = labels();
+  const menu = menuButton(label, "take", () => [
+    ...(/** @type {const} */ (["md", "docx", "html"])).map((format) => ({ text: said[format], icon: /** @type {const} */ ("page"), act: () => save(format) })),
+    { text: said.share, icon: "out", act: share },
+    ...(answerId() ? [] : [{ text: said.print, icon: /** @type {const} */ ("print"), act: () => print() }]),
+  ]);
+
+  /** @param {"md" | "docx" | "html"} format */
+  async function save(format) {
+    const session = app.conversation.session.value;
+    const loaded = await wanted(app, () => import("./taking.js"), () => void save(format));
+    if (loaded && session) await loaded.save(app, session.session_id, format, answerId());
+  }
+
+  async function share() {
+    const session = app.conversation.session.value;
+    const loaded = await wanted(app, () => import("./sharing.js"), () => void share());
+    if (loaded && session) loaded.share(app, session.session_id, answerId(), menu);
+  }
+
+  return menu;
+}
+
+/** Make the menu of the session on show, which is there once it has an answer. @param {App} app */
+export function sessionMenu(app) {
+  const menu = takeMenu(app, labels().session, () => null);
+  app.conversation.turns.watch((turns) => (menu.hidden = !turns.some((turn) => turn.answerId)));
+  unfoldOnPaper();
+  return menu;
+}
+
+/** Have the sources of every answer open while the page is printed. */
+function unfoldOnPaper() {
+  /** @type {HTMLDetailsElement[]} */
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded = [...document.querySelectorAll(/** @type {"details"} */ ("details.all-sources:not([open])"))];
+    for (const details of unfolded) {
+      details.open = true;
+      details.dispatchEvent(new Event("toggle")); // the browser's own comes too late for paper
+    }
+  });
+  addEventListener("afterprint", () => unfolded.forEach((details) => (details.open = false)));
+}

@@ -1,0 +1,36 @@
+/** Saving a session or an answer as a file, in the reader's language. */
+
+import { h } from "../dom.js";
+import { language } from "../words/index.js";
+
+const FREED_MS = 60_000; // until then the browser has begun to write the file
+
+/**
+ * Fetch a file and hand it to the browser to save. It is fetched, not linked to, since a link sends no key.
+ * @param {import("../state/app.js").App} app
+ * @param {string} sessionId
+ * @param {"md" | "docx" | "html"} format
+ * @param {string | null} answerId
+ */
+export async function save(app, sessionId, format, answerId) {
+  const last = app.conversation.turns.value.findLast((turn) => turn.answerId)?.answerId;
+  const asked = new URLSearchParams({ format, language });
+  if (answerId) asked.set("message", answerId);
+  else if (last && app.conversation.aside.value) asked.set("through", last);
+  await app.attempt(async () => {
+    const response = await app.client.send(`api/sessions/${sessionId}/export?${asked}`);
+    const address = URL.createObjectURL(await response.blob());
+    h("a", { href: address, download: nameOf(response.headers.get("Content-Disposition"), format) }).click();
+    setTimeout(() => URL.revokeObjectURL(address), FREED_MS);
+  });
+}
+
+/** Read the name of a file that a server sends, in any script. @param {string | null} header @param {string} format */
+function nameOf(header, format) {
+  const [, encoded = ""] = /filename\*=UTF-8''([^;]+)/i.exec(header ?? "") ?? [];
+  try {
+    return decodeURIComponent(encoded) || `citewell.${format}`;
+  } catch {
+    return `citewell.${format}`;
+  }
+}

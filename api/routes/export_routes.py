@@ -1,0 +1,78 @@
+"""Routes of exports: a session or one answer as a file, as its reader may see it now."""
+
+import asyncio
+from typing import Annotated, Any
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+
+from api.dependencies import Me, OpenLibrary
+from api.fields import optional
+from api.problems import problems
+from api.scopes import needs
+from tools.exports.formats import FILE_FORMATS, ExportFormat, file_name
+from tools.exports.gathering import Exports
+from tools.exports.wording import Language, words_of
+from tools.library.library import Library
+
+router = APIRouter(prefix="/api/sessions", tags=["sessions"])
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file.",
+        "content": {
+            each.media_type.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}}
+            for each in FILE_FORMATS.values()
+        },
+    }
+}
+Format = Annotated[ExportFormat, Query(description="Markdown, Word, or a report in HTML that needs nothing else.")]
+OneAnswer = Annotated[UUID | None, Query(description="The id of an answer: it alone, with its question.")]
+Branch = Annotated[UUID | None, Query(description="A message id: the branch up to it, not the last used one.")]
+Wording = Annotated[Language, Query(description="The language of what the file itself says.")]
+
+
+@router.get("/{session_id}/export", response_class=Response, responses={**_FILES, **problems(404, 422, 503)})
+@needs("ask")
+async def export_session(
+    session_id: UUID,
+    format: Format,
+    request: Request,
+    me: Me,
+    library: OpenLibrary,
+    message: OneAnswer = None,
+    through: Branch = None,
+    language: Wording = "en",
+) -> Response:
+    """Export a session or an answer with its proof; what you may not read any more is left out, and said to be."""
+    transcript = await exports_of(library).transcript(
+        me, str(session_id), message=optional(message), through=optional(through), base_url=address_of(request)
+    )
+    chosen = FILE_FORMATS[format]
+    content = await asyncio.to_thread(chosen.write, transcript, words_of(language))
+    headers = {
+        "Content-Disposition": disposition(file_name(transcript, format)),
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Cache-Control": "private, no-store",
+    }
+    return Response(content, media_type=chosen.media_type, headers=headers)
+
+
+def exports_of(library: Library) -> Exports:
+    """Return what gathers the exports of a library."""
+    return Exports(library.database, library.workspaces, library.sessions, library.reader, library.links)
+
+
+def address_of(request: Request) -> str:
+    """Return the address below which this service's documents are, for whoever opens the file elsewhere."""
+    public: str | None = request.app.state.settings.public_url
+    return (public or str(request.base_url)).rstrip("/")
+
+
+def disposition(name: str) -> str:
+    """Return the header that names a file to save, in ASCII and, as RFC 6266 has it, in any language."""
+    plain = "".join(
+        letter if letter.isascii() and letter.isprintable() and letter not in '"\\%;' else "_" for letter in name
+    )
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -1,0 +1,193 @@
+"""Whatever an answer, a quote or a title says, an export has its text, and nothing that the text would make of it."""
+
+import io
+import zipfile
+from datetime import UTC, datetime
+
+import docx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree, html
+from markdown_it import MarkdownIt
+from mdit_py_plugins.footnote import footnote_plugin
+
+from graph.evidence import SectionClaim
+from tools.exports.exported import (
+    DocumentVersion,
+    Exchange,
+    ExportedAnswer,
+    ExportedClaim,
+    ExportedSection,
+    Note,
+    Surroundings,
+    Transcript,
+    marked,
+)
+from tools.exports.formats import EXPORT_FORMATS, FILE_FORMATS, file_name
+from tools.exports.html_report import html_report
+from tools.exports.markdown_file import markdown_file
+from tools.exports.word_file import word_file
+from tools.exports.wording import LANGUAGES, words_of
+
+NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+EN = words_of("en")
+PIECES = [
+    *"ab .\n\t|`*_~#>-+[](){}!<>&\\^=\"'$@:/0⧼⧽⦑⦒⧘⧙⧚⧛\x00\x0b\u2060\ufeff",
+    *(
+        "<script>",
+        "<img src=x onerror=p()>",
+        "![a](http://e.example/x)",
+        "[^1]",
+        "[^1]: x",
+        "[a]: http://e.example",
+        "<!--",
+    ),
+    *(
+        "```",
+        "~~~\n",
+        "| a | b |\n|---|---|\n",
+        "1. ",
+        "- [ ] ",
+        "javascript:p()",
+        "https://e.example",
+        "]]>",
+        "{=html}",
+    ),
+    *("مرحبا", "织机", "w:fldSimple", "DDEAUTO", "\\<b>", "&lt;b&gt;", "[x](javascript:p())", "\ud800"),
+]
+TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=25).map("".join)
+RENDERER = MarkdownIt("gfm-like", {"linkify": False, "html": True}).use(footnote_plugin)
+NEVER = "//script | //img | //iframe | //object | //form | //input | //b | //link | //svg | //@onerror | //@src"
+WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+
+def transcript(text: str, said: str) -> Transcript:
+    """One answer whose text and whose quote, titles and question are these."""
+    middle = len(text) // 2
+    claims = [
+        SectionClaim(
+            start=start, end=end, text=text[start:end], verdict=verdict, reasons=[said], citations=[], section_index=0
+        )
+        for start, end, verdict in ((0, middle, "unverified"), (middle, len(text), "supported"))
+        if start < end
+    ]
+    exported = tuple(ExportedClaim(claim, (1,)) for claim in claims)
+    note = Note(
+        number=1,
+        document_id="d",
+        title=said,
+        heading=said,
+        place={"page_idx": None, "sheet": said, "cell": "A1"},
+        address=said,
+        quote=said,
+        context=(),
+        around=Surroundings(said, said),
+        matched=True,
+        freshness="fresh",
+    )
+    answer = ExportedAnswer(
+        message_id="m",
+        outcome="answered",
+        stop_reason="answer_complete",
+        family="llm",
+        answered_at=NOW,
+        sections=(ExportedSection(text, marked(text, exported)),),
+        claims=exported,
+        notes=(note,),
+        nearest=(),
+        disagreements=(),
+        account=None,
+    )
+    version = DocumentVersion("d", said, 1, 2, NOW, "0")
+    return Transcript("s", said, NOW, (Exchange(said, NOW, said, answer),), (version,))
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=150, deadline=None)
+def test_a_report_is_made_of_its_own_elements_alone(text: str, said: str) -> None:
+    page = html.document_fromstring(html_report(transcript(text, said), EN))
+    assert not page.xpath(NEVER)
+    for href in page.xpath("//@href"):
+        assert href.startswith(("#quote-", "http://", "https://", "mailto:")), href
+    assert len(page.xpath("//style")) == len(page.xpath("//title")) == 1
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=150, deadline=None)
+def test_markdown_makes_no_element_of_what_is_said_outside_of_code(text: str, said: str) -> None:
+    written = markdown_file(transcript(text, said), EN).decode("utf-8")
+    shown = html.document_fromstring(f"<main>{RENDERER.render(written)}</main>")
+    assert not shown.xpath(NEVER)
+    assert not [each for each in shown.xpath("//a/@href") if each.lower().startswith("javascript:")]
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=40, deadline=None)
+def test_a_word_file_opens_and_has_no_field(text: str, said: str) -> None:
+    file = word_file(transcript(text, said), EN)
+    assert docx.Document(io.BytesIO(file)).tables
+    with zipfile.ZipFile(io.BytesIO(file)) as parts:
+        body = etree.fromstring(parts.read("word/document.xml"))
+        notes = etree.fromstring(parts.read("word/footnotes.xml"))
+    for root in (body, notes):
+        assert not [each for each in root.iter() if etree.QName(each).localname in ("fldSimple", "instrText", "object")]
+    assert [each.get(f"{WORD}id") for each in body.iter(f"{WORD}footnoteReference")] == ["1"]
+
+
+def test_marks_stand_where_claims_end_in_every_kind_of_block() -> None:
+    text = "# Rates\n\n**One.** Two.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- item\n\n```\ncode\n```\n"
+    ends = [text.index(each) + len(each) for each in ("**One.**", "Two.", "| 1 | 2 |", "item", "```\ncode\n```")]
+    claims = tuple(
+        ExportedClaim(
+            SectionClaim(
+                start=0, end=end, text="", verdict="supported", reasons=[], citations=[], section_index=0, by="text"
+            ),
+            (number,),
+        )
+        for number, end in enumerate(ends, 1)
+    )
+    made = transcript("x", "Said")
+    answer = made.exchanges[0].answer
+    assert answer is not None
+    notes = tuple(Note(n, "d", "T", "", {}, "", "q", (), Surroundings(), False, None) for n in range(1, 6))
+    section = ExportedSection(text, marked(text, claims))
+    shown = Transcript(
+        "s",
+        "T",
+        NOW,
+        (
+            Exchange(
+                "Q", NOW, "", ExportedAnswer("m", "answered", "", "", NOW, (section,), claims, notes, (), (), None)
+            ),
+        ),
+    )
+    page = html.document_fromstring(html_report(shown, EN))
+    [body] = page.find_class("answer")
+    said = [each.text_content() for each in body.iter("strong", "p", "td", "li", "pre", "h4")]
+    assert said == ["Rates", "One.[1] Two.[2]", "One.", "1", "2[3]", "item[4]", "code\n", "[5]"]
+    written = markdown_file(shown, EN).decode()
+    for part in ("### Rates", "**One.**[^1] Two.[^2]", "| 1 | 2[^3] |", "- item[^4]", "```\n[^5]"):
+        assert part in written, part
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_format_is_written_in_every_language(language: str) -> None:
+    made = transcript("It is so.", "Said")
+    for form in EXPORT_FORMATS:
+        assert FILE_FORMATS[form].write(made, words_of(language)), form  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Plan", "Plan.md"),
+        ("../../etc/passwd", "etc passwd.md"),
+        ('A: "b" <c>|d?*\\', "A b c d.md"),
+        ("织机\n维护", "织机 维护.md"),
+        ("...", "s.md"),
+        ("x" * 300, f"{'x' * 80}.md"),
+    ],
+)
+def test_a_file_is_named_so_that_every_system_takes_it(title: str, name: str) -> None:
+    assert file_name(Transcript("s", title, NOW, ()), "md") == name

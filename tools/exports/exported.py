@@ -1,0 +1,259 @@
+"""What an export holds: questions, answers with the places of their marks, and numbered notes that prove them.
+
+The formats are written from this alone. What its reader may not see was taken out before it was made.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from answers.citations import landing_url
+from answers.original_places import place_of
+from answers.quoted_runs import continues
+from graph.evidence import (
+    Citation,
+    CitationContext,
+    Cost,
+    Disagreement,
+    Freshness,
+    SectionClaim,
+    Source,
+    Spent,
+    Verdict,
+)
+from text.mark_places import mark_place
+
+# In the order in which a run takes them; stored JSON keeps none.
+_STEPS = (
+    "decide_retrieval",
+    "answer_directly",
+    "load_selected_pages",
+    "search_segments",
+    "search_web",
+    "search_mcp",
+    "grade_segments",
+    "rewrite_query",
+    "generate_answer",
+    "check_claims",
+    "assess_quality",
+    "abstain",
+)
+Address = Callable[[Citation, Source | None], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The text right before and behind a quote in its document today; "" where that is not known."""
+
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A quote that proves claims, by its number in the whole export; the quote is empty where it is ``withheld``.
+
+    ``place`` has ``page_idx``, ``slide``, ``sheet`` or ``cell``, as a citation does.
+    """
+
+    number: int
+    document_id: str
+    title: str
+    heading: str
+    place: Mapping[str, Any]
+    address: str
+    quote: str
+    context: tuple[CitationContext, ...]
+    around: Surroundings
+    matched: bool
+    freshness: Freshness | None
+
+    @property
+    def withheld(self) -> bool:
+        return self.freshness == "withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What stands behind a claim: the numbers of its notes, and its verdict."""
+
+    at: int
+    notes: tuple[int, ...]
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedClaim:
+    """A claim with the numbers of its notes."""
+
+    claim: SectionClaim
+    notes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedSection:
+    """A paragraph of an answer in Markdown, and its marks by offset; ``withheld`` is without its text."""
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    grounded: bool = True
+    withheld: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunAccount:
+    """What a run took: its steps, the models that were asked, its times and, where models have prices, its cost."""
+
+    run_id: str
+    model: str
+    spent: Mapping[str, Spent]
+    cost: Cost | None
+    asked_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def steps(self) -> list[tuple[str, Spent]]:
+        """The steps in the order of a run; others behind them."""
+        places = {name: place for place, name in enumerate(_STEPS)}
+        return sorted(self.spent.items(), key=lambda step: places.get(step[0], len(_STEPS)))
+
+    @property
+    def models(self) -> dict[str, int]:
+        """The models that were asked, with the number of calls."""
+        calls: dict[str, int] = {}
+        for step in self.spent.values():
+            for name, use in step.get("models", {}).items():
+                calls[name] = calls.get(name, 0) + use["calls"]
+        return calls
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedAnswer:
+    """An answer with its claims and notes; ``account`` is None where the export leaves it out."""
+
+    message_id: str
+    outcome: str
+    stop_reason: str
+    family: str
+    answered_at: datetime
+    sections: tuple[ExportedSection, ...]
+    claims: tuple[ExportedClaim, ...]
+    notes: tuple[Note, ...]
+    nearest: tuple[Source, ...]
+    disagreements: tuple[Disagreement, ...]
+    account: RunAccount | None
+
+    @property
+    def withheld(self) -> bool:
+        """Whether something of it is left out, since its reader may not read the document."""
+        return any(each.withheld for each in self.sections) or any(note.withheld for note in self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question with its answer, None where it has none."""
+
+    question: str
+    asked_at: datetime
+    selected_text: str = ""
+    answer: ExportedAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentVersion:
+    """A document that notes quote. ``version`` is the one that was quoted, None where that is not known any more.
+
+    ``sha256`` is the fingerprint of the current text, ``changed_at`` when it became that.
+    """
+
+    document_id: str
+    title: str
+    version: int | None
+    current: int
+    changed_at: datetime
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A session, or one answer of it, as it may be read by one reader at one moment.
+
+    ``session_id`` is "" where its reader is not its owner.
+    """
+
+    session_id: str
+    title: str
+    exported_at: datetime
+    exchanges: tuple[Exchange, ...]
+    documents: tuple[DocumentVersion, ...] = ()
+    is_whole: bool = True
+
+    @property
+    def withheld(self) -> bool:
+        """Whether anything is left out, since its reader may not read the document."""
+        return any(each.answer is not None and each.answer.withheld for each in self.exchanges)
+
+
+@dataclass(slots=True)
+class NoteBook:
+    """Numbers the quotes of an export from 1; a quote that several claims of an answer share has one number."""
+
+    addressed: Address
+    surroundings: Mapping[tuple[str, int, int], Surroundings] = field(default_factory=dict)
+    _written: int = 0
+
+    def notes_of(self, citations: Sequence[Citation], sources: Sequence[Source]) -> dict[tuple[str, int, int], Note]:
+        """Return the notes of an answer by their quotes, in the order in which its claims cite them."""
+        by_segment = {source["segment_id"]: source for source in sources}
+        by_index = {source["index"]: source for source in sources}
+        notes: dict[tuple[str, int, int], Note] = {}
+        for citation in citations:
+            key = quote_key(citation)
+            if key in notes:
+                continue
+            self._written += 1
+            source = by_segment.get(citation["segment_id"]) or by_index.get(citation["source_index"])
+            notes[key] = self._note(self._written, citation, source)
+        return notes
+
+    def _note(self, number: int, citation: Citation, source: Source | None) -> Note:
+        withheld = citation.get("freshness") == "withheld"
+        now: Mapping[str, Any] = citation.get("now") or {}
+        place: Mapping[str, Any] = place_of(citation)
+        return Note(
+            number=number,
+            document_id=citation["document_id"],
+            title=source["title"] if source and not withheld else "",
+            heading=source["heading"] if source and not withheld else "",
+            place={} if withheld else {"page_idx": now.get("page_idx", citation["page_idx"]), **place},
+            address="" if withheld else landing_url(self.addressed(citation, source), citation.get("anchor", "")),
+            quote=citation["quote"],
+            context=tuple(citation.get("context", ())),
+            around=Surroundings() if withheld else self.surroundings.get(quote_key(citation), Surroundings()),
+            matched=citation["origin"] == "matched",
+            freshness=citation.get("freshness"),
+        )
+
+
+def quote_key(citation: Citation) -> tuple[str, int, int]:
+    """Return what makes two citations the same quote."""
+    return citation["document_id"], citation["start"], citation["end"]
+
+
+def marked(text: str, claims: Sequence[ExportedClaim]) -> tuple[Mark, ...]:
+    """Return the marks of a section in order, where they break no Markdown; claims that share a quote have one."""
+    ordered = sorted(claims, key=lambda each: each.claim["end"])
+    marks: list[Mark] = []
+    start = 0
+    for at, each in enumerate(ordered):
+        following = ordered[at + 1] if at + 1 < len(ordered) else None
+        if following is not None and continues(each.claim, following.claim):
+            continue
+        if not each.notes and each.claim["verdict"] == "supported":
+            continue
+        place = mark_place(text, each.claim["end"], start)
+        if place is not None:
+            marks.append(Mark(place, each.notes, each.claim["verdict"]))
+            start = place
+    return tuple(marks)

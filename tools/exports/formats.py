@@ -1,0 +1,39 @@
+"""The formats of exports, their media types, and the names of their files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from tools.exports.exported import Transcript
+from tools.exports.html_report import html_report
+from tools.exports.markdown_file import markdown_file
+from tools.exports.word_file import MEDIA_TYPE as WORD_TYPE
+from tools.exports.word_file import word_file
+from tools.exports.wording import Words
+
+ExportFormat = Literal["md", "docx", "html"]
+EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
+LONGEST_NAME = 80  # characters, which is less than 255 bytes in any script
+_UNFIT = frozenset('/\\:*?"<>|')
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """How a format is written, and its media type."""
+
+    write: Callable[[Transcript, Words], bytes]
+    media_type: str
+
+
+FILE_FORMATS: dict[ExportFormat, FileFormat] = {
+    "md": FileFormat(markdown_file, "text/markdown; charset=utf-8"),
+    "docx": FileFormat(word_file, WORD_TYPE),
+    "html": FileFormat(html_report, "text/html; charset=utf-8"),
+}
+
+
+def file_name(transcript: Transcript, suffix: ExportFormat) -> str:
+    """Return a name for the file, of the session's title, that every system takes."""
+    kept = "".join(" " if sign in _UNFIT or not sign.isprintable() else sign for sign in transcript.title)
+    stem = " ".join(kept.split())[:LONGEST_NAME].strip(" .")
+    return f"{stem or transcript.session_id}.{suffix}"

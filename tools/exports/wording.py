@@ -1,0 +1,101 @@
+"""What exports say in the reader's language, from ``wording.toml``."""
+
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, get_args
+
+from graph.evidence import SectionClaim
+from tools.exports.exported import ExportedAnswer, Note, RunAccount, Transcript
+
+Language = Literal["en", "vi", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+
+class Words:
+    """The words of one language."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self._lines: Mapping[str, str] = _tables()[language]
+
+    def __call__(self, line: str, /, **values: object) -> str:
+        """Return a line with values in its places; what a value holds is never read as a place."""
+        return self._lines[line].format(**values)
+
+    def day(self, moment: datetime | None) -> str:
+        """Return a moment to the minute, UTC."""
+        return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment is not None else "–"
+
+    def place(self, place: Mapping[str, Any]) -> str:
+        """Return where a quote stands in its file, "" where the format has no parts."""
+        if "cell" in place and "sheet" in place:
+            return self("cell", name=place["sheet"], cell=place["cell"])
+        if "sheet" in place:
+            return self("sheet", name=place["sheet"])
+        if "slide" in place:
+            return self("slide", number=place["slide"] + 1)
+        page = place.get("page_idx")
+        return "" if page is None else self("page", number=page + 1)
+
+    def where(self, note: Note) -> str:
+        """Return title, headings and place of a quote."""
+        heading = [part.strip() for part in note.heading.split(" > ") if part.strip()]
+        if heading and heading[0].casefold() == note.title.strip().casefold():
+            heading = heading[1:]
+        path = " › ".join(part for part in (note.title.strip(), *heading) if part)
+        return ", ".join(part for part in (path, self.place(note.place)) if part)
+
+    def giver(self, claim: SectionClaim) -> str:
+        """Return who gave a claim its verdict."""
+        judge = claim.get("judge")
+        if judge is not None:
+            return self("by_judge", model=judge["model"], **judge["exam"])
+        return self("by_text") if claim.get("by") == "text" else self("by_nobody")
+
+    def state(self, answer: ExportedAnswer) -> str:
+        """Return what is to be said of an answer that is none, or not whole; "" of any other."""
+        return {"abstained": self("refused"), "cancelled": self("cancelled")}.get(answer.outcome, "")
+
+    def made(self, transcript: Transcript) -> str:
+        """Return when a transcript was made, and of which session, where its reader may know."""
+        date = self.day(transcript.exported_at)
+        if not transcript.session_id:
+            return self("shown", date=date)
+        return self("exported", date=date, session=transcript.session_id)
+
+    def of_note(self, note: Note) -> list[str]:
+        """Return what is to be known of a quote beside its words."""
+        said = [self("matched")] if note.matched and not note.withheld else []
+        return [*said, *([self(note.freshness)] if note.freshness else [])]
+
+    def paid(self, account: RunAccount) -> list[str]:
+        """Return the times, models and cost of a run, a sentence each."""
+        models = ", ".join(f"{name} ({calls})" for name, calls in account.models.items())
+        said = [
+            self("times", asked=self.day(account.asked_at), finished=self.day(account.finished_at)),
+            self("models", models=models) if models else self("no_model"),
+        ]
+        cost = account.cost
+        if cost is not None:
+            unpriced = ", ".join(cost["unpriced"])
+            name = "cost_partly" if unpriced else "cost"
+            paid = self(name, amount=cost["amount"], currency=cost["currency"], models=unpriced)
+            said.append(f"{paid} {self('estimated')}" if cost["estimated"] else paid)
+        return said
+
+
+@cache
+def words_of(language: Language) -> Words:
+    """Return the words of a language."""
+    return Words(language)
+
+
+@cache
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    tables: dict[str, dict[str, str]] = tomllib.loads(
+        files(__name__.rpartition(".")[0]).joinpath("wording.toml").read_text("utf-8")
+    )
+    return tables
