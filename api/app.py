@@ -24,6 +24,7 @@ from api.observation import ObservationMiddleware, request_telemetry
 from api.openapi import describe
 from api.problems import install_error_handlers
 from api.routes.audit_routes import router as audit_router_
+from api.routes.guide_routes import router as guide_router_
 from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
@@ -131,6 +132,7 @@ def mount_routes(app: FastAPI) -> None:
     for router in (
         NATIVE.router,
         documents_router_,
+        guide_router_,
         jobs_router_,
         source_router_,
         search_router_,
