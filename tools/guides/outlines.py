@@ -42,20 +42,30 @@ class GuideHeading(TypedDict):
 
 
 def guide_sentences(title: str, segments: Sequence[Segment]) -> list[GuideSentence]:
-    """Return the sentence that a document begins with, and those nearest to its title and headings, in their order."""
+    """Return the sentence that a document begins with, and two more, in their order.
+
+    These are the nearest to its title and headings: of those that open a section, if there are enough.
+    """
     found: list[tuple[Segment, Entry]] = []
+    opening: list[int] = []  # places in ``found``
     seen: set[str] = set()
+    opened: set[int] = set()  # where the headings stand whose first sentence was found
     for segment in segments[:MOST_READ]:
         for entry in entries_of(segment):
             folded = fold_case(entry.text)
             if _tells(entry) and folded not in seen:
+                heading = next((each.start for each in reversed(entry.context) if each.role == "heading"), -1)
+                if found and heading not in opened:
+                    opening.append(len(found))
+                opened.add(heading)
                 seen.add(folded)
                 found.append((segment, entry))
     if not found:
         return []
     subject = " ".join([title, *(each["text"] for each in guide_outline(segments))])[:1000]
     alike = measure_similarity(subject, [entry.text for _, entry in found]).sentences
-    others = sorted(range(1, len(found)), key=lambda at: (-float(alike[at]), at))[: MOST_SENTENCES - 1]
+    among = opening if len(opening) >= MOST_SENTENCES - 1 else range(1, len(found))
+    others = sorted(among, key=lambda at: (-float(alike[at]), at))[: MOST_SENTENCES - 1]
     return [_sentence(*found[at]) for at in sorted([0, *others])]
 
 

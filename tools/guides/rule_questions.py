@@ -160,7 +160,8 @@ class _Maker:
                     return
                 base = forms.bases.get(groups.get("done", ""), "")
                 question = asks.format(**{**groups, "np": np, "base": base})
-                yield _sentence(question), "definition" if defines else "statement"
+                code = _CODE.fullmatch(np) is not None
+                yield _sentence(question), "setting" if code else "definition" if defines else "statement"
             return
 
     def _of_term(self, term: str, forms: _Forms) -> Iterator[tuple[str, Kind]]:

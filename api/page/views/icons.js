@@ -30,6 +30,8 @@ const PATHS = {
   quote: "M10 7H5v6h5V7c0 5-1 8-4 10M19 7h-5v6h5V7c0 5-1 8-4 10",
   only: "M4 5h16l-6 8v6l-4-2v-4z",
   think: "M12 3l2 6 6 2-6 2-2 6-2-6-6-2 6-2zM19 3v4M17 5h4",
+  keys: "M3 7h18v10H3zM7 11v.01M11 11v.01M15 11v.01M8 14h8",
+  pin: "M9 4h6l-1 6 4 4H6l4-4zM12 14v6",
   out: "M14 5h5v5M19 5l-8 8M17 14v5H5V7h5",
 };
 

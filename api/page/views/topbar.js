@@ -6,6 +6,7 @@ import { choose, language, LANGUAGES, words } from "../words/index.js";
 import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { menuButton } from "./menu.js";
+import { showShortcuts } from "./shortcuts.js";
 
 /** @typedef {import("../words/index.js").Language} Language */
 
@@ -55,6 +56,7 @@ function settings(app) {
         act: () => void (each === language || choose(each)),
       })),
     },
+    { text: words.ways.shortcuts.open, icon: /** @type {const} */ ("keys"), act: () => void showShortcuts(app) },
     ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => app.forgetKey() }] : []),
   ];
 }
