@@ -74,4 +74,5 @@ def _guides(library: Library, resources: Resources) -> Guides:
         Prover(build(alone).compile(), alone),
         resources.families,
         library.spending,
+        by=library.settings.suggestions,
     )

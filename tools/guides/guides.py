@@ -36,11 +36,13 @@ MOST_CALLS = 2  # one, and one retry if the endpoint failed or refused the reque
 NEWEST = 12  # documents that suggestions are taken from
 MADE_AT_ONCE = 4  # guides that one request for suggestions begins
 PATIENCE_SECONDS = 2.0  # that such a request waits for them
+AT_ONCE = 2  # guides or follow-ups that a process makes
 NEIGHBOURS = 3  # segments before and after a cited one
 MOST_CITED = 2  # documents of an answer that are gone on from
 TURNS_READ = 20  # messages back that are not asked again
 MODEL_SEGMENTS = 12
 
+Maker = Literal["model", "rules", "off"]
 Status = Literal["ready", "making"]
 
 
@@ -83,7 +85,10 @@ class FollowUps(TypedDict):
 
 
 class Guides:
-    """Makes guides and questions; every one of them is made once, whoever wants it first, and one at a time."""
+    """Makes guides and questions; each is made once, when somebody first wants it, and few at a time.
+
+    ``by`` is who makes questions: the deployment's model together with rules, rules alone, or nobody.
+    """
 
     def __init__(
         self,
@@ -93,6 +98,7 @@ class Guides:
         prover: Prover,
         families: Families,
         spending: Spending,
+        by: Maker = "model",
     ) -> None:
         self._store = store
         self._reader = reader
@@ -100,8 +106,9 @@ class Guides:
         self._prover = prover
         self._families = families
         self._spending = spending
+        self._by = by
         self._making: dict[tuple[str, ...], asyncio.Task[Any]] = {}
-        self._turn = asyncio.Semaphore(1)
+        self._turn = asyncio.Semaphore(AT_ONCE)
 
     async def guide(self, identity: Identity, document_id: str) -> Guide:
         """Return the guide of a document, which made now where there is none of its text. Raises NotFound."""
@@ -113,21 +120,22 @@ class Guides:
 
         Each is of another document, if there are enough. Guides that are missing are begun, and waited for a moment.
         """
+        if self._by == "off":
+            return Suggestions(status="ready", questions=[])
         newest = await self._store.newest(identity, NEWEST)
         missing = [document_id for document_id, _, body in newest if body is None][:MADE_AT_ONCE]
         tasks = [self._begin_guide(identity, document_id) for document_id in missing]
-        if tasks and len(_offered(newest, languages)) < OFFERED:
-            await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
+        unfinished: set[asyncio.Task[Guide]] = set()
+        if tasks:
+            _, unfinished = await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
             newest = await self._store.newest(identity, NEWEST)
-        questions = _offered(newest, languages)
-        making = len(questions) < OFFERED and any(body is None for _, _, body in newest)
-        return Suggestions(status="making" if making else "ready", questions=questions)
+        return Suggestions(status="making" if unfinished else "ready", questions=_offered(newest, languages))
 
     async def follow_ups(self, identity: Identity, session_id: str) -> FollowUps:
         """Return questions to go on with after the last answer of a session's branch. Raises NotFound."""
         history = await self._sessions.get(identity, session_id, limit=TURNS_READ)
         last = history.messages[-1] if history.messages and not history.asked else None
-        if last is None or last.role != "assistant":
+        if self._by == "off" or last is None or last.outcome != "answered":
             return FollowUps(message_id=None, questions=[])
         stored = await self._store.follow_ups(identity, last.message_id)
         if stored is None:
@@ -237,13 +245,13 @@ class Guides:
         self, identity: Identity, segments: Sequence[Segment], *, asked: Sequence[str]
     ) -> list[Candidate]:
         """Return what the deployment's model proposes, where it has one and it can be asked."""
-        proposer = self._families("").proposer
+        proposer = self._families("").proposer if self._by == "model" else None
         if proposer is None or not segments:
             return []
-        meter = Meter(calls_left=MOST_CALLS, seconds_left=MODEL_SECONDS)
         spoken = language(" ".join(segment.text for segment in segments)[:5000])
         try:
             async with self._spending.suggestion(identity):
+                meter = Meter(calls_left=MOST_CALLS, seconds_left=MODEL_SECONDS)
                 found = await proposer.propose(segments, asked=asked, language=spoken, meter=meter)
         except CitewellError as error:
             log.info("No model proposed questions: %s", error.message)
@@ -264,6 +272,8 @@ class Guides:
     ) -> list[Proven]:
         """Ask questions in their order until three were answered, each by another quote, or it takes too long."""
         proven: list[Proven] = []
+        if self._by == "off":
+            return proven
         taken = list(quoted)
         tried = 0
         until = time.monotonic() + MOST_SECONDS

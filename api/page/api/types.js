@@ -162,13 +162,14 @@
 
 /** Where a search found something in a session. @typedef {{session_id: string, excerpt: string, start: number, end: number}} SessionHit */
 /** @typedef {{question: string, document_id: string, title: string}} ProvenQuestion */
-/** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} GuidePlace */
+/** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} GuideSentence */
+/** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string, depth: number}} GuideHeading */
 /**
  * @typedef {object} Guide
  * @property {string} document_id
  * @property {string} title
- * @property {GuidePlace[]} sentences
- * @property {(GuidePlace & {depth: number})[]} outline
+ * @property {GuideSentence[]} sentences
+ * @property {GuideHeading[]} outline
  * @property {ProvenQuestion[]} questions
  */
 

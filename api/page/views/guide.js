@@ -55,7 +55,7 @@ export function guideFold(app) {
 /** @param {App} app @param {Guide} guide */
 function contents(app, guide) {
   const { sentences, outline, questions } = guide;
-  const read = (/** @type {import("../api/types.js").GuidePlace} */ place) => () => {
+  const read = (/** @type {import("../api/types.js").GuideSentence} */ place) => () => {
     const segment_id = `${guide.document_id}:${place.segment_index}`;
     const citation = { ...place, segment_id, document_id: guide.document_id, quote: place.text, source_index: 0, section_index: -1 };
     app.read({

@@ -39,30 +39,22 @@ export function goToMarker(by) {
 
 /** Make the links. @param {import("../state/app.js").App} app */
 export function skips(app) {
-  const question = link("#question", words.page.skip, goToQuestion);
-  const answer = link("#answer", words.ways.skips.answer, goToAnswer);
-  const sources = link("#sources", words.ways.skips.sources, goToSources);
-  const element = h(
-    "div",
-    { class: "skips", role: "toolbar", "aria-label": words.ways.skips.label },
-    question,
-    answer,
-    sources,
-  );
+  const question = h("a", { class: "skip", href: "#question", onclick: toQuestion }, words.page.skip);
+  const answer = h("button", { type: "button", class: "skip", onclick: goToAnswer }, words.ways.skips.answer);
+  const sources = h("button", { type: "button", class: "skip", onclick: goToSources }, words.ways.skips.sources);
+  const label = words.ways.skips.label;
+  const row = h("div", { class: "skips", role: "toolbar", "aria-label": label }, question, answer, sources);
   app.conversation.turns.watch((turns) => {
     const last = turns.at(-1)?.answer ?? null;
     answer.hidden = last === null || last.outcome === null;
     sources.hidden = answer.hidden || !last?.sources.length;
   });
-  roving(element, "a");
-  return element;
+  roving(row, ".skip");
+  return h("section", { "aria-label": label }, row);
 }
 
-/** The address names the session, so the link must not change it. @param {string} href @param {string} text @param {() => void} go */
-function link(href, text, go) {
-  const onclick = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    go();
-  };
-  return h("a", { class: "skip", href, onclick }, text);
+/** The address names the session, so the link must not change it. @param {Event} event */
+function toQuestion(event) {
+  event.preventDefault();
+  goToQuestion();
 }
