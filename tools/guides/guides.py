@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
 
@@ -141,9 +141,11 @@ class Guides:
         if stored is None:
             key = ("answer", last.message_id)
             work = self._make_follow_ups(identity, last, history.messages)
-            stored = await asyncio.shield(self._begin(key, work))
-        allowed = await self._store.versions(identity, [each["document_id"] for each in stored])
-        fresh = [each for each in stored if allowed.get(each["document_id"]) == each["version"]]
+            made: list[dict[str, Any]] = await asyncio.shield(self._begin(key, work))
+        else:
+            made = stored
+        allowed = await self._store.versions(identity, [each["document_id"] for each in made])
+        fresh = [each for each in made if allowed.get(each["document_id"]) == each["version"]]
         return FollowUps(message_id=last.message_id, questions=[_question(each) for each in fresh])
 
     async def close(self) -> None:
@@ -329,11 +331,11 @@ def _told(proven: Proven, title: str) -> ProvenQuestion:
 
 
 def _question(row: dict[str, Any]) -> ProvenQuestion:
-    return ProvenQuestion(**{name: row[name] for name in ProvenQuestion.__annotations__})
+    return cast(ProvenQuestion, {name: row[name] for name in ProvenQuestion.__annotations__})
 
 
 def _guide(row: dict[str, Any]) -> Guide:
-    return Guide(**{name: row[name] for name in Guide.__annotations__})
+    return cast(Guide, {name: row[name] for name in Guide.__annotations__})
 
 
 def _offered(

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, replace
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from graph.context import Context
@@ -66,7 +67,7 @@ class Prover:
             max_model_calls=0,
             max_seconds=MOST_SECONDS,
         )
-        config = {"configurable": {RUN_RESOURCES_KEY: resources}}
+        config: RunnableConfig = {"configurable": {RUN_RESOURCES_KEY: resources}}
         try:
             async with asyncio.timeout(MOST_SECONDS):
                 values = await self._graph.ainvoke(InputState(question=candidate.question), config, context=context)

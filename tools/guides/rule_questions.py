@@ -32,7 +32,7 @@ _CODE = re.compile(
 )
 _ARGUMENT = re.compile(r"[\s=\[<{(].*$", re.DOTALL)
 _OPENS_QUOTE = frozenset("\"“”„«'‘’《")
-_SEVERAL = re.compile(r"[,，、;；]|\b(?:and|or|và|hoặc)\b|[和与或]", re.IGNORECASE)  # tasks that one heading names
+_SEVERAL = re.compile(r"[,，、;；:：]|\b(?:and|or|và|hoặc)\b|[和与或]", re.IGNORECASE)  # tasks that one heading names
 _ITSELF = re.compile(r" (?:itself|themselves)$")
 _STOP = re.compile(r"[.:] |['’]s?$")
 _SEVERAL_THINGS = re.compile(r"\w(?<![sui])s$")  # "uses", but not "class", "virus", "axis"
@@ -83,7 +83,7 @@ def _form(row: Mapping[str, Any]) -> _Forms:
         not_np=re.compile(row["not_np"], re.IGNORECASE),
         article=re.compile(row["article"]) if "article" in row else None,
         how=row["how"][0],
-        verb=re.compile(rf"(?:{row['verbs']})(?![a-zà-ỹ])\s*(?=\S)", re.IGNORECASE),
+        verb=re.compile(rf"(?:{row['verbs']})(?![a-zà-ỹ]|后|前|的)\s*(?=\S)", re.IGNORECASE),
         column=re.compile(row["column"]),
         people=re.compile(row["people"]),
         bases=row.get("bases", {}),
