@@ -26,6 +26,7 @@ from api.problems import install_error_handlers
 from api.routes.audit_routes import router as audit_router_
 from api.routes.export_routes import router as export_router_
 from api.routes.feedback_routes import router as feedback_router_
+from api.routes.guide_routes import router as guide_router_
 from api.routes.job_routes import router as jobs_router_
 from api.routes.key_routes import router as keys_router_
 from api.routes.library_routes import documents_router as documents_router_
@@ -140,6 +141,7 @@ def mount_routes(app: FastAPI) -> None:
         feedback_router_,
         shares_router_,
         documents_router_,
+        guide_router_,
         jobs_router_,
         source_router_,
         search_router_,

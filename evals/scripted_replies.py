@@ -116,6 +116,10 @@ def _useful(prompt: str) -> Mapping[str, Any]:
     return {"utility": 7}
 
 
+def _none_proposed(prompt: str) -> Mapping[str, Any]:
+    return {"questions": []}
+
+
 def _question_again(prompt: str) -> Mapping[str, Any]:
     return {"title": prompt.rsplit("First message:\n", 1)[1].strip()}
 
@@ -123,6 +127,7 @@ def _question_again(prompt: str) -> Mapping[str, Any]:
 _SENSIBLE: Mapping[str | None, Callable[[str], Mapping[str, Any]]] = {
     "decide_retrieval": _as_is,
     "grade_segments": _all_kept,
+    "propose_questions": _none_proposed,
     "generate_answer": _first_segment,
     "revise_sections": _first_segment_again,
     "rewrite_query": _another_query,

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from graph.builder import build
 from graph.ports import Resources
+from tools.guides.guide_store import GuideStore
+from tools.guides.guides import Guides
+from tools.guides.proving import Prover, keyless
 from tools.library.library import Library, open_library
 from tools.runs.executor import Durability, Graph
 from tools.runs.runner import Runner
@@ -15,11 +18,12 @@ from tools.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Citewell:
-    """A library, the graph over it, and the runner that answers questions with that graph."""
+    """A library, the graph over it, the runner that answers questions with that graph, and the library's guides."""
 
     library: Library
     runner: Runner
     graph: Graph
+    guides: Guides
 
 
 @asynccontextmanager
@@ -52,7 +56,23 @@ async def open_runner(
         spending=library.spending,
     )
     library.job_worker.give_way_to(lambda: runner.is_answering)
+    guides = _guides(library, resources)
     try:
-        yield Citewell(library, runner, graph)
+        yield Citewell(library, runner, graph, guides)
     finally:
+        await guides.close()
         await runner.close()
+
+
+def _guides(library: Library, resources: Resources) -> Guides:
+    """Return the guides to a library, whose questions are proven by a graph of its own, without a model."""
+    alone = keyless(resources)
+    return Guides(
+        GuideStore(library.database, library.workspaces),
+        library.reader,
+        library.sessions,
+        Prover(build(alone).compile(), alone),
+        resources.families,
+        library.spending,
+        by=library.settings.suggestions,
+    )

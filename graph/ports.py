@@ -516,6 +516,27 @@ class Titler(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ProposedQuestion:
+    """A question that a model proposes, with the words of a segment that it says answer it, verbatim."""
+
+    question: str
+    segment_id: str
+    quote: str
+
+
+class QuestionProposer(Protocol):
+    async def propose(
+        self, segments: Sequence[Segment], *, asked: Sequence[str], language: str, meter: Meter
+    ) -> list[ProposedQuestion]:
+        """Propose questions in a language that these segments answer, none of those ``asked``, in one model call.
+
+        What is proposed is not proven. Raises DependencyFailed or BudgetExhausted where no model could be asked, and
+        ModelReplyInvalid where its reply can't be read.
+        """
+        ...
+
+
 class SourceRoom(Protocol):
     """How much text of sources a family's writer reads in one request, in tokens as its model counts them."""
 
@@ -542,9 +563,10 @@ class Family:
 
     ``checker`` decides by code alone, and ``judge`` on claims that code left open, None where there is none.
     ``assessor`` asks a model for its opinion of the answer; it is used only where a run requests it, and None without a
-    model. ``titler`` is None for a family that leaves sessions untitled. ``room`` is None for a family whose writer has
-    no limit of its own. ``efforts`` holds the ports of efforts for which ``preparer`` and ``grader`` are not those to
-    use. ``fallback`` says what of the request it does not fulfil, None for nothing.
+    model. ``titler`` is None for a family that leaves sessions untitled, ``proposer`` for one that proposes no
+    questions, ``room`` for one whose writer has no limit of its own. ``efforts`` holds the ports of efforts for which
+    ``preparer`` and ``grader`` are not those to use. ``fallback`` says what of the request it does not fulfil, None for
+    nothing.
     """
 
     name: FamilyName
@@ -557,6 +579,7 @@ class Family:
     judge: Judge | None = None
     assessor: QualityAssessor | None = None
     titler: Titler | None = None
+    proposer: QuestionProposer | None = None
     room: SourceRoom | None = None
     efforts: Mapping[Effort, EffortPorts] = field(default_factory=dict)
     fallback: Failure | None = None

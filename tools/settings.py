@@ -679,6 +679,7 @@ class Settings(BaseSettings):
     session_days: SessionDays | None = None
     session_days_by_dialect: dict[str, SessionDays] = {}
     auto_title: bool = True
+    suggestions: Literal["model", "rules", "off"] = "model"
 
     spending: SpendingSettings = SpendingSettings()
 

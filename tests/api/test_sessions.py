@@ -18,7 +18,7 @@ async def test_a_session_is_made_listed_read_and_deleted(client: httpx.AsyncClie
     assert made.status_code == 201
     session = made.json()
     assert (session["title"], session["page_ids"]) == ("Leave", [HANDBOOK])
-    assert (await client.get("/api/sessions")).json() == {"sessions": [session], "next_cursor": None}
+    assert (await client.get("/api/sessions")).json() == {"sessions": [session], "next_cursor": None, "hits": []}
     detail = (await client.get(f"/api/sessions/{session['session_id']}")).json()
     assert detail == {"session": session, "messages": [], "next_cursor": None}
     assert (await client.delete(f"/api/sessions/{session['session_id']}")).status_code == 204
@@ -239,3 +239,60 @@ async def test_what_a_thread_keeps_after_its_runs(citewell: Citewell, client: ht
                 if await (await connection.execute(query)).fetchone() == (3, 0):
                     return
             await asyncio.sleep(0.01)  # deleting comes after the answer is out
+
+
+async def test_pinned_sessions_come_first_page_by_page(client: httpx.AsyncClient) -> None:
+    made = [await new_session(client, title=f"Session {number}") for number in range(4)]
+    for session_id in (made[0], made[2]):
+        pinned = await client.patch(f"/api/sessions/{session_id}", json={"pinned": True})
+        assert pinned.json()["pinned"] is True
+    listed, cursor = [], None
+    for _ in range(4):
+        page = (await client.get("/api/sessions", params={"limit": 1, **({"cursor": cursor} if cursor else {})})).json()
+        listed += [session["session_id"] for session in page["sessions"]]
+        cursor = page["next_cursor"]
+    assert (listed, cursor) == ([made[2], made[0], made[3], made[1]], None)
+    renamed = (await client.patch(f"/api/sessions/{made[2]}", json={"title": "Still"})).json()
+    assert (renamed["title"], renamed["pinned"]) == ("Still", True)
+    await client.patch(f"/api/sessions/{made[2]}", json={"pinned": False})
+    first = (await client.get("/api/sessions")).json()["sessions"][0]
+    assert first["session_id"] == made[0]
+
+
+async def test_sessions_are_found_by_what_was_asked_and_answered(client: httpx.AsyncClient) -> None:
+    leave, travel = [await new_session(client, title=title) for title in ("Một", "二")]
+    await ask(client, leave, question="How many days of annual leave does an employee get?")
+    await ask(client, travel, question="Đi tàu thì đặt hạng nào? 火车票怎么订")
+
+    async def found(query: str) -> tuple[list[str], list[dict[str, Any]]]:
+        page = (await client.get("/api/sessions", params={"query": query})).json()
+        return [session["session_id"] for session in page["sessions"]], page["hits"]
+
+    sessions, [hit] = await found("25 ANNUAL lea")
+    assert (sessions, hit["role"]) == ([leave], "assistant")
+    assert hit["excerpt"][hit["start"] : hit["end"]] == "25"
+    sessions, [hit] = await found("dat hang")
+    assert sessions == [travel]
+    assert hit["excerpt"][hit["start"] : hit["end"]] == "đặt"
+    for query in ("火车票", "车票", "票"):
+        sessions, [hit] = await found(query)
+        assert sessions == [travel]
+        assert hit["excerpt"][hit["start"] : hit["end"]] == query
+    assert (await found("mot")) == ([leave], []), "a title is no excerpt"
+    for query in ("nual", "票车", "leave 火车票", "%", "':* & |"):
+        assert await found(query) == ([], [])
+    first = (await client.get("/api/sessions", params={"query": "h", "limit": 1})).json()
+    rest = (await client.get("/api/sessions", params={"query": "h", "limit": 1, "cursor": first["next_cursor"]})).json()
+    assert [each["session_id"] for each in (*first["sessions"], *rest["sessions"])] == [travel, leave]
+    assert rest["next_cursor"] is None
+
+
+async def test_what_may_not_be_read_any_more_is_not_found(client: httpx.AsyncClient, citewell: Citewell) -> None:
+    session_id = await new_session(client, title="Leave")
+    await ask(client, session_id, question="When does unused leave lapse?")
+    assert (await client.get("/api/sessions", params={"query": "march"})).json()["hits"] != []
+    async with citewell.library.database.connection() as connection:
+        await connection.execute("UPDATE documents SET readers = '{user:ann}' WHERE document_id = %s", [HANDBOOK])
+    assert (await client.get("/api/sessions", params={"query": "march"})).json()["sessions"] == []
+    [hit] = (await client.get("/api/sessions", params={"query": "unused"})).json()["hits"]
+    assert (hit["role"], hit["excerpt"]) == ("user", "When does unused leave lapse?")

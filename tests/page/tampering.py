@@ -71,10 +71,10 @@ INSPECT = """
 # Same-origin paths that the page may ask for.
 ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 PATHS = re.compile(
-    rf"""/ | /page/[0-9a-f]{{16}}/[\w/.-]+ | /v1/models | /api/graph | /api/search
+    rf"""/ | /page/[0-9a-f]{{16}}/[\w/.-]+ | /v1/models | /api/graph | /api/search | /api/suggestions
     | /api/me | /api/login | /api/workspaces | /api/jobs/{ID}(/cancel)?
-    | /api/sessions(/{ID}(/runs|/auto-title|/export|/shares(/{ID})?|/messages/{ID}/feedback)?)?
-    | /api/documents(/{ID}(/raw-text)?)?
+    | /api/sessions(/{ID}(/runs|/auto-title|/follow-ups|/export|/shares(/{ID})?|/messages/{ID}/feedback)?)?
+    | /api/documents(/{ID}(/raw-text|/guide)?)?
     | /api/runs(/{ID}(/stream|/cancel)?)? | /documents/{ID}""",
     re.VERBOSE,
 )

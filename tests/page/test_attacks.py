@@ -192,7 +192,7 @@ async def test_a_library_of_attacks_is_text(chromium_page: Visits, site: Site) -
         {"name": f"{name}.md".replace("/", "⁄"), "mimeType": "text/html", "buffer": f"{name}: {text}".encode()}
         for name, text in zip(MARKUP.values(), MARKUP.values(), strict=True)
     ][:20]
-    await watch.page.locator("input[type=file]").set_input_files(files)
+    await watch.page.locator("dialog.library input[type=file]").set_input_files(files)
     await expect(dialog.locator(".upload")).to_have_count(len(files))
     await expect(dialog.locator(".upload[data-state=added]")).to_have_count(len(files))
     await holds(watch, [str(file["name"]) for file in files])

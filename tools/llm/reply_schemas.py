@@ -53,6 +53,15 @@ TRANSLATING_PREPARATION = ReplySchema("preparation", _object(**_PREPARATION, sea
 
 REWRITING = ReplySchema("rewriting", _object(query={"type": "string"}, reason={"type": "string"}))
 TITLE = ReplySchema("title", _object(title={"type": "string"}))
+
+
+def proposals_schema(segment_ids: Sequence[str]) -> ReplySchema:
+    """Return the schema of proposed questions, each with one of these segments and its words that answer it."""
+    segment_id = {"type": "string", "enum": list(segment_ids)}
+    question = _object(segment_id=segment_id, quote={"type": "string"}, question={"type": "string"})
+    return ReplySchema("proposals", _object(questions={"type": "array", "items": question}))
+
+
 ASSESSMENT = ReplySchema("assessment", _object(utility={"type": "integer", "enum": list(range(11))}))
 
 

@@ -7,7 +7,7 @@ from graph.errors import NotFound
 
 SESSION_COLUMNS = (
     "session_id::text, title, selected_page_ids AS page_ids, ephemeral, dialect, external_id, page_id::text,"
-    " created_at, updated_at"
+    " created_at, updated_at, pinned"
 )
 
 
@@ -16,6 +16,7 @@ class Session:
     """A conversation without its messages.
 
     ``page_ids`` are its most recently selected documents, ``page_id`` is the host's page that it was started on.
+    One that is ``pinned`` comes before the others.
     """
 
     session_id: str
@@ -27,6 +28,7 @@ class Session:
     created_at: datetime
     updated_at: datetime
     page_id: str | None = None
+    pinned: bool = False
 
 
 def unknown_session(session_id: str) -> NotFound:
@@ -47,16 +49,21 @@ RETURNING {SESSION_COLUMNS}
 """
 GET_SESSION = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE {OWN_SESSION}"
 LIST_SESSIONS = f"""
+WITH edge AS (
+    SELECT coalesce((SELECT pinned FROM sessions WHERE session_id = %(after_id)s::uuid), false) AS pinned
+)
 SELECT {SESSION_COLUMNS} FROM sessions
 WHERE workspace = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
   AND (%(dialect)s::text IS NULL OR dialect = %(dialect)s)
-  AND (%(before)s::timestamptz IS NULL OR updated_at < %(before)s
-       OR updated_at = %(before)s AND session_id > %(after_id)s::uuid)
-ORDER BY updated_at DESC, sessions.session_id LIMIT %(limit)s
+  AND (%(before)s::timestamptz IS NULL OR pinned < (SELECT pinned FROM edge)
+       OR pinned = (SELECT pinned FROM edge)
+          AND (updated_at < %(before)s OR updated_at = %(before)s AND session_id > %(after_id)s::uuid))
+ORDER BY pinned DESC, updated_at DESC, sessions.session_id LIMIT %(limit)s
 """
-# A new title or selection does not count as use: updated_at and the order of the list stay the same.
+# A new title, selection or pin does not count as use: updated_at and the order of the list stay the same.
 CHANGE_SESSION = f"""
-UPDATE sessions SET title = coalesce(%(title)s, title), selected_page_ids = coalesce(%(page_ids)s, selected_page_ids)
+UPDATE sessions SET title = coalesce(%(title)s, title), selected_page_ids = coalesce(%(page_ids)s, selected_page_ids),
+    pinned = coalesce(%(pinned)s, pinned)
 WHERE {OWN_SESSION} RETURNING {SESSION_COLUMNS}
 """
 FIRST_QUESTION = """

@@ -25,6 +25,7 @@ from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
 from tools.sessions.checkpoints import delete_threads
 from tools.sessions.history import Asked, History, StoredMessage, read_asked, read_branch, read_whole_branch
+from tools.sessions.history_search import FoundSession, search_history
 from tools.sessions.session_rows import (
     CHANGE_SESSION,
     CREATE_SESSION,
@@ -75,9 +76,17 @@ LONGEST_EXTERNAL_ID = 500  # characters; short enough for an index entry in any 
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """A page of sessions, most recently used first. ``next_cursor`` requests the next page; None at the end."""
+    """A page of sessions, pinned ones first. ``next_cursor`` requests the next page; None at the end."""
 
     sessions: list[Session]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page of sessions in which something was found, last used first; ``next_cursor`` as in ``SessionPage``."""
+
+    found: list[FoundSession]
     next_cursor: str | None
 
 
@@ -137,7 +146,7 @@ class Sessions:
     async def list(
         self, identity: Identity, *, limit: int = 50, cursor: str | None = None, dialect: str | None = None
     ) -> SessionPage:
-        """List sessions of one dialect or of all, most recently used first, ``limit`` per page.
+        """List sessions of one dialect or of all, pinned ones first, then the last used, ``limit`` per page.
 
         Raises InvalidRequest for a cursor that does not come from this method.
         """
@@ -155,6 +164,18 @@ class Sessions:
         return SessionPage(
             shown, encode_cursor(shown[-1].updated_at, shown[-1].session_id) if len(found) > limit else None
         )
+
+    async def search(self, identity: Identity, query: str, *, limit: int = 50, cursor: str | None = None) -> FoundPage:
+        """Find the sessions whose title, questions or answers have all words of a query, last used first.
+
+        A page may hold fewer than ``limit``, where the identity may no longer read what matches. Raises InvalidRequest
+        for a cursor that does not come from this method.
+        """
+        before, after_id = decode_cursor(cursor)
+        row = {**await self._owner(identity), "before": before, "after_id": after_id, "limit": limit}
+        async with self._database.connection() as connection:
+            found, last = await search_history(connection, row, identity, query)
+        return FoundPage(found, None if last is None else encode_cursor(last.updated_at, last.session_id))
 
     async def get(
         self,
@@ -228,13 +249,18 @@ class Sessions:
         *,
         title: str | None = None,
         page_ids: Sequence[str] | None = None,
+        pinned: bool | None = None,
     ) -> Session:
-        """Change a session's title, its selected pages or both; None leaves a value unchanged. Raises NotFound."""
+        """Change a session's title, its selected pages, or whether it is pinned; None leaves a value unchanged.
+
+        Raises NotFound.
+        """
         row = {
             **await self._owner(identity),
             "session_id": session_id,
             "title": title,
             "page_ids": None if page_ids is None else Jsonb(list(page_ids)),
+            "pinned": pinned,
         }
         async with self._database.connection() as connection:
             changed = await _session(connection, CHANGE_SESSION, row)

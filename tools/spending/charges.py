@@ -17,6 +17,7 @@ from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
 By = Literal["day", "model", "user", "session"]
+Kind = Literal["verification", "suggestion"]
 Limited = Literal["runs", "tokens", "cost"]
 LIMITED: tuple[Limited, ...] = ("runs", "tokens", "cost")
 MOST_ROWS = 1000
@@ -45,9 +46,9 @@ SET calls = spending.calls + excluded.calls, estimated_calls = spending.estimate
     cached_tokens = spending.cached_tokens + excluded.cached_tokens,
     output_tokens = spending.output_tokens + excluded.output_tokens, cost = spending.cost + excluded.cost
 """
-_RECORD_VERIFICATION = """
+_RECORD_BESIDE_RUNS = """
 INSERT INTO spending (charge_id, model, kind, workspace, "user", key_id, address, day)
-VALUES (%(run_id)s, '', 'verification', %(workspace)s, %(user)s, %(key_id)s, %(address)s, %(day)s)
+VALUES (%(run_id)s, '', %(kind)s, %(workspace)s, %(user)s, %(key_id)s, %(address)s, %(day)s)
 """
 _IS_DELETED = "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE run_id = %s)"
 _DAY = """
@@ -188,6 +189,17 @@ class Spending:
     @asynccontextmanager
     async def verification(self, identity: Identity) -> AsyncIterator[None]:
         """Charge what a verification uses. It is never refused: where a limit is reached, no model is asked."""
+        async with self._beside_runs(identity, "verification"):
+            yield
+
+    @asynccontextmanager
+    async def suggestion(self, identity: Identity) -> AsyncIterator[None]:
+        """Charge what making suggestions uses; where a limit is reached, no model is asked."""
+        async with self._beside_runs(identity, "suggestion"):
+            yield
+
+    @asynccontextmanager
+    async def _beside_runs(self, identity: Identity, kind: Kind) -> AsyncIterator[None]:
         account = await self.open(identity, checked=False)
         try:
             await account.refresh()
@@ -195,18 +207,24 @@ class Spending:
                 yield
         finally:
             try:
-                await self._store_verification(account)
+                await self._store_beside_runs(account, kind)
             finally:
                 account.close()
 
-    async def _store_verification(self, account: RunAccount) -> None:
+    async def _store_beside_runs(self, account: RunAccount, kind: Kind) -> None:
         if not (use := account.unstored()):
             return
         identity = account.payer.identity
         number = await self._workspaces.number(identity.workspace)
-        row = {"run_id": str(uuid4()), "workspace": number, "user": identity.user, **self.run_fields(account)}
+        row = {
+            "run_id": str(uuid4()),
+            "kind": kind,
+            "workspace": number,
+            "user": identity.user,
+            **self.run_fields(account),
+        }
         async with self._database.connection() as connection, connection.transaction():
-            await connection.execute(_RECORD_VERIFICATION, row)
+            await connection.execute(_RECORD_BESIDE_RUNS, row)
             await connection.execute(RECORD_USE, {**row, **self.use_fields(use)})
         account.settle(use)
 

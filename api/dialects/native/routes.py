@@ -18,7 +18,7 @@ from api.dialects.native.schemas import (
     SessionTitle,
     detail_as_json,
 )
-from api.fields import Cursor, Limit, optional
+from api.fields import Cursor, Limit, Name, optional
 from api.problems import problem, problems
 from api.scopes import needs
 from api.stream import RunStream, resume_position, stream_responses, wait_for_end
@@ -27,6 +27,9 @@ from graph.events import RunFailed
 from tools.runs.run_listing import RunPage, RunState
 from tools.sessions.session_store import RunStatus, Session
 
+Search = Annotated[
+    Name | None, Query(description="Words to look for in titles, questions and answers, as the beginnings of words.")
+]
 sessions_router = APIRouter(prefix="/api/sessions", tags=["sessions"])
 Branch = Annotated[
     UUID | None, Query(description="A message id: read the branch through it instead of the last used one.")
@@ -48,8 +51,14 @@ async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Sess
 
 @sessions_router.get("", responses=problems(422, 503))
 @needs("ask", lists=True)
-async def list_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> SessionList:
-    """List your sessions, last used first."""
+async def list_sessions(
+    me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None, query: Search = None
+) -> SessionList:
+    """List your sessions, pinned ones first, then the last used; or those in which all words of `query` stand."""
+    if query is not None:
+        found = await library.sessions.search(me, query, limit=limit, cursor=cursor)
+        hits = [each.hit for each in found.found if each.hit is not None]
+        return SessionList(sessions=[each.session for each in found.found], next_cursor=found.next_cursor, hits=hits)
     page = await library.sessions.list(me, limit=limit, cursor=cursor)
     return SessionList(sessions=page.sessions, next_cursor=page.next_cursor)
 
@@ -72,9 +81,9 @@ async def get_session(
 @sessions_router.patch("/{session_id}", responses=problems(404, 422, 503))
 @needs("ask")
 async def change_session(session_id: UUID, body: SessionChange, me: Me, library: OpenLibrary) -> Session:
-    """Rename a session, or select other pages in it."""
+    """Rename a session, select other pages in it, or pin it."""
     page_ids = None if body.page_ids is None else [str(page_id) for page_id in body.page_ids]
-    return await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids)
+    return await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids, pinned=body.pinned)
 
 
 @sessions_router.post("/{session_id}/auto-title", responses=problems(404, 422, 503))

@@ -29,6 +29,7 @@ from tools.runs.live_run import Run
 from tools.runs.run_listing import RunStatus
 from tools.runs.run_request import RunRequest
 from tools.sessions.feedback import Feedback
+from tools.sessions.history_search import SessionHit
 from tools.sessions.session_store import History, Session, StoredMessage
 
 WITH_REGENERATE = "leave it out: regenerate asks the same question again"
@@ -115,6 +116,7 @@ class SessionChange(Body):
 
     title: Title | None = None
     page_ids: PageIds | None = None
+    pinned: bool | None = Field(default=None, description="Whether it comes before the others in the list.")
 
 
 class FinishedRun(Body):
@@ -152,10 +154,13 @@ class SessionTitle(Body):
 
 
 class SessionList(Body):
-    """A page of sessions, last used first."""
+    """A page of sessions, pinned ones first, then the last used; of a search, only the last used first."""
 
     sessions: list[Session]
     next_cursor: str | None = Field(description="Send it as `cursor` for the sessions that follow; null at the end.")
+    hits: list[SessionHit] = Field(
+        default=[], description="Of a search: where in these sessions it was found, but for what only a title has."
+    )
 
 
 class SessionMessage(Body):

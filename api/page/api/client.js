@@ -118,6 +118,32 @@ export class Client {
   }
 
   /**
+   * Find the sessions that have all words of a text.
+   * @param {string} wanted
+   * @param {string} [cursor]
+   * @returns {Promise<{sessions: Session[], next_cursor: string | null, hits: import("./types.js").SessionHit[]}>}
+   */
+  async findSessions(wanted, cursor) {
+    const page = await this.json(`api/sessions?${query({ limit: 50, cursor, query: wanted })}`, { list: "sessions" });
+    return { ...page, hits: page.hits ?? [] };
+  }
+
+  /** @param {string} language @returns {Promise<{status: string, questions: import("./types.js").ProvenQuestion[]}>} */
+  suggestions(language) {
+    return this.json(`api/suggestions?${query({ language })}`, { list: "questions" });
+  }
+
+  /** @param {string} id @returns {Promise<{message_id: string | null, questions: import("./types.js").ProvenQuestion[]}>} */
+  followUps(id) {
+    return this.json(`api/sessions/${id}/follow-ups`, { list: "questions" });
+  }
+
+  /** @param {string} id Of a document. @returns {Promise<import("./types.js").Guide>} */
+  guide(id) {
+    return this.json(`api/documents/${id}/guide`, { list: "sentences" });
+  }
+
+  /**
    * @param {string} id
    * @param {{cursor?: string | undefined, branch?: string | undefined}} [part]
    * @returns {Promise<import("./types.js").SessionDetail>}
@@ -127,7 +153,7 @@ export class Client {
     return { ...detail, messages: detail.messages.map(messageOf) };
   }
 
-  /** @param {string} id @param {{title?: string, page_ids?: string[]}} change @returns {Promise<Session>} */
+  /** @param {string} id @param {{title?: string, page_ids?: string[], pinned?: boolean}} change @returns {Promise<Session>} */
   changeSession(id, change) {
     return this.json(`api/sessions/${id}`, { method: "PATCH", json: change });
   }

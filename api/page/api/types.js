@@ -157,6 +157,20 @@
  * @property {string[]} page_ids
  * @property {string} created_at
  * @property {string} updated_at
+ * @property {boolean} [pinned]
+ */
+
+/** Where a search found something in a session. @typedef {{session_id: string, excerpt: string, start: number, end: number}} SessionHit */
+/** @typedef {{question: string, document_id: string, title: string}} ProvenQuestion */
+/** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} GuideSentence */
+/** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string, depth: number}} GuideHeading */
+/**
+ * @typedef {object} Guide
+ * @property {string} document_id
+ * @property {string} title
+ * @property {GuideSentence[]} sentences
+ * @property {GuideHeading[]} outline
+ * @property {ProvenQuestion[]} questions
  */
 
 /**

@@ -22,6 +22,8 @@ import { Workspaces } from "./workspace.js";
 /** A word to the user that goes away by itself where it was "done", and else when it was read.
  * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void}} Notice */
 
+/** @typedef {{files: File[]} | {title: string, text: string}} Brought */
+
 const KEY = "citewell.key";
 
 /** The page's state, made once. */
@@ -48,6 +50,8 @@ export class App {
     this.libraryOpen = new Cell(false);
     /** How often this tab has changed the library. */
     this.libraryChanges = new Cell(0);
+    /** What is to be brought into the library from outside of it. @type {Cell<Brought | null>} */
+    this.brought = new Cell(/** @type {Brought | null} */ (null));
     /** Whether the list of sessions is open, where the window is narrow. */
     this.sessionsOpen = new Cell(false);
     /** @type {Cell<import("../api/types.js").Model[]>} */
@@ -215,6 +219,11 @@ export class App {
       this.conversation.retitle(sessionId, title);
       this.tabs.tell({ kind: "renamed", sessionId, title });
     });
+  }
+
+  /** @param {string} sessionId @param {boolean} pinned */
+  async pinSession(sessionId, pinned) {
+    return this.attempt(() => this.sessions.pin(sessionId, pinned));
   }
 
   /**

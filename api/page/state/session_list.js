@@ -5,7 +5,14 @@ import { Cell } from "./cell.js";
 
 /** @typedef {import("../api/types.js").Session} Session */
 
-const MOST_PAGES = 40; // that a search reads, of 50 sessions each
+/**
+ * @typedef {object} Found
+ * @property {string} wanted
+ * @property {Session[] | null} sessions Null until they were read.
+ * @property {Map<string, import("../api/types.js").SessionHit>} hits Where in them it was found, by session.
+ * @property {string | null} cursor Of those behind them, if there are more.
+ */
+
 const ANSWERING_MS = 4_000; // between looks whether the sessions that are answering still are
 
 /** Lists, finds, renames and deletes sessions. */
@@ -19,13 +26,12 @@ export class SessionList {
     this.cursor = new Cell(/** @type {string | null} */ (null));
     /** Why they could not be read. @type {Cell<Problem | null>} */
     this.failure = new Cell(/** @type {Problem | null} */ (null));
-    /** Whether more of them are being read. */
-    this.loading = new Cell(false);
+    /** What was looked for and found; null where nothing is looked for. @type {Cell<Found | null>} */
+    this.found = new Cell(/** @type {Found | null} */ (null));
     /** Those that are answering, by id. @type {Cell<ReadonlySet<string>>} */
     this.answering = new Cell(/** @type {ReadonlySet<string>} */ (new Set()));
     this.reads = 0;
     this.timer = 0;
-    this.reading = new AbortController();
   }
 
   /** Read the newest anew; those behind them stay as they were read before. */
@@ -59,21 +65,35 @@ export class SessionList {
     });
   }
 
-  /** Read the pages that follow, as many as a search looks through, until `stopReading` is called. */
-  async readAll() {
-    this.stopReading();
-    const { signal } = (this.reading = new AbortController());
-    this.loading.set(true);
-    for (let page = 0; page < MOST_PAGES && this.cursor.value && !signal.aborted; page += 1) {
-      await this.readMore();
-      if (this.failure.value) break;
-    }
-    if (!signal.aborted) this.loading.set(false);
+  /** Look for sessions by what was said in them; for nothing, stop looking. @param {string} wanted */
+  async find(wanted) {
+    if (!wanted) return this.found.set(null);
+    const mine = { wanted, sessions: null, hits: new Map(), cursor: null };
+    this.found.set(mine);
+    await this.findMore(mine);
   }
 
-  stopReading() {
-    this.reading.abort();
-    this.loading.set(false);
+  /** Read the page of findings that follows. @param {Found | null} [from] */
+  async findMore(from = this.found.value) {
+    if (!from) return;
+    await this.telling(async () => {
+      const page = await this.client.findSessions(from.wanted, from.cursor ?? undefined);
+      if (this.found.value !== from) return; // something else is looked for by now
+      this.found.set({
+        wanted: from.wanted,
+        sessions: [...(from.sessions ?? []), ...page.sessions],
+        hits: new Map([...from.hits, ...page.hits.map((hit) => /** @type {const} */ ([hit.session_id, hit]))]),
+        cursor: page.next_cursor,
+      });
+    });
+  }
+
+  /** Put a session before the others, or back among them. @param {string} sessionId @param {boolean} pinned */
+  async pin(sessionId, pinned) {
+    const changed = await this.client.changeSession(sessionId, { pinned });
+    this.forget(sessionId);
+    this.note(changed);
+    await this.read();
   }
 
   /** Put a session in its place in the list, as far as that has been read. @param {Session} session */
@@ -90,14 +110,16 @@ export class SessionList {
 
   /** Call a session by another name here, without asking the server. @param {string} sessionId @param {string} title */
   retitle(sessionId, title) {
-    this.sessions.update((sessions) =>
-      sessions && sessions.map((session) => (session.session_id === sessionId ? { ...session, title } : session)),
-    );
+    const named = (/** @type {Session[]} */ sessions) =>
+      sessions.map((session) => (session.session_id === sessionId ? { ...session, title } : session));
+    this.sessions.update((sessions) => sessions && named(sessions));
+    this.found.update((found) => found && { ...found, sessions: found.sessions && named(found.sessions) });
   }
 
   /** Leave a session out here, without asking the server. @param {string} sessionId */
   forget(sessionId) {
-    this.sessions.update((sessions) => sessions && sessions.filter((session) => session.session_id !== sessionId));
+    this.sessions.update((sessions) => sessions && without(sessions, sessionId));
+    this.found.update((found) => found && { ...found, sessions: found.sessions && without(found.sessions, sessionId) });
   }
 
   /** @param {string} sessionId @param {string} title */
@@ -133,8 +155,14 @@ export class SessionList {
 
 /** Tell whether a session stands behind another in the list. @param {Session} session @param {Session} other */
 function isBehind(session, other) {
+  if ((session.pinned ?? false) !== (other.pinned ?? false)) return !session.pinned;
   const [mine, its] = [Date.parse(session.updated_at), Date.parse(other.updated_at)];
   return mine < its || (mine === its && session.session_id > other.session_id);
+}
+
+/** @param {Session[]} sessions @param {string} sessionId */
+function without(sessions, sessionId) {
+  return sessions.filter((session) => session.session_id !== sessionId);
 }
 
 /** @param {ReadonlySet<string>} one @param {ReadonlySet<string>} other */

@@ -5,6 +5,7 @@ import { isLive, isSending } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { emptyView } from "./empty.js";
 import { failureView } from "./failure.js";
+import { followUps } from "./follow_ups.js";
 import { icon } from "./icons.js";
 import { sticking } from "./sticking.js";
 import { turnView } from "./turn.js";
@@ -45,7 +46,7 @@ export function conversationView(app) {
     icon("down"),
     words.conversation.latest,
   );
-  const content = h("div", { class: "content" }, earlier, empty, loading, list, aside, failureView(app));
+  const content = h("div", { class: "content" }, earlier, empty, loading, list, aside, followUps(app), failureView(app));
   const element = h(
     "section",
     { class: "conversation", "aria-label": words.conversation.label },

@@ -1,15 +1,22 @@
-/** Before the first question: what this is, and documents to begin with. */
+/** Before the first question: what this is, a way to bring documents in, and questions and documents to begin with. */
 
 import { fill, h } from "../dom.js";
 import { Problem } from "../api/client.js";
-import { words } from "../words/index.js";
+import { language, words } from "../words/index.js";
 import { withCode } from "./failure.js";
 import { icon } from "./icons.js";
+import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
+import { uploadTools } from "./upload_tools.js";
+
+/** @typedef {import("../state/app.js").App} App */
+/** @typedef {import("../api/types.js").ProvenQuestion} ProvenQuestion */
 
 const OFFERED = 3;
+const AGAIN_MS = 2_500; // between looks for questions that are still being made
+const MOST_LOOKS = 6;
 
-/** Make the button that opens the library, where it has to be filled first. @param {import("../state/app.js").App} app */
+/** Make the button that opens the library, where it has to be filled first. @param {App} app */
 export function libraryButton(app) {
   return h(
     "button",
@@ -19,47 +26,75 @@ export function libraryButton(app) {
   );
 }
 
-/** Make what is shown before the first question. @param {import("../state/app.js").App} app */
+/** Make what is shown before the first question. @param {App} app */
 export function emptyView(app) {
-  const offers = h("div", { class: "offers" });
+  const questions = h("div", { class: "asking" });
+  const documents = h("div", { class: "beginning" });
+  const tools = uploadTools({
+    addFiles: (files) => app.brought.set({ files: [...files] }),
+    addText: (title, text) => app.brought.set({ title, text }),
+  });
+  const nothing = h("p", { hidden: true }, withCode(words.conversation.nothing));
+  const bringing = h(
+    "div",
+    { class: "bringing", hidden: true },
+    nothing,
+    tools.buttons,
+    tools.paste,
+    h("p", { class: "muted" }, words.ways.drop),
+  );
   const element = h(
     "div",
     { class: "empty" },
     h("p", { class: "claim" }, words.page.claim),
     h("p", { class: "muted" }, words.conversation.lead),
-    offers,
+    h("div", { class: "offers" }, questions, documents, bringing),
   );
   let stale = true;
+  let looks = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let again;
 
   async function offer() {
     await null; // the address may name a session, which is then being opened
-    if (!stale || element.hidden) return;
+    if (!stale || element.hidden || app.locked.value) return;
     stale = false;
+    clearTimeout(again);
     try {
-      const { documents } = await app.client.documents();
-      show(documents.slice(0, OFFERED));
+      const page = await app.client.documents();
+      show(page.documents.slice(0, OFFERED));
+      looks = 0;
+      if (page.documents.length) await suggest();
+      else fill(questions);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       stale = true;
     }
   }
 
-  /** @param {import("../api/types.js").Document[]} documents */
-  function show(documents) {
-    if (!documents.length) {
-      fill(offers, h("p", null, withCode(words.conversation.nothing)), libraryButton(app));
-      return;
-    }
+  /** Offer the questions that there are, and look again for those that are being made. */
+  async function suggest() {
+    const found = await app.client.suggestions(language);
+    fill(questions, found.questions.length ? questionList(app, words.ways.suggestions, found.questions, true) : null);
+    if (found.status !== "making" || element.hidden || (looks += 1) === MOST_LOOKS) return;
+    again = setTimeout(() => void (element.hidden || app.attempt(suggest)), AGAIN_MS);
+  }
+
+  /** @param {import("../api/types.js").Document[]} found */
+  function show(found) {
+    bringing.hidden = false;
+    nothing.hidden = found.length > 0;
+    if (!found.length) return fill(documents);
     fill(
-      offers,
+      documents,
       h("p", { class: "muted", id: "offers" }, words.conversation.begin),
       h(
         "ul",
         { "aria-labelledby": "offers" },
-        documents.map((each) => h(
+        found.map((each) => h(
           "li",
           null,
-          h("button", { type: "button", onclick: () => begin(each) }, icon("page"), h("span", null, each.title)),
+          h("button", { type: "button", onclick: () => begin(each) }, icon("page"), h("span", { dir: "auto" }, each.title)),
         )),
       ),
     );
@@ -76,6 +111,7 @@ export function emptyView(app) {
     else void offer();
   });
   app.key.watch(() => void offer());
+  app.locked.watch((locked) => locked || void offer());
   app.libraryChanges.watch(() => {
     stale = true;
     if (!app.libraryOpen.value) void offer();

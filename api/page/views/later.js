@@ -52,6 +52,7 @@ export function libraryPlace(app) {
   const place = h("div", { class: "place" });
   const put = once(app, () => import("./library.js"), ({ library }) => library(app, place));
   app.libraryOpen.watch((open) => open && put());
+  app.brought.watch((brought) => brought && put());
   for (const name of /** @type {const} */ (["dragenter", "dragover", "drop"])) {
     addEventListener(name, (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;

@@ -79,6 +79,12 @@ export function library(app, place) {
     else hide();
     (open ? slot : tray).append(bringing.element);
   });
+  app.brought.watch((brought) => {
+    if (!brought) return;
+    app.brought.set(null);
+    if ("files" in brought) uploads.addFiles(brought.files);
+    else uploads.addText(brought.title, brought.text);
+  });
   app.selection.pages.watch((pages) => (count.textContent = words.library.selectedCount(pages.length)));
   uploads.list.watch((all) => {
     clearTimeout(seen);

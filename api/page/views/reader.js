@@ -6,6 +6,7 @@ import { DocumentTexts } from "../state/document.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
+import { guideFold } from "./guide.js";
 import { iconButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 import { readerLinks } from "./reader_links.js";
@@ -26,6 +27,7 @@ export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
   const title = h("h2", { class: "title", dir: "auto" });
   const links = readerLinks(app);
+  const guide = guideFold(app);
   const quotes = readerPassages({ go, ask });
   const text = readerText();
   text.element.append(readerSelection(text.element, text.segments, ask));
@@ -36,6 +38,7 @@ export function reader(app, place) {
     null,
     h("div", { class: "top" }, title, close),
     links.element,
+    guide.element,
     quotes.row,
     quotes.note,
     failed,
@@ -66,6 +69,7 @@ export function reader(app, place) {
     pane.open();
     failed.hidden = true;
     name(reading.title);
+    guide.of(reading.documentId);
     if (content?.document.document_id === reading.documentId) point(reading);
     else forget();
     if (["deleted", "withheld"].includes(reading.citations[reading.at]?.freshness ?? "")) return gone(reading);

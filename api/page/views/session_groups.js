@@ -2,13 +2,14 @@
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
+import { roving } from "./roving.js";
 import { sessionRow } from "./session_row.js";
 
 /** @typedef {import("../api/types.js").Session} Session */
-/** @typedef {"today" | "yesterday" | "earlier"} Day */
+/** @typedef {"pinned" | "today" | "yesterday" | "earlier"} Day */
 
 /** @type {Day[]} */
-const DAYS = ["today", "yesterday", "earlier"];
+const DAYS = ["pinned", "today", "yesterday", "earlier"];
 
 /**
  * Make the list of sessions.
@@ -19,11 +20,13 @@ export function sessionGroups(app, onEmpty) {
   /** @type {Map<string, import("./session_row.js").SessionRow>} */
   const rows = new Map();
   const groups = DAYS.map((day) => {
-    const label = h("p", { class: "day", id: `day-${day}` }, words.sessions[day]);
+    const label = h("p", { class: "day", id: `day-${day}` }, day === "pinned" ? words.ways.pinned : words.sessions[day]);
     const list = h("ul", { "aria-labelledby": label.id });
     return { day, list, element: h("div", { class: "session-group", hidden: true }, label, list) };
   });
   const element = h("div", { class: "session-groups" }, groups.map((group) => group.element));
+
+  const settle = roving(element, ".session .open", { first: ".session .open[aria-current]", vertical: true });
 
   /** @param {string} sessionId */
   function leave(sessionId) {
@@ -37,22 +40,23 @@ export function sessionGroups(app, onEmpty) {
 
   return {
     element,
-    /** @param {Session[]} sessions @param {string | null} current @param {ReadonlySet<string>} answering */
-    show(sessions, current, answering) {
+    /** @param {Session[]} sessions @param {string | null} current @param {ReadonlySet<string>} answering @param {Map<string, import("../api/types.js").SessionHit> | null} [hits] Of a search. */
+    show(sessions, current, answering, hits = null) {
       const now = new Date();
       /** @type {Record<Day, HTMLElement[]>} */
-      const wanted = { today: [], yesterday: [], earlier: [] };
+      const wanted = { pinned: [], today: [], yesterday: [], earlier: [] };
       for (const session of sessions) {
         const { session_id } = session;
         const row = rows.get(session_id) ?? sessionRow(app, () => leave(session_id));
         rows.set(session_id, row);
-        row.show(session, session_id === current, answering.has(session_id));
-        wanted[dayOf(new Date(session.updated_at), now)].push(row.element);
+        row.show(session, session_id === current, answering.has(session_id), hits?.get(session_id) ?? null);
+        wanted[session.pinned && !hits ? "pinned" : dayOf(new Date(session.updated_at), now)].push(row.element);
       }
       for (const group of groups) {
         arrange(group.list, wanted[group.day]);
         group.element.hidden = wanted[group.day].length === 0;
       }
+      settle();
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { change, fill, h } from "../dom.js";
 import { addressOf } from "../state/app.js";
+import { codePointIndex } from "../text/offsets.js";
 import { words } from "../words/index.js";
 import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
@@ -14,7 +15,7 @@ const LONGEST = 255;
 /**
  * @typedef {object} SessionRow
  * @property {HTMLElement} element
- * @property {(session: Session, current: boolean, answering: boolean) => void} show
+ * @property {(session: Session, current: boolean, answering: boolean, hit?: import("../api/types.js").SessionHit | null) => void} show
  * @property {() => void} focus
  */
 
@@ -38,12 +39,27 @@ export function sessionRow(app, onDelete) {
       hidden: true,
     },
   );
-  const link = h("a", { class: "open", onclick: () => app.sessionsOpen.set(false) }, name, dot);
+  const found = h("span", { class: "found-text", dir: "auto", hidden: true });
+  const link = h("a", { class: "open", onclick: () => app.sessionsOpen.set(false) }, name, dot, found);
   const more = menuButton("", "more", () => [
+    { text: shown?.pinned ? words.ways.unpin : words.ways.pin, icon: "pin", act: pin },
     { text: words.sessions.rename, icon: "edit", act: rename },
     { text: words.sessions.delete, icon: "trash", danger: true, act: confirm },
   ]);
-  const element = h("li", { class: "session" }, link, more);
+  change(more, { tabindex: -1 }); // the list is one stop, and this is beside its row
+  const element = h("li", { class: "session", onkeydown: aside }, link, more);
+
+  function pin() {
+    if (shown) void app.pinSession(shown.session_id, !shown.pinned).then(() => link.focus());
+  }
+
+  /** @param {KeyboardEvent} event */
+  function aside(event) {
+    const to = { ArrowRight: more, ArrowLeft: link }[event.key];
+    if (!to || event.target === to || !(event.target === link || event.target === more)) return;
+    event.preventDefault();
+    to.focus();
+  }
 
   function back() {
     fill(element, link, more);
@@ -119,7 +135,7 @@ export function sessionRow(app, onDelete) {
   return {
     element,
     focus: () => link.focus(),
-    show(session, current, answering) {
+    show(session, current, answering, hit = null) {
       if (session !== shown) {
         const title = titleOf(session);
         fill(name, title);
@@ -130,6 +146,15 @@ export function sessionRow(app, onDelete) {
       change(link, { "aria-current": current && "page" });
       element.classList.toggle("current", current);
       dot.hidden = !answering;
+      found.hidden = hit === null;
+      fill(found, hit && marked(hit));
     },
   };
+}
+
+/** Mark in an excerpt what was found. @param {import("../api/types.js").SessionHit} hit */
+function marked({ excerpt, start, end }) {
+  const at = codePointIndex(excerpt);
+  const [before, within] = [at(start), at(end)];
+  return [excerpt.slice(0, before), h("mark", null, excerpt.slice(before, within)), excerpt.slice(within)];
 }

@@ -4,19 +4,20 @@ import { fill, h } from "../dom.js";
 import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
-import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { accountPlace } from "./later.js";
 import { sessionGroups } from "./session_groups.js";
 import { workspaceChooser } from "./workspaces.js";
 
+const TYPING_MS = 200; // that a search waits for the next letter
+
 /** Make the part of the page where the sessions are. @param {import("../state/app.js").App} app */
 export function sessionsView(app) {
-  const { sessions, cursor, failure, loading, answering } = app.sessions;
+  const { sessions, cursor, failure, found, answering } = app.sessions;
   const begin = h("button", { class: "begin", type: "button", onclick: leave }, icon("add"), words.sessions.begin);
   const search = h(
     "input",
-    { type: "search", "aria-label": words.sessions.search, placeholder: words.sessions.search, oninput },
+    { type: "search", "aria-label": words.sessions.search, placeholder: words.sessions.search, oninput, onkeydown },
   );
   const status = h("p", { class: "session-status muted", role: "status" });
   const groups = sessionGroups(app, () => begin.focus());
@@ -24,7 +25,7 @@ export function sessionsView(app) {
   const failed = h("div", { class: "failed", role: "alert" });
   const more = h(
     "button",
-    { class: "quiet small more", type: "button", onclick: () => void app.sessions.readMore() },
+    { class: "quiet small more", type: "button", onclick: readMore },
     words.sessions.more,
   );
   const close = iconButton("close", words.page.close, () => app.sessionsOpen.set(false), "quiet drawer-only");
@@ -46,49 +47,62 @@ export function sessionsView(app) {
     accountPlace(app),
   );
 
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
+
   function leave() {
     location.hash = "";
     app.sessionsOpen.set(false);
   }
 
   function oninput() {
-    if (search.value.trim()) void app.sessions.readAll();
-    else app.sessions.stopReading();
+    clearTimeout(typing);
+    typing = setTimeout(() => void app.sessions.find(search.value.trim()), search.value.trim() ? TYPING_MS : 0);
     show();
   }
 
+  /** @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (event.key !== "ArrowDown" || event.isComposing) return;
+    event.preventDefault();
+    /** @type {HTMLElement | null} */ (groups.element.querySelector(".session .open"))?.focus();
+  }
+
+  function readMore() {
+    void (found.value ? app.sessions.findMore() : app.sessions.readMore());
+  }
+
   function retry() {
+    if (search.value.trim()) return app.sessions.find(search.value.trim());
     return sessions.value === null ? app.sessions.read() : app.sessions.readMore();
   }
 
   function show() {
-    const term = folded(search.value.trim());
-    const all = sessions.value ?? [];
-    const found = term ? all.filter((session) => folded(titleOf(session)).includes(term)) : all;
-    groups.show(found, app.conversation.session.value?.session_id ?? addressed(), answering.value);
-    more.hidden = Boolean(term) || !cursor.value || failure.value !== null;
+    const term = search.value.trim();
+    const looked = term ? found.value : null;
+    if (!term || looked?.sessions) {
+      const shown = looked?.sessions ?? sessions.value ?? [];
+      const current = app.conversation.session.value?.session_id ?? addressed();
+      groups.show(shown, current, answering.value, looked?.hits ?? null);
+    }
+    more.hidden = !(term ? looked?.cursor : cursor.value) || failure.value !== null;
     fill(
       failed,
       failure.value && [h("p", null, words.sessions.failed), h("p", { class: "muted" }, said(failure.value)), again],
     );
-    fill(status, told(term, found.length));
+    fill(status, told(term, looked));
   }
 
-  /** @param {string} term @param {number} found */
-  function told(term, found) {
+  /** @param {string} term @param {import("../state/session_list.js").Found | null} looked */
+  function told(term, looked) {
     if (failure.value) return null;
     if (sessions.value === null) return words.sessions.loading;
-    if (term) return loading.value ? words.sessions.searching : words.sessions.found(found);
+    if (term) return looked?.sessions && looked.wanted === term ? words.sessions.found(looked.sessions.length) : words.sessions.searching;
     return sessions.value.length ? null : words.sessions.none;
   }
 
-  for (const cell of [sessions, cursor, failure, loading, answering, app.conversation.session]) {
+  for (const cell of [sessions, cursor, failure, found, answering, app.conversation.session]) {
     /** @type {import("../state/cell.js").Cell<unknown>} */ (cell).watch(show);
   }
   return element;
-}
-
-/** Fold what a search does not tell apart: case and accents. @param {string} text */
-function folded(text) {
-  return text.normalize("NFD").replace(/\p{M}/gu, "").replaceAll("đ", "d").replaceAll("Đ", "D").toLowerCase();
 }

@@ -1,14 +1,14 @@
 /** The page's frame: sessions to the left, the conversation in the middle, the document that is read to the right. */
 
 import { h } from "../dom.js";
-import { words } from "../words/index.js";
 import { composer } from "./composer.js";
 import { connection } from "./connection.js";
 import { conversationView } from "./conversation.js";
 import { libraryPlace, lockPlace, readerPlace } from "./later.js";
 import { notices } from "./notices.js";
-import { goToQuestion } from "./question_field.js";
 import { sessionsView } from "./sessions.js";
+import { shortcuts } from "./shortcuts.js";
+import { skips } from "./skips.js";
 import { topbar } from "./topbar.js";
 
 /** Make all that the page shows. @param {import("../state/app.js").App} app @returns {Node[]} */
@@ -17,7 +17,8 @@ export function shell(app) {
   const sessions = sessionsView(app);
   const scrim = h("div", { class: "scrim", onclick: () => app.sessionsOpen.set(false) });
   const aside = readerPlace(app);
-  const skip = h("a", { class: "skip", href: "#question", onclick: toQuestion }, words.page.skip);
+  const skip = skips(app);
+  shortcuts(app);
   const frame = h("div", { class: "frame" }, sessions, scrim, main, aside);
   app.reading.watch((reading) => frame.classList.toggle("reading", reading !== null));
   app.sessionsOpen.watch((open) => {
@@ -43,10 +44,4 @@ export function shell(app) {
     if (locked) app.libraryOpen.set(false);
   });
   return [skip, frame, dialog, notices(app), lockPlace(app)];
-}
-
-/** The address names the session, so the link must not change it. @param {Event} event */
-function toQuestion(event) {
-  event.preventDefault();
-  goToQuestion();
 }

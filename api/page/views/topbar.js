@@ -7,6 +7,7 @@ import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { sessionMenu } from "./take_menu.js";
+import { showShortcuts } from "./shortcuts.js";
 
 /** @typedef {import("../words/index.js").Language} Language */
 
@@ -57,6 +58,7 @@ function settings(app) {
         act: () => void (each === language || choose(each)),
       })),
     },
+    { text: words.ways.shortcuts.open, icon: /** @type {const} */ ("keys"), act: () => void showShortcuts(app) },
     ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => app.forgetKey() }] : []),
   ];
 }

@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** Make the buttons, and the form that a text is pasted into. @param {import("../state/uploads.js").Uploads} uploads */
+/** Make the buttons, and the form that a text is pasted into. @param {Pick<import("../state/uploads.js").Uploads, "addFiles" | "addText">} uploads */
 export function uploadTools(uploads) {
   const files = h("input", { type: "file", multiple: true, hidden: true, onchange });
   const choose = h(

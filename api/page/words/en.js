@@ -2,6 +2,7 @@
 
 import { proof } from "./proof/en.js";
 import { run } from "./run/en.js";
+import { ways } from "./ways/en.js";
 
 /** @param {number} count @param {string} one @param {string} many */
 const n = (count, one, many) => `${count} ${count === 1 ? one : many}`;
@@ -170,7 +171,7 @@ export const en = {
       tiny: (/** @type {number} */ count) => `${n(count, "word is", "words are")} hidden or too small to read.`,
     },
   },
-  run,
+  run, ways,
   library: {
     label: "Library", open: "Library", search: "Search titles and texts", titles: "Documents", texts: "Found in the text",
     selected: "Selected",
@@ -249,9 +250,7 @@ export const en = {
     begin: "New session",
     untitled: "Untitled session",
     search: "Search sessions",
-    today: "Today",
-    yesterday: "Yesterday",
-    earlier: "Earlier",
+    today: "Today", yesterday: "Yesterday", earlier: "Earlier",
     found: (/** @type {number} */ count) => n(count, "session found", "sessions found"),
     searching: "Searching…",
     loading: "Loading the sessions…",

@@ -2,6 +2,7 @@
 
 import { proof } from "./proof/vi.js";
 import { run } from "./run/vi.js";
+import { ways } from "./ways/vi.js";
 
 /** @type {import("./index.js").Words} */
 export const vi = {
@@ -166,7 +167,7 @@ export const vi = {
       tiny: (count) => `${count} từ bị ẩn hoặc quá nhỏ để đọc.`,
     },
   },
-  run,
+  run, ways,
   library: {
     label: "Thư viện", open: "Thư viện", search: "Tìm trong tiêu đề và nội dung", titles: "Tài liệu",
     texts: "Tìm thấy trong nội dung", selected: "Đã chọn",
@@ -241,9 +242,7 @@ export const vi = {
     begin: "Phiên mới",
     untitled: "Phiên chưa có tên",
     search: "Tìm phiên",
-    today: "Hôm nay",
-    yesterday: "Hôm qua",
-    earlier: "Trước đó",
+    today: "Hôm nay", yesterday: "Hôm qua", earlier: "Trước đó",
     found: (count) => `Tìm thấy ${count} phiên`,
     searching: "Đang tìm…",
     loading: "Đang tải các phiên…",

@@ -2,6 +2,7 @@
 
 import { proof } from "./proof/zh.js";
 import { run } from "./run/zh.js";
+import { ways } from "./ways/zh.js";
 
 /** @type {import("./index.js").Words} */
 export const zh = {
@@ -166,7 +167,7 @@ export const zh = {
       tiny: (count) => `有 ${count} 个词被隐藏或小得无法阅读。`,
     },
   },
-  run,
+  run, ways,
   library: {
     label: "资料库", open: "资料库", search: "搜索标题和正文", titles: "文档", texts: "正文中的匹配", selected: "已选",
     selectedCount: (count) => (count ? `已选 ${count} 个页面` : "未选页面"),
@@ -234,9 +235,7 @@ export const zh = {
     begin: "新会话",
     untitled: "未命名会话",
     search: "搜索会话",
-    today: "今天",
-    yesterday: "昨天",
-    earlier: "更早",
+    today: "今天", yesterday: "昨天", earlier: "更早",
     found: (count) => `找到 ${count} 个会话`,
     searching: "正在搜索…",
     loading: "正在加载会话…",

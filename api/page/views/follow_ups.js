@@ -1,0 +1,41 @@
+/** Questions to go on with, below the last answer; they are looked for once it is there. */
+
+import { Problem } from "../api/client.js";
+import { fill, h } from "../dom.js";
+import { isLive } from "../state/turns.js";
+import { words } from "../words/index.js";
+import { questionList } from "./offers.js";
+
+/** Make the place of questions that follow the last answer. @param {import("../state/app.js").App} app */
+export function followUps(app) {
+  const { conversation } = app;
+  const element = h("div", { class: "follow-ups" });
+  /** The answer that they follow. @type {string | null} */
+  let shown = null;
+
+  conversation.turns.watch(look);
+  conversation.aside.watch(look);
+
+  function look() {
+    const last = conversation.turns.value.at(-1);
+    const ended = last?.answer?.outcome === "answered" && !isLive(last.run) && !conversation.aside.value;
+    const answerId = ended ? last.answerId : null;
+    if (answerId === shown) return;
+    shown = answerId;
+    fill(element);
+    const sessionId = conversation.session.value?.session_id;
+    if (answerId && sessionId) void offer(sessionId, answerId);
+  }
+
+  /** @param {string} sessionId @param {string} answerId */
+  async function offer(sessionId, answerId) {
+    try {
+      const { message_id, questions } = await app.client.followUps(sessionId);
+      if (shown !== answerId || message_id !== answerId || !questions.length) return;
+      fill(element, questionList(app, words.ways.followUps, questions));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error; // whoever goes on without them misses nothing
+    }
+  }
+  return element;
+}

@@ -1,0 +1,88 @@
+/** The guide to a document: a few of its own sentences, its headings, and questions that it answers. */
+
+import { Problem } from "../api/client.js";
+import { fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+import { said } from "../words/problems.js";
+import { questionList } from "./offers.js";
+
+/** @typedef {import("../api/types.js").Guide} Guide */
+/** @typedef {import("../state/app.js").App} App */
+
+/** Make the fold with the guide to the document that is read. @param {App} app */
+export function guideFold(app) {
+  const body = h("div", { class: "guide-body" });
+  const element = h(
+    "details",
+    { class: "guide", ontoggle: () => void open() },
+    h("summary", null, words.ways.guide.label),
+    body,
+  );
+  /** @type {string | null} */
+  let wanted = null;
+  /** The document whose guide is on show. @type {string | null} */
+  let shown = null;
+
+  async function open() {
+    const documentId = wanted;
+    if (!element.open || !documentId || documentId === shown) return;
+    shown = documentId;
+    fill(body, h("p", { class: "muted", role: "status" }, words.ways.guide.reading));
+    try {
+      const guide = await app.client.guide(documentId);
+      if (wanted === documentId) fill(body, contents(app, guide));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (wanted !== documentId) return;
+      shown = null;
+      fill(body, h("p", { class: "muted", role: "alert" }, said(error)));
+    }
+  }
+
+  return {
+    element,
+    /** Be of another document, folded. @param {string} documentId */
+    of(documentId) {
+      if (documentId === wanted) return;
+      wanted = documentId;
+      shown = null;
+      element.open = false;
+      fill(body);
+    },
+  };
+}
+
+/** @param {App} app @param {Guide} guide */
+function contents(app, guide) {
+  const { sentences, outline, questions } = guide;
+  const read = (/** @type {import("../api/types.js").GuideSentence} */ place) => () => {
+    const segment_id = `${guide.document_id}:${place.segment_index}`;
+    const citation = { ...place, segment_id, document_id: guide.document_id, quote: place.text, source_index: 0, section_index: -1 };
+    app.read({
+      documentId: guide.document_id,
+      title: guide.title,
+      citations: [{ ...citation, origin: "matched", verdict: "unverified" }],
+      at: 0,
+    });
+  };
+  const list = (/** @type {string} */ kind, /** @type {(Guide["sentences"][number] | Guide["outline"][number])[]} */ places) =>
+    h(
+      "ul",
+      { class: kind },
+      places.map((place) =>
+        h(
+          "li",
+          { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
+          h("button", { type: "button", class: "quiet", dir: "auto", onclick: read(place) }, place.text),
+        ),
+      ),
+    );
+  if (!sentences.length && outline.length < 2 && !questions.length) {
+    return h("p", { class: "muted" }, words.ways.guide.none);
+  }
+  return [
+    sentences.length ? [h("h3", null, words.ways.guide.says), list("says", sentences)] : [],
+    questions.length ? questionList(app, words.ways.guide.questions, questions) : [],
+    outline.length > 1 ? [h("h3", null, words.ways.guide.outline), list("outline", outline)] : [],
+  ].flat();
+}

@@ -1,0 +1,48 @@
+"""Routes of guides: what a document is about, and questions to begin with and to go on with."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from api.dependencies import Me, Opened
+from api.problems import problems
+from api.scopes import needs
+from tools.guides.guides import FollowUps, Guide, Suggestions
+
+router = APIRouter()
+Language = Annotated[str, Query(pattern=r"^[a-z]{2}$")]
+Languages = Annotated[
+    list[Language], Query(description="Languages (ISO 639-1) whose questions come first.", max_length=10)
+]
+
+
+@router.get("/api/documents/{document_id}/guide", tags=["documents"], responses=problems(404, 422, 503))
+@needs("ask", "read")
+async def get_guide(document_id: UUID, me: Me, citewell: Opened) -> Guide:
+    """Read what a document is about: a few of its sentences, its headings, and questions that it answers.
+
+    It is made when it is first asked for, and anew for each version of the text.
+    """
+    return await citewell.guides.guide(me, str(document_id))
+
+
+@router.get("/api/suggestions", tags=["search"], responses=problems(422, 503))
+@needs("ask")
+async def get_suggestions(me: Me, citewell: Opened, language: Languages = []) -> Suggestions:  # noqa: B006
+    """Return up to three questions that the library answers, from the documents that were changed last.
+
+    Each was asked and answered with a supported quote before it is offered. While guides are still being made, `status`
+    is `making`.
+    """
+    return await citewell.guides.suggestions(me, languages=language)
+
+
+@router.get("/api/sessions/{session_id}/follow-ups", tags=["sessions"], responses=problems(404, 422, 503))
+@needs("ask")
+async def get_follow_ups(session_id: UUID, me: Me, citewell: Opened) -> FollowUps:
+    """Return up to three questions to go on with after the last answer, each proven to be answered.
+
+    They are made when they are first asked for; none is better than a bad one.
+    """
+    return await citewell.guides.follow_ups(me, str(session_id))

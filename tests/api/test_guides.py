@@ -1,0 +1,168 @@
+"""Guides, suggestions and follow-ups over HTTP: what is offered was asked and answered before."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from api.app import create_app
+from graph.entrypoint import Citewell, open_citewell
+from graph.evidence import Identity
+from tests.api.conftest import TRAVEL, new_session, with_model
+from tests.api.serving import client_of
+from tests.scripted_openai import ScriptedOpenAI, say
+from tools.library.ingestion import NewDocument
+from tools.settings import Settings
+
+WORDS = str(uuid4())
+TERMS = (
+    "# Company words\n\nThe words of this page are used in every meeting of the company.\n\n"
+    "## Desk\n\nA floor host is the person who opens the office in the morning.\n\n"
+    "## Sales\n\nA green slip is a note that goes with goods sent back to a supplier.\n\n"
+    "## Product\n\nThe tide table is a list of all release dates of the year.\n"
+)
+ASKED = {"What is a floor host?", "What is a green slip?", "What is the tide table?"}
+
+
+async def put(client: httpx.AsyncClient, text: str, document_id: str = WORDS, **fields: Any) -> None:
+    body = {"title": "Company words", "text": text, "media_type": "text/markdown", **fields}
+    stored = await client.put(f"/api/documents/{document_id}", json=body)
+    assert stored.status_code in (200, 201), stored.text
+
+
+async def raw(client: httpx.AsyncClient, document_id: str) -> str:
+    read = (await client.get(f"/api/documents/{document_id}/raw-text")).json()
+    return "".join(segment["text"] for segment in read["segments"])
+
+
+async def asked(client: httpx.AsyncClient, session_id: str, question: str) -> dict[str, Any]:
+    body = {"question": question, "stream": False}
+    return dict((await client.post(f"/api/sessions/{session_id}/runs", json=body)).json())
+
+
+async def test_a_guide_quotes_its_document_and_its_questions_are_answered(client: httpx.AsyncClient) -> None:
+    await put(client, TERMS)
+    guide = (await client.get(f"/api/documents/{WORDS}/guide")).json()
+    text = await raw(client, WORDS)
+    assert guide["title"] == "Company words"
+    assert [each["text"] for each in guide["outline"]] == ["Company words", "Desk", "Sales", "Product"]
+    assert guide["sentences"][0]["text"].startswith("The words of this page")
+    for each in (*guide["sentences"], *guide["outline"]):
+        assert text[each["start"] : each["end"]] == each["text"]
+    assert {each["question"] for each in guide["questions"]} == ASKED
+    session_id = await new_session(client)
+    for each in guide["questions"]:
+        assert text[each["start"] : each["end"]] == each["quote"]
+        answer = await asked(client, session_id, each["question"])
+        cited = answer["message"]["citations"][0]
+        assert (answer["outcome"], cited["document_id"], cited["verdict"]) == ("answered", WORDS, "supported")
+        assert cited["quote"] == each["quote"]
+
+
+async def test_a_new_version_has_a_guide_of_its_own(client: httpx.AsyncClient) -> None:
+    await put(client, TERMS)
+    before = (await client.get(f"/api/documents/{WORDS}/guide")).json()
+    assert (await client.get(f"/api/documents/{WORDS}/guide")).json() == before
+    await put(client, "# Company words\n\nA brown bag is a talk that is given at lunch.\n")
+    after = (await client.get(f"/api/documents/{WORDS}/guide")).json()
+    assert after["version"] > before["version"]
+    assert [each["question"] for each in after["questions"]] == ["What is a brown bag?"]
+
+
+async def test_questions_are_offered_of_what_may_be_read_and_of_nothing_else(client: httpx.AsyncClient) -> None:
+    await put(client, TERMS)
+    offered = (await client.get("/api/suggestions")).json()
+    assert offered["status"] == "ready"
+    assert {each["question"] for each in offered["questions"]} <= ASKED | {"What is the notice period?"}
+    assert offered["questions"][0]["document_id"] == WORDS
+    await put(client, "# Từ ngữ\n\nSổ xanh là một tập giấy đi kèm hàng trả lại.\n", str(uuid4()), title="Từ ngữ")
+    first = (await client.get("/api/suggestions", params={"language": "vi"})).json()["questions"][0]
+    assert (first["question"], first["language"]) == ("Sổ xanh là gì?", "vi")
+    await client.delete(f"/api/documents/{WORDS}")
+    left = (await client.get("/api/suggestions")).json()["questions"]
+    assert WORDS not in {each["document_id"] for each in left}
+    assert (await client.get(f"/api/documents/{WORDS}/guide")).status_code == 404
+    assert (await client.get("/api/suggestions", params={"language": "xyz"})).status_code == 422
+
+
+async def test_an_answer_is_followed_by_questions_of_its_neighbourhood(client: httpx.AsyncClient) -> None:
+    await put(client, TERMS)
+    session_id = await new_session(client)
+    path = f"/api/sessions/{session_id}/follow-ups"
+    assert (await client.get(path)).json() == {"message_id": None, "questions": []}
+    answer = await asked(client, session_id, "What is a green slip?")
+    offered = (await client.get(path)).json()
+    assert offered["message_id"] == answer["message_id"]
+    assert {each["question"] for each in offered["questions"]} == ASKED - {"What is a green slip?"}
+    assert (await client.get(path)).json() == offered
+
+    await put(client, "# Company words\n\nNothing of it is left.\n")
+    assert (await client.get(path)).json()["questions"] == [], "what they were proven on is gone"
+    refused = await asked(client, session_id, "What is the capital of Mongolia?")
+    assert refused["outcome"] == "abstained"
+    assert (await client.get(path)).json() == {"message_id": None, "questions": []}
+
+
+@pytest.fixture
+async def modelled(settings: Settings, scripted_openai: ScriptedOpenAI) -> AsyncIterator[httpx.AsyncClient]:
+    configured = with_model(settings, scripted_openai)
+    async with open_citewell(configured) as opened:
+        document = NewDocument(document_id=TRAVEL, title="Travel policy", text="Second class is booked for trains.\n")
+        await opened.library.ingestor.ingest(Identity(), document)
+        async with client_of(create_app(configured, citewell=opened)) as client:
+            yield client
+
+
+def proposed(*questions: tuple[str, str]) -> Any:
+    rows = [{"segment_id": f"{TRAVEL}:0", "quote": quote, "question": question} for question, quote in questions]
+    return say(json.dumps({"questions": rows}))
+
+
+async def test_what_a_model_proposes_is_offered_only_where_it_is_proven(
+    modelled: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    quote = "Second class is booked for trains."
+    good = ("Which class is booked for trains?", quote)
+    invented, unanswered = ("Who pays for planes?", "Planes are paid by all."), ("When was Rome founded?", quote)
+    scripted_openai.script(proposed(invented, unanswered, good), to="propose_questions")
+    guide = (await modelled.get(f"/api/documents/{TRAVEL}/guide")).json()
+    assert [each["question"] for each in guide["questions"]] == [good[0]]
+    [request] = scripted_openai.asked("propose_questions")
+    assert quote in request.text
+    spent = (await modelled.get("/api/spending")).json()
+    assert spent["total"]["calls"] == 1
+    assert spent["total"]["runs"] == 0
+
+
+async def test_a_model_that_fails_leaves_the_rules(
+    modelled: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    await put(modelled, TERMS)
+    scripted_openai.script(say("I would rather not."), say("Really."), to="propose_questions")
+    guide = (await modelled.get(f"/api/documents/{WORDS}/guide")).json()
+    assert {each["question"] for each in guide["questions"]} == ASKED
+
+
+async def test_a_deployment_may_offer_nothing(settings: Settings) -> None:
+    off = settings.model_copy(update={"suggestions": "off"})
+    async with open_citewell(off) as opened, client_of(create_app(off, citewell=opened)) as client:
+        await put(client, TERMS)
+        assert (await client.get("/api/suggestions")).json() == {"status": "ready", "questions": []}
+        guide = (await client.get(f"/api/documents/{WORDS}/guide")).json()
+        assert (guide["questions"], len(guide["outline"])) == ([], 4)
+        session_id = await new_session(client)
+        await asked(client, session_id, "What is a green slip?")
+        assert (await client.get(f"/api/sessions/{session_id}/follow-ups")).json()["questions"] == []
+
+
+async def test_a_private_document_guides_nobody_else(citewell: Citewell) -> None:
+    owner, other = Identity(user="ann"), Identity(user="ben")
+    diary = NewDocument(document_id=WORDS, title="Diary", text=TERMS, readers=["user:ann"])
+    await citewell.library.ingestor.ingest(owner, diary)
+    mine = await citewell.guides.suggestions(owner)
+    assert WORDS in {each["document_id"] for each in mine["questions"]}
+    theirs = await citewell.guides.suggestions(other)
+    assert WORDS not in {each["document_id"] for each in theirs["questions"]}

@@ -1,0 +1,358 @@
+"""Guides of documents, and questions that the library is known to answer: to begin with, and to go on with.
+
+Each is made when it is first wanted, and stored. No question is offered that was not asked and answered before.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, Literal, cast
+
+from typing_extensions import TypedDict
+
+from graph.errors import CitewellError
+from graph.evidence import Identity, Segment
+from graph.ports import Families, SegmentReader
+from graph.usage import Meter
+from text.language import language
+from text.normal_forms import fold_case
+from tools.guides.guide_store import GuideStore
+from tools.guides.outlines import GuideHeading, GuideSentence, guide_outline, guide_sentences
+from tools.guides.proving import Proven, Prover
+from tools.guides.rule_questions import Candidate, rule_questions, spread_out
+from tools.runs.tasks import cancel_and_wait
+from tools.sessions.history import StoredMessage
+from tools.sessions.session_store import Sessions
+from tools.spending.charges import Spending
+
+log = logging.getLogger("citewell.guides")
+
+OFFERED = 3  # questions at once
+MOST_TRIED = 10  # questions that are asked for three of them
+MOST_SECONDS = 6.0  # that asking them may take
+MODEL_SECONDS = 20.0
+MOST_CALLS = 2  # one, and one retry if the endpoint failed or refused the request format
+NEWEST = 12  # documents that suggestions are taken from
+MADE_AT_ONCE = 4  # guides that one request for suggestions begins
+PATIENCE_SECONDS = 2.0  # that such a request waits for them
+AT_ONCE = 2  # guides or follow-ups that a process makes
+NEIGHBOURS = 3  # segments before and after a cited one
+MOST_CITED = 2  # documents of an answer that are gone on from
+TURNS_READ = 20  # messages back that are not asked again
+MODEL_SEGMENTS = 12
+
+Maker = Literal["model", "rules", "off"]
+Status = Literal["ready", "making"]
+
+
+class ProvenQuestion(TypedDict):
+    """A question that the library answers, and the quote by which it does: ``canonical_text[start:end] == quote``."""
+
+    question: str
+    language: str
+    document_id: str
+    title: str
+    segment_id: str
+    start: int
+    end: int
+    quote: str
+
+
+class Guide(TypedDict):
+    """What a document is about in its own words, and questions that the library answers from it."""
+
+    document_id: str
+    title: str
+    version: int
+    sentences: list[GuideSentence]
+    outline: list[GuideHeading]
+    questions: list[ProvenQuestion]
+
+
+class Suggestions(TypedDict):
+    """Questions to begin with. ``making``: there may be more of them soon."""
+
+    status: Status
+    questions: list[ProvenQuestion]
+
+
+class FollowUps(TypedDict):
+    """Questions to go on with after an answer, None where there is no answer yet."""
+
+    message_id: str | None
+    questions: list[ProvenQuestion]
+
+
+class Guides:
+    """Makes guides and questions; each is made once, when somebody first wants it, and few at a time.
+
+    ``by`` is who makes questions: the deployment's model together with rules, rules alone, or nobody.
+    """
+
+    def __init__(
+        self,
+        store: GuideStore,
+        reader: SegmentReader,
+        sessions: Sessions,
+        prover: Prover,
+        families: Families,
+        spending: Spending,
+        by: Maker = "model",
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._sessions = sessions
+        self._prover = prover
+        self._families = families
+        self._spending = spending
+        self._by = by
+        self._making: dict[tuple[str, ...], asyncio.Task[Any]] = {}
+        self._turn = asyncio.Semaphore(AT_ONCE)
+
+    async def guide(self, identity: Identity, document_id: str) -> Guide:
+        """Return the guide of a document, which made now where there is none of its text. Raises NotFound."""
+        stored = await self._store.guide(identity, document_id)
+        return _guide(stored) if stored is not None else await asyncio.shield(self._begin_guide(identity, document_id))
+
+    async def suggestions(self, identity: Identity, *, languages: Sequence[str] = ()) -> Suggestions:
+        """Return questions to begin with, of the documents changed last, those in the first of the languages first.
+
+        Each is of another document, if there are enough. Guides that are missing are begun, and waited for a moment.
+        """
+        if self._by == "off":
+            return Suggestions(status="ready", questions=[])
+        newest = await self._store.newest(identity, NEWEST)
+        missing = [document_id for document_id, _, body in newest if body is None][:MADE_AT_ONCE]
+        tasks = [self._begin_guide(identity, document_id) for document_id in missing]
+        unfinished: set[asyncio.Task[Guide]] = set()
+        if tasks:
+            _, unfinished = await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
+            newest = await self._store.newest(identity, NEWEST)
+        return Suggestions(status="making" if unfinished else "ready", questions=_offered(newest, languages))
+
+    async def follow_ups(self, identity: Identity, session_id: str) -> FollowUps:
+        """Return questions to go on with after the last answer of a session's branch. Raises NotFound."""
+        history = await self._sessions.get(identity, session_id, limit=TURNS_READ)
+        last = history.messages[-1] if history.messages and not history.asked else None
+        if self._by == "off" or last is None or last.outcome != "answered":
+            return FollowUps(message_id=None, questions=[])
+        stored = await self._store.follow_ups(identity, last.message_id)
+        if stored is None:
+            key = ("answer", last.message_id)
+            work = self._make_follow_ups(identity, last, history.messages)
+            made: list[dict[str, Any]] = await asyncio.shield(self._begin(key, work))
+        else:
+            made = stored
+        allowed = await self._store.versions(identity, [each["document_id"] for each in made])
+        fresh = [each for each in made if allowed.get(each["document_id"]) == each["version"]]
+        return FollowUps(message_id=last.message_id, questions=[_question(each) for each in fresh])
+
+    async def close(self) -> None:
+        """Stop what is being made."""
+        await cancel_and_wait(*self._making.values())
+
+    def _begin_guide(self, identity: Identity, document_id: str) -> asyncio.Task[Guide]:
+        # Whom it is made for is part of the key: nobody waits for what somebody else may read.
+        key = ("guide", identity.workspace, identity.user, *identity.readers, *(identity.spaces or ()), document_id)
+        return self._begin(key, self._make_guide(identity, document_id))
+
+    def _begin(self, key: tuple[str, ...], work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        known = self._making.get(key)
+        if known is not None:
+            work.close()
+            return known
+        task = asyncio.ensure_future(self._in_turn(work))
+        self._making[key] = task
+        task.add_done_callback(lambda done: self._ended(key, done))
+        return task
+
+    async def _in_turn(self, work: Coroutine[Any, Any, Any]) -> Any:
+        try:
+            async with self._turn:
+                return await work
+        finally:
+            work.close()
+
+    def _ended(self, key: tuple[str, ...], task: asyncio.Task[Any]) -> None:
+        self._making.pop(key, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            level = logging.INFO if isinstance(error, CitewellError) else logging.ERROR
+            log.log(level, "What was begun for %s could not be made.", key[-1], exc_info=error)
+
+    async def _make_guide(self, identity: Identity, document_id: str) -> Guide:
+        version = await self._store.version(identity, document_id)
+        pages = await self._reader.read_pages([document_id], identity)
+        segments = pages[0].segments if pages else ()
+        title = pages[0].title if pages else ""
+        sentences, outline, by_rule = await asyncio.to_thread(_read, title, segments)
+        proposed = await self._proposed(identity, segments[:MODEL_SEGMENTS], asked=())
+        proven = await self._proven([*proposed, *by_rule], identity)
+        guide = Guide(
+            document_id=document_id,
+            title=title,
+            version=version,
+            sentences=sentences,
+            outline=outline,
+            questions=[_told(each, title) for each in proven],
+        )
+        await self._store.keep_guide(identity, document_id, version, guide)
+        return guide
+
+    async def _make_follow_ups(
+        self, identity: Identity, answer: StoredMessage, messages: Sequence[StoredMessage]
+    ) -> list[dict[str, Any]]:
+        quoted = [(each["document_id"], each["start"], each["end"]) for each in _citations(messages)]
+        asked = [message.content for message in messages if message.role == "user"]
+        around = await self._neighbours(identity, answer)
+        titles = {segment.document_id: segment.title for segment in around}
+        versions = await self._store.versions(identity, list(titles))
+        by_rule = await asyncio.to_thread(_of_segments, around)
+        proposed = await self._proposed(identity, around[:MODEL_SEGMENTS], asked=asked)
+        known = {_bare(question) for question in asked}
+        open_ones = [
+            each
+            for each in [*proposed, *by_rule]
+            if _bare(each.question) not in known and not _is_quoted(each.document_id, each.start, each.end, quoted)
+        ]
+        proven = await self._proven(open_ones, identity, quoted=quoted)
+        made = [
+            {**_told(each, titles[each.document_id]), "version": versions[each.document_id]}
+            for each in proven
+            if each.document_id in versions
+        ]
+        await self._store.keep_follow_ups(answer.message_id, made)
+        return made
+
+    async def _neighbours(self, identity: Identity, answer: StoredMessage) -> list[Segment]:
+        """Return the segments around those that an answer cites, the nearest first, of at most two documents."""
+        wanted: dict[str, int] = {}
+        documents: dict[str, None] = {}
+        for citation in answer.body.get("citations", ()):
+            if citation.get("freshness") in ("withheld", "deleted", "changed"):
+                continue
+            document_id = citation["document_id"]
+            if len(documents) < MOST_CITED:
+                documents[document_id] = None
+            if document_id not in documents:
+                continue
+            place = citation.get("now", citation)["segment_index"]
+            for index in range(max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1):
+                distance = abs(index - place)
+                segment_id = f"{document_id}:{index}"
+                wanted[segment_id] = min(distance, wanted.get(segment_id, distance))
+        return await self._reader.read_segments(sorted(wanted, key=lambda each: wanted[each]), identity)
+
+    async def _proposed(
+        self, identity: Identity, segments: Sequence[Segment], *, asked: Sequence[str]
+    ) -> list[Candidate]:
+        """Return what the deployment's model proposes, where it has one and it can be asked."""
+        proposer = self._families("").proposer if self._by == "model" else None
+        if proposer is None or not segments:
+            return []
+        spoken = language(" ".join(segment.text for segment in segments)[:5000])
+        try:
+            async with self._spending.suggestion(identity):
+                meter = Meter(calls_left=MOST_CALLS, seconds_left=MODEL_SECONDS)
+                found = await proposer.propose(segments, asked=asked, language=spoken, meter=meter)
+        except CitewellError as error:
+            log.info("No model proposed questions: %s", error.message)
+            return []
+        by_id = {segment.segment_id: segment for segment in segments}
+        candidates = []
+        for each in found:
+            segment = by_id[each.segment_id]
+            place = segment.text.find(each.quote)
+            if place >= 0:
+                start = segment.start + place
+                end = start + len(each.quote)
+                candidates.append(Candidate(each.question, segment.document_id, start, end, "proposed"))
+        return candidates
+
+    async def _proven(
+        self, candidates: Iterable[Candidate], identity: Identity, *, quoted: Sequence[tuple[str, int, int]] = ()
+    ) -> list[Proven]:
+        """Ask questions in their order until three were answered, each by another quote, or it takes too long."""
+        proven: list[Proven] = []
+        if self._by == "off":
+            return proven
+        taken = list(quoted)
+        tried = 0
+        until = time.monotonic() + MOST_SECONDS
+        for candidate in candidates:
+            if _is_quoted(candidate.document_id, candidate.start, candidate.end, taken):
+                continue
+            if tried == MOST_TRIED or time.monotonic() >= until:
+                break
+            tried += 1
+            found = await self._prover.prove(candidate, identity)
+            if found is None or _is_quoted(found.document_id, found.start, found.end, taken):
+                continue
+            proven.append(found)
+            taken.append((found.document_id, found.start, found.end))
+            if len(proven) == OFFERED:
+                break
+        return proven
+
+
+def _read(title: str, segments: Sequence[Segment]) -> tuple[list[GuideSentence], list[GuideHeading], list[Candidate]]:
+    return guide_sentences(title, segments), guide_outline(segments), spread_out(rule_questions(title, segments))
+
+
+def _of_segments(segments: Sequence[Segment]) -> list[Candidate]:
+    """Return the questions of segments, those of the first ones first, but of several kinds."""
+    found = [each for segment in segments for each in rule_questions(segment.title, [segment])]
+    return spread_out(found[: 2 * MOST_TRIED])
+
+
+def _citations(messages: Iterable[StoredMessage]) -> list[dict[str, Any]]:
+    return [each for message in messages for each in message.body.get("citations", ())]
+
+
+def _is_quoted(document_id: str, start: int, end: int, quoted: Iterable[tuple[str, int, int]]) -> bool:
+    return any(document_id == other and start < last and first < end for other, first, last in quoted)
+
+
+def _bare(question: str) -> str:
+    return fold_case(question).strip(" ?？.。!！")
+
+
+def _told(proven: Proven, title: str) -> ProvenQuestion:
+    return ProvenQuestion(
+        question=proven.question,
+        language=language(proven.question),
+        document_id=proven.document_id,
+        title=title,
+        segment_id=proven.segment_id,
+        start=proven.start,
+        end=proven.end,
+        quote=proven.quote,
+    )
+
+
+def _question(row: dict[str, Any]) -> ProvenQuestion:
+    return cast(ProvenQuestion, {name: row[name] for name in ProvenQuestion.__annotations__})
+
+
+def _guide(row: dict[str, Any]) -> Guide:
+    return cast(Guide, {name: row[name] for name in Guide.__annotations__})
+
+
+def _offered(
+    newest: Sequence[tuple[str, str, dict[str, Any] | None]], languages: Sequence[str]
+) -> list[ProvenQuestion]:
+    """Return three questions: the first of each document, then the second, those in a wanted language before others."""
+    rows = [[_question(each) for each in body["questions"]] for _, _, body in newest if body is not None]
+    ranked = [
+        (_rank(question["language"], languages), round_, document, question)
+        for document, questions in enumerate(rows)
+        for round_, question in enumerate(questions)
+    ]
+    found: dict[str, ProvenQuestion] = {}
+    for _, _, _, question in sorted(ranked, key=lambda each: each[:3]):
+        found.setdefault(_bare(question["question"]), question)
+    return list(found.values())[:OFFERED]
+
+
+def _rank(spoken: str, languages: Sequence[str]) -> int:
+    return languages.index(spoken) if spoken in languages else len(languages)
