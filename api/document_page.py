@@ -4,8 +4,10 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Iterator
 from html import escape
+from urllib.parse import quote
 
 from answers.original_places import said_segment_place
+from api.static_files import PAGE_FOLDER
 from graph.evidence import Page, Segment
 from tools.auth.document_links import LinkedPlace, checksum
 
@@ -15,10 +17,12 @@ STYLE = (
     "section:target{background:#fff3c4;color:#222}mark{background:#ffd54a;color:#111}"
     "h2{font-size:.85rem;color:#767676;margin:1.5rem 0 0}"
 )
+# Within the page, since a browser that is told of none asks for one that the policy refuses.
+ICON = f'<link rel="icon" href="data:image/svg+xml,{quote((PAGE_FOLDER / "icon.svg").read_text("utf-8"))}">'
 HEADERS = {
     "Content-Security-Policy": (
         f"default-src 'none'; style-src 'sha256-{b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -30,7 +34,7 @@ LINK_HEADERS = {**HEADERS, "Cache-Control": "private, no-store", "X-Robots-Tag":
 _CHANGED = "<p>The document has changed since it was quoted: the quote is not at its place any more.</p>"
 NOT_OPEN = (
     '<!doctype html>\n<html><head><meta charset="utf-8"><title>This link does not open</title>'
-    f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
+    f'<meta name="viewport" content="width=device-width">{ICON}<style>{STYLE}</style></head>\n'
     "<body><h1>This link does not open</h1>"
     "<p>It may have expired or been revoked, the document may be gone, or whoever asked may no longer read it.</p>"
     "<p>Ask the question again for a new link, or ask whoever runs the service for access to the document.</p>"
@@ -53,7 +57,7 @@ def render_page(page: Page, place: LinkedPlace | None = None) -> str:
     original = _original(page.segments[0].url) if page.segments else ""
     return (
         f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
+        f'<meta name="viewport" content="width=device-width">{ICON}<style>{STYLE}</style></head>\n'
         f"<body><h1>{title}</h1>{original}{note}\n{''.join(_sections(page, start, end))}</body></html>\n"
     )
 

@@ -27,7 +27,8 @@ export function shell(app) {
     if (open) sessions.querySelector("button")?.focus();
     if (closing) main.querySelector("button")?.focus();
   });
-  sessions.addEventListener("keydown", (event) => {
+  // Wherever the focus is: some browsers take it out of the page behind the last button.
+  addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.defaultPrevented) app.sessionsOpen.set(false);
   });
   let width = innerWidth;
