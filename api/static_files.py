@@ -13,14 +13,20 @@ PAGE_FOLDER = Path(__file__).parent / "page"  # its modules, as they are written
 BUNDLE_FOLDER = Path(__file__).parent / "page_bundle"  # the same in few files, which `make page` builds
 INDEX = "index.html"
 MAIN = "main.js"
+SERVICE_WORKER = "service_worker.js"
 VERSION = "{version}"
+WORKER_FILES = "{files}"
 PRELOADS = "<!-- preloads -->"
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml; charset=utf-8",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
 }
+# Larger ones are kept for when there is no network once they have been loaded: parts that few readers open.
+MOST_KEPT_BYTES = 400_000
 # A module's static imports. Neither `import()` nor a type import in a comment begins a line.
 _STATIC_IMPORT = re.compile(
     r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']""", re.MULTILINE
@@ -64,6 +70,8 @@ def read_page(folder: Path = BUNDLE_FOLDER) -> PageFiles:
     }
     version = _digest(found)
     index = _filled(found.pop(INDEX).decode(), version, found)
+    if SERVICE_WORKER in found:
+        found[SERVICE_WORKER] = _filled_worker(found[SERVICE_WORKER].decode(), version, found).encode()
     files = {path: PageFile.of(content, Path(path).suffix) for path, content in found.items()}
     return PageFiles(version, PageFile.of(index.encode(), Path(INDEX).suffix), files)
 
@@ -88,6 +96,11 @@ def _imports(path: str, content: bytes) -> Iterator[str]:
 def _filled(index: str, version: str, files: Mapping[str, bytes]) -> str:
     links = (f'<link rel="modulepreload" href="page/{VERSION}/{path}">' for path in imported_modules(files, MAIN))
     return index.replace(PRELOADS, "\n".join(links)).replace(VERSION, version)
+
+
+def _filled_worker(script: str, version: str, files: Mapping[str, bytes]) -> str:
+    kept = (name for name, content in files.items() if name != SERVICE_WORKER and len(content) <= MOST_KEPT_BYTES)
+    return script.replace(VERSION, version).replace(WORKER_FILES, " ".join(kept))
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

@@ -1,6 +1,7 @@
 """Routes of the web page at `/`: the same files for everyone, without user data."""
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from fastapi.responses import Response
 
 from api.dependencies import KnownTags
 from api.scopes import needs
-from api.static_files import PageFile, PageFiles
+from api.static_files import SERVICE_WORKER, PageFile, PageFiles
 from graph.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
@@ -25,8 +26,9 @@ FILE_HEADERS = {
 DOCUMENT_HEADERS = {
     **FILE_HEADERS,
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types citewell-worker"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -35,6 +37,8 @@ DOCUMENT_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
 }
+# A worker follows its own policy, not that of the page; its address is below the page's, which it may answer for.
+WORKER_HEADERS = {**DOCUMENT_HEADERS, "Service-Worker-Allowed": "/"}
 PART = re.compile(r"text/(?:javascript|css)")
 _GZIP = re.compile(r"(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?P<quality>[\d.]+)\s*)?(?=,|$)", re.IGNORECASE)
 
@@ -64,11 +68,17 @@ async def get_page_file(version: str, path: str, request: Request, page: Page, k
     file = page.files.get(path)
     if file is None:
         raise NotFound("The page has no such file.", suggestion="Reload the page.")
-    return _file_response(request, file, IMMUTABLE if version == page.version else REVALIDATE, known)
+    caching = IMMUTABLE if version == page.version and path != SERVICE_WORKER else REVALIDATE
+    return _file_response(request, file, caching, known, WORKER_HEADERS if path == SERVICE_WORKER else None)
 
 
-def _file_response(request: Request, file: PageFile, caching: str, known: list[str]) -> Response:
-    headers = {**(FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS), "Cache-Control": caching}
+def _file_response(
+    request: Request, file: PageFile, caching: str, known: list[str], given: Mapping[str, str] | None = None
+) -> Response:
+    headers = {
+        **(given or (FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS)),
+        "Cache-Control": caching,
+    }
     if caching == REVALIDATE:
         headers["ETag"] = file.tag
         if file.tag in known:

@@ -170,8 +170,8 @@ async def test_what_the_page_may_do_is_what_it_needs(pages: httpx.AsyncClient) -
         headers = (await pages.get(path)).headers
         assert headers["content-security-policy"] == (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-            "require-trusted-types-for 'script'; trusted-types 'none'"
+            "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+            "require-trusted-types-for 'script'; trusted-types citewell-worker"
         )
         assert headers["referrer-policy"] == "no-referrer"
         assert headers["cross-origin-opener-policy"] == "same-origin"
@@ -264,7 +264,7 @@ async def assert_whole(client: httpx.AsyncClient, folder: Path) -> None:
     assert named.inline == []
     for path in named.addresses:
         if not path.startswith("#"):
-            assert re.match(r"page/[0-9a-f]{16}/[\w/-]+\.(js|css|svg)$", path), path
+            assert re.match(r"page/[0-9a-f]{16}/[\w/-]+\.(js|css|svg|png|webmanifest)$", path), path
             response = await client.get(f"/{path}")
             assert (response.status_code, response.headers["cache-control"][:6]) == (200, "public"), path
     page = read_page(folder)
@@ -292,3 +292,22 @@ def test_a_version_changes_with_any_file_and_with_nothing_else(folder: Path, tmp
         (copy / name).write_text("// changed")
         read_page.cache_clear()
         assert read_page(copy).version != page.version
+
+
+async def test_the_worker_is_asked_for_anew_and_knows_the_files_of_its_release() -> None:
+    async with client_of(app_of(BUNDLE_FOLDER)) as client:
+        page = read_page()
+        for path in ("/page/current/service_worker.js", f"/page/{page.version}/service_worker.js"):
+            worker = await client.get(path)
+            assert worker.headers["cache-control"] == "no-cache"
+            assert worker.headers["service-worker-allowed"] == "/"
+            assert "default-src 'none'" in worker.headers["content-security-policy"]
+        assert f'"{page.version}"' in worker.text
+        files = re.search(r'FILES = "([^"]*)"', worker.text)
+        assert files is not None
+        assert set(page.files) - {"service_worker.js"} == set(files[1].split())
+        manifest = await client.get(f"/page/{page.version}/manifest.webmanifest")
+        assert manifest.headers["content-type"] == "application/manifest+json"
+        for icon in manifest.json()["icons"]:
+            found = await client.get(f"/page/{page.version}/{icon['src']}")
+            assert found.headers["content-type"].startswith(icon["type"])

@@ -71,7 +71,7 @@ INSPECT = """
 # Same-origin paths that the page may ask for.
 ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 PATHS = re.compile(
-    rf"""/ | /page/[0-9a-f]{{16}}/[\w/.-]+ | /v1/models | /api/graph | /api/search
+    rf"""/ | /page/([0-9a-f]{{16}}|current)/[\w/.-]+ | /v1/models | /api/graph | /api/search
     | /api/me | /api/login | /api/workspaces | /api/jobs/{ID}(/cancel)?
     | /api/sessions(/{ID}(/runs|/auto-title)?)? | /api/documents(/{ID}(/raw-text)?)?
     | /api/runs(/{ID}(/stream|/cancel)?)? | /documents/{ID}""",

@@ -41,6 +41,8 @@ export class Client {
     this.onRefused = onRefused;
     /** The workspace that requests name; the server's own choice where it is empty. */
     this.workspace = "";
+    /** What is asked where the server can't be. @type {Promise<import("../state/kept.js").Kept | null> | null} */
+    this.kept = null;
   }
 
   /** @param {string} path */
@@ -84,6 +86,7 @@ export class Client {
     }
     if (response.status === 401) this.onRefused?.();
     if (!response.ok) throw await problemOf(response);
+    if (method === "DELETE") void this.kept?.then((kept) => kept?.drop(path));
     return response;
   }
 
@@ -94,7 +97,15 @@ export class Client {
    * @returns {Promise<any>}
    */
   async json(path, { list, ...request } = {}) {
-    return await bodyOf(await this.send(path, request), list);
+    const kept = request.method ? null : await this.kept;
+    try {
+      const body = await bodyOf(await this.send(path, request), list);
+      void kept?.keep(path, body);
+      return body;
+    } catch (error) {
+      if (!kept) throw error;
+      return kept.instead(path, error);
+    }
   }
 
   /**

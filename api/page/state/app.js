@@ -5,6 +5,7 @@ import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { Cell } from "./cell.js";
 import { Conversation } from "./conversation.js";
+import { Offline } from "./offline.js";
 import { Selection } from "./selection.js";
 import { SessionList } from "./session_list.js";
 import { Tabs } from "./tabs.js";
@@ -36,6 +37,7 @@ export class App {
     this.client = new Client(home, () => this.key.value, () => this.locked.set(true));
     /** @type {Cell<import("../api/types.js").Account | null>} Whom the server takes this browser for. */
     this.person = new Cell(/** @type {import("../api/types.js").Account | null} */ (null));
+    this.offline = new Offline(this);
     this.workspaces = new Workspaces(this.client);
     this.tabs = new Tabs();
     this.sessions = new SessionList(this.client);
@@ -162,7 +164,8 @@ export class App {
   }
 
   /** Forget the key, and with it all that it has opened. */
-  forgetKey() {
+  async forgetKey() {
+    await this.offline.forget();
     this.key.set("");
     location.reload();
   }

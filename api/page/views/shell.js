@@ -7,13 +7,14 @@ import { connection } from "./connection.js";
 import { conversationView } from "./conversation.js";
 import { libraryPlace, lockPlace, readerPlace } from "./later.js";
 import { notices } from "./notices.js";
+import { offlineBar } from "./offline.js";
 import { goToQuestion } from "./question_field.js";
 import { sessionsView } from "./sessions.js";
 import { topbar } from "./topbar.js";
 
 /** Make all that the page shows. @param {import("../state/app.js").App} app @returns {Node[]} */
 export function shell(app) {
-  const main = h("main", { class: "middle" }, topbar(app), connection(app), conversationView(app), composer(app));
+  const main = h("main", { class: "middle" }, topbar(app), offlineBar(app), connection(app), conversationView(app), composer(app));
   const sessions = sessionsView(app);
   const scrim = h("div", { class: "scrim", onclick: () => app.sessionsOpen.set(false) });
   const aside = readerPlace(app);

@@ -46,6 +46,7 @@ function settings(app) {
         act: () => chooseTheme(each),
       })),
     },
+    ...(app.offline.possible ? [keeping(app)] : []),
     {
       label: words.page.language,
       options: languages.map(([each, text]) => ({
@@ -55,6 +56,18 @@ function settings(app) {
         act: () => void (each === language || choose(each)),
       })),
     },
-    ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => app.forgetKey() }] : []),
+    ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => void app.forgetKey() }] : []),
   ];
+}
+
+/** @param {import("../state/app.js").App} app @returns {import("./menu.js").Choice} */
+function keeping({ offline }) {
+  return {
+    label: words.offline.label,
+    options: [false, true].map((on) => ({
+      text: on ? words.offline.keep : words.offline.not,
+      checked: on === offline.chosen,
+      act: () => void offline.choose(on),
+    })),
+  };
 }

@@ -1,5 +1,6 @@
 /** The interface in English. The other languages have the same keys: the type check holds them to it. */
 
+import { offline } from "./offline/en.js";
 import { proof } from "./proof/en.js";
 import { run } from "./run/en.js";
 
@@ -15,15 +16,13 @@ export const en = {
     theme: "Appearance",
     themes: { system: "Match system", light: "Light", dark: "Dark" },
     close: "Close", cancel: "Cancel",
-    retry: "Try again",
-    skip: "Skip to the question",
+    retry: "Try again", skip: "Skip to the question",
   },
   composer: {
     label: "Your question",
     placeholder: "Ask your library",
     ask: "Ask",
-    next: "Ask next",
-    stop: "Stop",
+    next: "Ask next", stop: "Stop",
     hint: "Enter to ask, Shift+Enter for a new line",
     left: (/** @type {string} */ count) => `${count} characters left`,
     over: (/** @type {string} */ count) => `Too long by ${count} characters`,
@@ -132,6 +131,7 @@ export const en = {
       withheld: (/** @type {number} */ count) => n(count, "quote is of a document that you may no longer read", "quotes are of documents that you may no longer read"),
     },
   },
+  offline,
   proof,
   reader: {
     label: "Document",

@@ -1,5 +1,6 @@
 /** The interface in Vietnamese. */
 
+import { offline } from "./offline/vi.js";
 import { proof } from "./proof/vi.js";
 import { run } from "./run/vi.js";
 
@@ -130,6 +131,7 @@ export const vi = {
       withheld: (count) => `${count} trích dẫn từ tài liệu mà bạn không còn quyền đọc`,
     },
   },
+  offline,
   proof,
   reader: {
     label: "Tài liệu",

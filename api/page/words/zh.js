@@ -1,5 +1,6 @@
 /** The interface in Chinese. */
 
+import { offline } from "./offline/zh.js";
 import { proof } from "./proof/zh.js";
 import { run } from "./run/zh.js";
 
@@ -130,6 +131,7 @@ export const zh = {
       withheld: (count) => `${count} 条引文所在的文档您已无权读取`,
     },
   },
+  offline,
   proof,
   reader: {
     label: "文档",

@@ -15,6 +15,7 @@ const API = join(HERE, "../../../api");
 const PAGE = join(API, "page");
 const VENDOR = join(PAGE, "vendor");
 const BUNDLE = join(API, "page_bundle");
+const AS_THEY_ARE = ["icon.svg", "icon-192.png", "icon-512.png", "icon-maskable-512.png", "manifest.webmanifest", "service_worker.js"];
 const WRITTEN = /\.d\.ts$/; // by hand, beside what is built
 
 // esbuild names files by a hash of paths as well, so these are taken from one place, wherever it is called.
@@ -121,8 +122,8 @@ async function bundled() {
     .replace(first[1], "style.css")
     .replace("state/theme.js", "theme.js")
     .replace("<!-- preloads -->\n", preloads.join(""));
-  const icon = await readFile(join(PAGE, "icon.svg"), "utf8");
-  return { ...filesOf(style, BUNDLE), ...filesOf(code, BUNDLE), "index.html": page, "icon.svg": icon };
+  const asTheyAre = await Promise.all(AS_THEY_ARE.map(async (name) => [name, await readFile(join(PAGE, name))]));
+  return { ...filesOf(style, BUNDLE), ...filesOf(code, BUNDLE), "index.html": page, ...Object.fromEntries(asTheyAre) };
 }
 
 function filesOf({ outputFiles }, folder) {
@@ -132,15 +133,16 @@ function filesOf({ outputFiles }, folder) {
 /** What a folder holds that was built. */
 async function standing(folder) {
   const names = (await readdir(folder).catch(() => [])).filter((name) => !WRITTEN.test(name));
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
-  return Object.fromEntries(names.map((name, at) => [name, texts[at]]));
+  const contents = await Promise.all(names.map((name) => readFile(join(folder, name))));
+  return Object.fromEntries(names.map((name, at) => [name, contents[at]]));
 }
 
 /** Write files into a folder and remove the others that were built, or say which differ. */
 async function put(folder, files, checking) {
   const before = await standing(folder);
   const names = [...new Set([...Object.keys(before), ...Object.keys(files)])];
-  const changed = names.filter((name) => before[name] !== files[name]);
+  const isSame = (/** @type {string} */ name) => name in before && name in files && before[name].equals(Buffer.from(files[name]));
+  const changed = names.filter((name) => !isSame(name));
   if (checking) return changed.map((name) => relative(API, join(folder, name)));
   await mkdir(folder, { recursive: true });
   for (const name of changed) {
