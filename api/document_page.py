@@ -12,11 +12,12 @@ from graph.evidence import Page, Segment
 from tools.auth.document_links import LinkedPlace, checksum
 
 STYLE = (
-    "body{max-width:45rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif}"
+    ":root{color-scheme:light dark;background:canvas;color:canvastext}body{background:canvas;max-width:45rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif}"
     "section{white-space:pre-wrap;overflow-wrap:anywhere;padding:.25rem .5rem;border-radius:.25rem}"
     "section:target{background:#fff3c4;color:#222}mark{background:#ffd54a;color:#111}"
-    "h2{font-size:.85rem;color:#767676;margin:1.5rem 0 0}"
+    "h2{font-size:.85rem;color:light-dark(#666,#aaa);margin:1.5rem 0 0}"
 )
+OF_DOCUMENT = 'dir="auto" lang=""'  # a text in a language that nobody has told
 # Within the page, since a browser that is told of none asks for one that the policy refuses.
 ICON = f'<link rel="icon" href="data:image/svg+xml,{quote((PAGE_FOLDER / "icon.svg").read_text("utf-8"))}">'
 HEADERS = {
@@ -33,12 +34,12 @@ HEADERS = {
 LINK_HEADERS = {**HEADERS, "Cache-Control": "private, no-store", "X-Robots-Tag": "noindex, nofollow"}
 _CHANGED = "<p>The document has changed since it was quoted: the quote is not at its place any more.</p>"
 NOT_OPEN = (
-    '<!doctype html>\n<html><head><meta charset="utf-8"><title>This link does not open</title>'
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>This link does not open</title>'
     f'<meta name="viewport" content="width=device-width">{ICON}<style>{STYLE}</style></head>\n'
-    "<body><h1>This link does not open</h1>"
+    "<body><main><h1>This link does not open</h1>"
     "<p>It may have expired or been revoked, the document may be gone, or whoever asked may no longer read it.</p>"
     "<p>Ask the question again for a new link, or ask whoever runs the service for access to the document.</p>"
-    "</body></html>\n"
+    "</main></body></html>\n"
 )
 
 
@@ -56,9 +57,10 @@ def render_page(page: Page, place: LinkedPlace | None = None) -> str:
             start, end, note = 0, 0, _CHANGED
     original = _original(page.segments[0].url) if page.segments else ""
     return (
-        f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta name="viewport" content="width=device-width">{ICON}<style>{STYLE}</style></head>\n'
-        f"<body><h1>{title}</h1>{original}{note}\n{''.join(_sections(page, start, end))}</body></html>\n"
+        f"<body><main><h1 {OF_DOCUMENT}>{title}</h1>{original}{note}\n"
+        f"{''.join(_sections(page, start, end))}</main></body></html>\n"
     )
 
 
@@ -67,9 +69,9 @@ def _sections(page: Page, start: int, end: int) -> Iterator[str]:
     for segment in page.segments:
         place = _place(segment)
         if place and place != above:
-            yield f"<h2>{escape(place)}</h2>"
+            yield f"<h2 {OF_DOCUMENT}>{escape(place)}</h2>"
         above = place
-        yield f'<section id="segment-{segment.segment_index}">{_marked(segment, start, end)}</section>\n'
+        yield f'<section id="segment-{segment.segment_index}" {OF_DOCUMENT}>{_marked(segment, start, end)}</section>\n'
 
 
 def _marked(segment: Segment, start: int, end: int) -> str:

@@ -147,9 +147,9 @@ async def test_the_page_runs_nothing_that_a_document_says(client: httpx.AsyncCli
     outline = Outline()
     outline.feed(response.text)
     assert {tag for tag, _ in outline.tags} <= {
-        *("html", "head", "meta", "title", "link", "style", "body", "h1", "h2", "p", "a", "section"),
+        *("html", "head", "meta", "title", "link", "style", "body", "main", "h1", "h2", "p", "a", "section"),
     }
-    assert [link for tag, link in outline.tags if tag == "link" and not link["href"].startswith("data:")] == []
+    assert [link for tag, link in outline.tags if tag == "link" and not (link["href"] or "").startswith("data:")] == []
     assert outline.text["segment-0"] == evil
     policy = response.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
