@@ -12,7 +12,8 @@ from graph.evidence import Page, Segment
 from tools.auth.document_links import LinkedPlace, checksum
 
 STYLE = (
-    ":root{color-scheme:light dark;background:canvas;color:canvastext}body{background:canvas;max-width:45rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif}"
+    ":root{color-scheme:light dark}body{background:canvas;color:canvastext}"
+    "body{max-width:45rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif}"
     "section{white-space:pre-wrap;overflow-wrap:anywhere;padding:.25rem .5rem;border-radius:.25rem}"
     "section:target{background:#fff3c4;color:#222}mark{background:#ffd54a;color:#111}"
     "h2{font-size:.85rem;color:light-dark(#666,#aaa);margin:1.5rem 0 0}"

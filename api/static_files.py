@@ -25,8 +25,8 @@ MEDIA_TYPES = {
     ".png": "image/png",
     ".webmanifest": "application/manifest+json",
 }
-# Larger ones are kept for when there is no network once they have been loaded: parts that few readers open.
-MOST_KEPT_BYTES = 400_000
+# Not kept for when there is no network: what shows files as they are, which need the network themselves.
+NOT_KEPT = "vendor/pdf/"
 # A module's static imports. Neither `import()` nor a type import in a comment begins a line.
 _STATIC_IMPORT = re.compile(
     r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']""", re.MULTILINE
@@ -71,7 +71,7 @@ def read_page(folder: Path = BUNDLE_FOLDER) -> PageFiles:
     version = _digest(found)
     index = _filled(found.pop(INDEX).decode(), version, found)
     if SERVICE_WORKER in found:
-        found[SERVICE_WORKER] = _filled_worker(found[SERVICE_WORKER].decode(), version, found).encode()
+        found[SERVICE_WORKER] = _filled_worker(found[SERVICE_WORKER].decode(), version, list(found)).encode()
     files = {path: PageFile.of(content, Path(path).suffix) for path, content in found.items()}
     return PageFiles(version, PageFile.of(index.encode(), Path(INDEX).suffix), files)
 
@@ -98,8 +98,8 @@ def _filled(index: str, version: str, files: Mapping[str, bytes]) -> str:
     return index.replace(PRELOADS, "\n".join(links)).replace(VERSION, version)
 
 
-def _filled_worker(script: str, version: str, files: Mapping[str, bytes]) -> str:
-    kept = (name for name, content in files.items() if name != SERVICE_WORKER and len(content) <= MOST_KEPT_BYTES)
+def _filled_worker(script: str, version: str, files: list[str]) -> str:
+    kept = (name for name in files if name != SERVICE_WORKER and not name.startswith(NOT_KEPT))
     return script.replace(VERSION, version).replace(WORKER_FILES, " ".join(kept))
 
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.static_files import BUNDLE_FOLDER, MAIN, PAGE_FOLDER, imported_modules, read_page
+from api.static_files import BUNDLE_FOLDER, MAIN, NOT_KEPT, PAGE_FOLDER, SERVICE_WORKER, imported_modules, read_page
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tools.settings import AuditSettings, AuthSettings, Settings
@@ -305,7 +305,8 @@ async def test_the_worker_is_asked_for_anew_and_knows_the_files_of_its_release()
         assert f'"{page.version}"' in worker.text
         files = re.search(r'FILES = "([^"]*)"', worker.text)
         assert files is not None
-        assert set(page.files) - {"service_worker.js"} == set(files[1].split())
+        others = {name for name in page.files if name.startswith(NOT_KEPT)} | {SERVICE_WORKER}
+        assert set(page.files) - others == set(files[1].split())
         manifest = await client.get(f"/page/{page.version}/manifest.webmanifest")
         assert manifest.headers["content-type"] == "application/manifest+json"
         for icon in manifest.json()["icons"]:
