@@ -23,7 +23,6 @@ QUIETLY: dict[str, str | float | bool] = {
     "browser.safebrowsing.phishing.enabled": False,
     "captivedetect.canonicalURL": "",
     "datareporting.policy.dataSubmissionEnabled": False,
-    "dom.serviceWorkers.enabled": False,
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "network.dns.disabled": True,

@@ -10,6 +10,7 @@ from tests.api.conftest import new_session
 from tests.page import firefox
 from tests.page.browsing import NARROW, WIDE, Visits
 from tests.page.sites import STARTING_SECONDS, MortalSite, Site
+from tests.page.test_offline import OFFLINE, is_kept, keep, line_to
 from tests.page.test_reconnect import FIRST, NOTICE, QUESTION, SECOND, ask, held, sections, shown, shows_what_is_stored
 from tests.scripted_openai import Hold
 
@@ -150,3 +151,20 @@ async def test_a_killed_server_comes_back_and_the_page_goes_on(firefox_page: Vis
     await expect(shown(page)).to_contain_text(SECOND)
     await expect(shown(page)).not_to_contain_text(NOTICE)
     assert await shows_what_is_stored(page, mortal_site.client) == [FIRST, SECOND]
+
+
+async def test_what_was_read_is_there_without_network(firefox_page: Visits, model_site: Site) -> None:
+    model_site.server.script(sections(FIRST, SECOND), to="generate_answer")
+    async with line_to(model_site) as line:
+        page = await firefox_page(line.url, service_workers="allow", faults=LOST)
+        await ask(page, QUESTION)
+        await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+        await keep(page)
+        for path in ("/api/sessions/", "/v1/models"):
+            await is_kept(page, path)
+        await page.reload()
+        await expect(shown(page)).to_contain_text(SECOND)
+        line.cut()
+        await page.reload()
+        await expect(page.get_by_role("status").filter(has_text=OFFLINE)).to_be_visible()
+        await expect(shown(page)).to_contain_text(SECOND)
