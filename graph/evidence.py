@@ -97,8 +97,8 @@ class Identity:
     ``groups`` are the user's as the credentials name them: documents may have groups as readers. The other fields
     narrow what it may do: ``spaces`` are the ids or slugs of the only spaces whose documents it reads and writes, None
     for all. ``is_shared``: strangers to each other act as this user, so that only the id of a session opens it.
-    ``assigns_owners``: it may give documents to other users. ``reads_files``: of documents that it may read, it may read
-    their files as well.
+    ``assigns_owners``: it may give documents to other users. ``reads_files``: of documents that it may read, it may
+    read the files as well.
     """
 
     workspace: str = "default"

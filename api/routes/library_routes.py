@@ -276,13 +276,16 @@ async def open_document(
     library: OpenLibrary,
     request: Request,
     quote: Annotated[str | None, Query(pattern=r"^\d{1,9}-\d{1,9}$", description="Offsets to mark: `12-90`.")] = None,
+    check: Annotated[
+        str | None, Query(pattern=r"^[0-9a-f]{1,8}$", description="CRC-32 of the quote, by which a change is told.")
+    ] = None,
 ) -> HTMLResponse:
-    """Show a document as a page; `#segment-N` is the address of a segment in it. With scripts it opens in the viewer."""
+    """Show a document as a page, or with scripts in the viewer; `#segment-N` is the address of a segment in it."""
     pages = await library.reader.read_pages([str(document_id)], me)
     if not pages:
         raise NotFound(f"There is no document {document_id}.")
     start, end = map(int, quote.split("-")) if quote else (0, 0)
-    place = LinkedPlace(str(document_id), 0, start, end)
+    place = LinkedPlace(str(document_id), 0, start, end, int(check or "0", 16))
     version = request.app.state.page.version
     return HTMLResponse(await asyncio.to_thread(render_page, pages[0], place, version), headers=HEADERS)
 

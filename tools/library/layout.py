@@ -8,8 +8,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from graph.errors import NotFound, UnreadableDocument
 from graph.evidence import BlockKind, Identity, Page, Segment, SegmentBlock
@@ -193,7 +194,7 @@ def _letters(words: str, kind: BlockKind) -> str:
 
 
 def _end_of(before: str, letters: str, reached: int) -> int:
-    """Return where in the letters of a text the last ones before a picture end; ``reached`` where they are not in it."""
+    """Return where in the letters of a text those before a picture end; ``reached`` where they are not in it."""
     for key in dict.fromkeys(before[-length:] for length in _KEYS if before):
         at = letters.find(key, max(0, reached - len(key)))
         if at >= 0:

@@ -1,4 +1,4 @@
-"""What a picture is by its first bytes: the raster formats that a browser draws without running anything, and no SVG."""
+"""What a picture is by its first bytes: raster formats that a browser draws without running anything, and no SVG."""
 
 from dataclasses import dataclass
 
