@@ -165,13 +165,20 @@ async def test_a_file_has_its_media_type(pages: httpx.AsyncClient, name: str, me
     assert (response.headers["content-type"], response.text) == (media_type, FILES[name])
 
 
+async def test_the_worker_that_reads_files_loads_from_here_alone(pages: httpx.AsyncClient) -> None:
+    worker = await pages.get("/page/any/vendor/pdf/worker.js")
+    assert worker.headers["content-security-policy"] == "default-src 'none'; script-src 'self'; connect-src 'self'"
+    library = await pages.get("/page/any/vendor/pdf/pdf.js")
+    assert (library.status_code, "content-security-policy" in library.headers) == (200, False)
+
+
 async def test_what_the_page_may_do_is_what_it_needs(pages: httpx.AsyncClient) -> None:
     for path in ("/", "/page/any/icon.svg"):
         headers = (await pages.get(path)).headers
         assert headers["content-security-policy"] == (
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-            "require-trusted-types-for 'script'; trusted-types 'none'"
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+            "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+            "require-trusted-types-for 'script'; trusted-types pdf-worker"
         )
         assert headers["referrer-policy"] == "no-referrer"
         assert headers["cross-origin-opener-policy"] == "same-origin"

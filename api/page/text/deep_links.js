@@ -17,19 +17,21 @@ import { codePointIndex } from "./offsets.js";
 const DOCUMENT = /^#\/documents\/([0-9a-f-]{36})(?:\?(.*))?$/i;
 const QUOTE = /^(\d{1,9})-(\d{1,9})$/;
 
+const NONE = -1; // a checksum that no text has
+
 /** Read the address of a document. @param {string} hash @returns {Linked | null} */
 export function linkedBy(hash) {
   const found = DOCUMENT.exec(hash);
   if (!found) return null;
   const named = new URLSearchParams(found[2]);
   const [, start, end] = QUOTE.exec(named.get("quote") ?? "") ?? [];
-  const check = /^[0-9a-f]{1,8}$/i.exec(named.get("check") ?? "");
+  const check = named.get("check");
   const segment = /^\d{1,9}$/.exec(named.get("segment") ?? "");
   return {
     documentId: /** @type {string} */ (found[1]).toLowerCase(),
     start: Number(start ?? 0),
     end: Number(end ?? 0),
-    check: check && parseInt(check[0], 16),
+    check: check === null ? null : /^[0-9a-f]{1,8}$/i.test(check) ? parseInt(check, 16) : NONE,
     segment: segment && Number(segment[0]),
   };
 }
