@@ -19,6 +19,7 @@ export async function linked(home) {
   try {
     const { document_id: documentId, title, segment_index: segment, start, end, quote } = await client.json("api/link");
     document.title = `${title} · ${common.page.name}`;
+    place.append(h("h1", { class: "seen-by-readers-only" }, common.page.name));
     const reading = new Cell(/** @type {Reading | null} */ (null));
     reader({ client, reading, read: (next) => reading.set(next), refused: () => undefined, ask: null }, place);
     // A quote that is no longer there has a checksum that no text has.

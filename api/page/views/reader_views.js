@@ -107,8 +107,10 @@ export function readerViews(client, ask) {
     const chosen = wanted ? await loading : text;
     if (signal.aborted || !chosen || !content) return;
     if (chosen !== view) {
+      const focused = element.contains(document.activeElement);
       view = chosen;
       fill(element, failed, view.element);
+      if (focused) (view.scroller ?? view.element).focus({ preventScroll: true });
       fill(tools, ...(view.tools ?? []));
     }
     change(asItIs, { "aria-pressed": String(view !== text) });
