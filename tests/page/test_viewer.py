@@ -160,6 +160,24 @@ async def test_a_pdf_page_is_drawn_with_the_quote_marked_on_it(chromium_page: Vi
     assert await asyncio.to_thread(Path(await download.path()).read_bytes) == PDF
 
 
+async def test_pages_are_drawn_as_they_come_in_sight_and_few_stay_drawn(
+    chromium_page: Visits, extractive_site: Site
+) -> None:
+    pages = [column(72, 700, [f"Page number {number} tells of lamps."]) for number in range(60)]
+    new = NewDocument(data=placed_pdf(pages), name="long.pdf")
+    document_id = (await extractive_site.citewell.library.ingestor.ingest(Identity(), new)).document_id
+    page = await chromium_page(f"{extractive_site.url}/#/documents/{document_id}")
+    await drawn(page.get_by_role("region", name="Page 1 of 60").locator("canvas"))
+    assert await page.locator(".reader canvas").count() < 6
+    for _ in range(20):
+        await page.get_by_role("region", name="Text of the document").press("PageDown")
+    await page.get_by_role("region", name="Text of the document").press("End")
+    last = page.get_by_role("region", name="Page 60 of 60")
+    await drawn(last.locator("canvas"))
+    await expect(last.locator(".textLayer")).to_have_text("Page number 59 tells of lamps.")
+    assert await page.locator(".reader canvas").count() <= 8
+
+
 async def test_a_marker_leads_to_the_page_that_its_quote_is_on(chromium_page: Visits, model_site: Site) -> None:
     new = NewDocument(data=PDF, name="birds.pdf", title="Birds")
     document_id = (await model_site.citewell.library.ingestor.ingest(Identity(), new)).document_id

@@ -72,18 +72,21 @@ export class PdfPage {
     const canvas = h("canvas", { width: Math.ceil(viewport.width), height: Math.ceil(viewport.height), "aria-hidden": "true" });
     const task = page.render({ canvas, viewport, annotationMode: AnnotationMode.ENABLE, background: "#ffffff" });
     signal.addEventListener("abort", () => task.cancel());
+    const done = task.promise.catch((error) => {
+      if (!signal.aborted) throw error;
+    });
+    done.catch(() => undefined); // it is waited for below
     const content = await page.getTextContent();
-    if (signal.aborted) return void task.promise.catch(() => undefined);
+    if (signal.aborted) return;
     this.sheet.style.setProperty("--total-scale-factor", String(scale));
     const layer = h("div", { class: "textLayer" });
     this.layer = layer;
     fill(this.sheet, canvas, this.marks, layer);
     await new TextLayer({ textContentSource: content, container: layer, viewport: page.getViewport({ scale }) }).render();
     if (!content.items.some(({ str }) => str?.trim())) await this.tellPicture(page);
+    if (signal.aborted) return;
     this.mark(this.quotes);
-    await task.promise.catch((error) => {
-      if (!signal.aborted) throw error;
-    });
+    await done;
   }
 
   /** Say of a page without text that it is a picture, where it is. @param {import("../vendor/pdf/pdf.js").Page} page */
