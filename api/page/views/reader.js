@@ -78,6 +78,7 @@ export function reader(app, place) {
     if (content?.document.document_id === reading.documentId) point(reading);
     else forget();
     if (["deleted", "withheld"].includes(reading.citations[reading.at]?.freshness ?? "")) return gone(reading);
+    if (reading.citations.some(hasPage)) views.expectPages();
     views.element.setAttribute("aria-busy", "true");
     try {
       const read = await texts.read(reading.documentId, signal, (document) => isNew(document) && views.prepare(document));
@@ -182,4 +183,9 @@ export function reader(app, place) {
     if (selection && !selection.isCollapsed && element.contains(selection.anchorNode)) selection.removeAllRanges();
     else app.reading.set(null);
   }
+}
+
+/** Whether a quote is on a page, rather than on a slide or in a sheet. @param {import("../api/types.js").Citation} citation */
+function hasPage({ page_idx: page, slide, sheet }) {
+  return page !== null && slide === undefined && sheet === undefined;
 }

@@ -174,6 +174,11 @@ export function readerViews(client, ask) {
       text.clear(instead);
     },
 
+    /** Fetch what shows pages, for a document that is not known yet but has some. */
+    expectPages() {
+      if (!wantsText) void made("pdf").catch(() => undefined); // what fails is told when it is needed
+    },
+
     /**
      * Begin what takes time of a document that is about to be shown.
      * @param {import("../api/types.js").Document} document
