@@ -67,7 +67,7 @@ async def test_pictures_are_given_as_what_they_are_and_where_they_stand(client: 
     document_id, layout, text = await laid_out(client, "lamps.md", MARKDOWN.encode())
     [picture] = layout["pictures"]
     assert text[: picture["after"]].endswith("A lamp")
-    assert (picture["alt"], picture["size"]) == ("A lamp", [8, 4])
+    assert (picture["alt"], picture["width"], picture["height"]) == ("A lamp", 8, 4)
     response = await client.get(f"/api/documents/{document_id}/pictures/{picture['number']}")
     assert (response.content, response.headers["content-type"]) == (PNG, "image/png")
     assert response.headers["x-content-type-options"] == "nosniff"
@@ -94,7 +94,7 @@ async def test_pictures_are_given_as_what_they_are_and_where_they_stand(client: 
 )
 async def test_what_is_no_raster_picture_is_not_given(client: httpx.AsyncClient, picture: bytes) -> None:
     document_id, layout, _ = await laid_out(client, "h.docx", with_picture(DOCUMENTS / "handbook.docx", picture))
-    assert [each["size"] for each in layout["pictures"]] == [None]
+    assert [(each["width"], each["height"]) for each in layout["pictures"]] == [(0, 0)]
     assert (await client.get(f"/api/documents/{document_id}/pictures/0")).status_code == 404
 
 

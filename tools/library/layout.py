@@ -43,16 +43,17 @@ class LayoutBlock(TypedDict):
 
 
 class LayoutPicture(TypedDict):
-    """A picture that stands behind the text up to ``after``. One without ``size`` is of a format that is not drawn.
+    """A picture that stands behind the text up to ``after``. One of 0 by 0 pixels is of a format that is not drawn.
 
-    ``number`` is its place among the pictures of the file; ``size`` is its width and height in pixels.
+    ``number`` is its place among the pictures of the file; ``width`` and ``height`` are in pixels.
     """
 
     number: int
     after: int
     page_idx: int | None
     alt: str
-    size: tuple[int, int] | None
+    width: int
+    height: int
 
 
 class Layout(TypedDict):
@@ -176,8 +177,8 @@ def _placed(
             reached = _end_of(_NO_LETTERS.sub("", picture.before), letters, reached)
             at = bisect_left(ends, reached) if reached else -1
             after, page_idx = (blocks[at]["end"], blocks[at]["page_idx"]) if 0 <= at < len(blocks) else (0, None)
-        size = (raster.width, raster.height) if raster is not None else None
-        yield LayoutPicture(number=number, after=after, page_idx=page_idx, alt=picture.alt, size=size)
+        width, height = (raster.width, raster.height) if raster is not None else (0, 0)
+        yield LayoutPicture(number=number, after=after, page_idx=page_idx, alt=picture.alt, width=width, height=height)
 
 
 def _shown_of(blocks: Sequence[LayoutBlock], page_idx: int) -> Iterator[LayoutBlock]:

@@ -223,7 +223,7 @@
  * @typedef {{kind: string, start: number, end: number, page_idx: number | null, level?: number, header?: boolean,
  *   anchor?: string}} LayoutBlock
  */
-/** One without `size` is not in the file. @typedef {{number: number, after: number, page_idx: number | null, alt: string, size: [number, number] | null}} LayoutPicture */
+/** One of 0 by 0 pixels can't be drawn. @typedef {{number: number, after: number, page_idx: number | null, alt: string, width: number, height: number}} LayoutPicture */
 /** @typedef {{document_id: string, media_type: string, blocks: LayoutBlock[], pictures: LayoutPicture[]}} Layout */
 /** @typedef {{page_idx: number, left: number, top: number, right: number, bottom: number, width: number, height: number}} PlaceBox */
 /** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[], warnings?: string[]}} Ingested */

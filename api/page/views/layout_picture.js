@@ -15,9 +15,8 @@ const WIDEST = 1600; // pixels of what is drawn
  * @param {LayoutPicture} picture
  * @param {(number: number) => Promise<Blob>} read
  */
-export function layoutPicture({ number, alt, size }, read) {
-  if (!size) return h("p", { class: "picture missing", dir: "auto" }, words().pictureFailed(alt));
-  const [width, height] = size;
+export function layoutPicture({ number, alt, width, height }, read) {
+  if (!width) return h("p", { class: "picture missing", dir: "auto" }, words().pictureFailed(alt));
   const scale = Math.min(1, WIDEST / width);
   const canvas = h("canvas", {
     width: Math.max(1, Math.round(width * scale)),
