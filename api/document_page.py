@@ -1,4 +1,7 @@
-"""A document as an HTML page: its text by segments, each with an anchor."""
+"""A document as an HTML page, for browsers without scripts: its text by segments, with the quote marked.
+
+Where there are scripts, the page's own viewer takes its place.
+"""
 
 import hashlib
 from base64 import b64encode
@@ -24,7 +27,8 @@ ICON = f'<link rel="icon" href="data:image/svg+xml,{quote((PAGE_FOLDER / "icon.s
 HEADERS = {
     "Content-Security-Policy": (
         f"default-src 'none'; style-src 'sha256-{b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "img-src data:; script-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -44,22 +48,23 @@ NOT_OPEN = (
 )
 
 
-def render_page(page: Page, place: LinkedPlace | None = None) -> str:
+def render_page(page: Page, place: LinkedPlace, version: str) -> str:
     """Return the document as HTML with all its content escaped, and the quote of a place marked where it still stands.
 
-    Takes CPU time: run it in a thread.
+    A place without a checksum is marked as it is. ``version`` is that of the page's files, one of which goes on to the
+    viewer. Takes CPU time: run it in a thread.
     """
     title = escape(page.title)
-    start, end = (place.start, place.end) if place is not None else (0, 0)
-    note = ""
-    if place is not None and start < end:
+    start, end, note = place.start, place.end, ""
+    if start < end and place.checksum:
         text = "".join(segment.text for segment in page.segments)
         if checksum(text[start:end]) != place.checksum:
             start, end, note = 0, 0, _CHANGED
     original = _original(page.segments[0].url) if page.segments else ""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta name="viewport" content="width=device-width">{ICON}<style>{STYLE}</style></head>\n'
+        f'<meta name="viewport" content="width=device-width">{ICON}<style>{STYLE}</style>'
+        f'<script src="../page/{version}/to_viewer.js"></script></head>\n'
         f"<body><main><h1 {OF_DOCUMENT}>{title}</h1>{original}{note}\n"
         f"{''.join(_sections(page, start, end))}</main></body></html>\n"
     )

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from api.dependencies import KnownTags
 from api.scopes import needs
-from api.static_files import SERVICE_WORKER, PageFile, PageFiles
+from api.static_files import BESIDE, SERVICE_WORKER, PageFile, PageFiles
 from graph.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
@@ -26,9 +26,9 @@ FILE_HEADERS = {
 DOCUMENT_HEADERS = {
     **FILE_HEADERS,
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
         "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types citewell-worker"
+        "require-trusted-types-for 'script'; trusted-types pdf-worker citewell-worker"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -37,8 +37,16 @@ DOCUMENT_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
 }
-# A worker follows its own policy, not that of the page; its address is below the page's, which it may answer for.
-WORKER_HEADERS = {**DOCUMENT_HEADERS, "Service-Worker-Allowed": "/"}
+# A worker follows its own policy, not that of the page. The one that reads PDF files loads its decoders and data from
+# here, and no more; the one that opens the page without network may answer for the page, above its own address.
+OF_WORKERS: Mapping[str, Mapping[str, str]] = {
+    f"{BESIDE}/worker.js": {
+        **FILE_HEADERS,
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    },
+    SERVICE_WORKER: {**DOCUMENT_HEADERS, "Service-Worker-Allowed": "/"},
+}
 PART = re.compile(r"text/(?:javascript|css)")
 _GZIP = re.compile(r"(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?P<quality>[\d.]+)\s*)?(?=,|$)", re.IGNORECASE)
 
@@ -55,7 +63,7 @@ Page = Annotated[PageFiles, Depends(_page)]
 @needs()
 async def open_page(request: Request, page: Page, known: KnownTags) -> Response:
     """Open the page."""
-    return _file_response(request, page.index, REVALIDATE, known)
+    return _file_response(request, page.index, REVALIDATE, known, DOCUMENT_HEADERS)
 
 
 @router.api_route("/page/{version}/{path:path}", methods=READ)
@@ -68,17 +76,15 @@ async def get_page_file(version: str, path: str, request: Request, page: Page, k
     file = page.files.get(path)
     if file is None:
         raise NotFound("The page has no such file.", suggestion="Reload the page.")
+    headers = OF_WORKERS.get(path) or (FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS)
     caching = IMMUTABLE if version == page.version and path != SERVICE_WORKER else REVALIDATE
-    return _file_response(request, file, caching, known, WORKER_HEADERS if path == SERVICE_WORKER else None)
+    return _file_response(request, file, caching, known, headers)
 
 
 def _file_response(
-    request: Request, file: PageFile, caching: str, known: list[str], given: Mapping[str, str] | None = None
+    request: Request, file: PageFile, caching: str, known: list[str], of_kind: Mapping[str, str]
 ) -> Response:
-    headers = {
-        **(given or (FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS)),
-        "Cache-Control": caching,
-    }
+    headers = {**of_kind, "Cache-Control": caching}
     if caching == REVALIDATE:
         headers["ETag"] = file.tag
         if file.tag in known:

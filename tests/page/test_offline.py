@@ -9,11 +9,14 @@ import pytest
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import Page, expect
 
+from graph.evidence import Identity
 from tests.page.axe import accessible
 from tests.page.browsing import PATIENCE, Visits
 from tests.page.sites import Site, site_of
 from tests.page.test_reconnect import CUT_OFF, FIRST, QUESTION, SECOND, Line, ask, sections, shown
+from tests.page.test_viewer import FILES, QUOTE, drawn
 from tools.auth.api_keys import ApiKeys
+from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, Settings
 
 OFFLINE = "You are offline."
@@ -106,6 +109,31 @@ async def test_what_was_read_is_there_without_network_and_goes_when_that_is_wish
     line.cut()
     with pytest.raises(BrowserError):
         await page.reload()
+
+
+async def test_a_document_looks_as_it_is_without_network_and_a_pdf_is_shown_as_text(
+    chromium_page: Visits, model_site: Site, line: Line
+) -> None:
+    ingestor = model_site.citewell.library.ingestor
+    lamps, sleep = [
+        f"documents/{(await ingestor.ingest(Identity(), NewDocument(data=FILES[name], name=name))).document_id}"
+        for name in ("lamps.md", "sleep.pdf")
+    ]
+    page = await chromium_page(line.url, service_workers="allow", faults=CUT_OFF)
+    await keep(page)
+    await page.goto(f"{line.url}/#/{sleep}")
+    await drawn(page.get_by_role("region", name="Page 1 of 4").locator("canvas"))
+    await page.goto(f"{line.url}/#/{lamps}")
+    await expect(page.locator(".reader td").first).to_have_text("Red")
+    await is_kept(page, f"{lamps}/layout")
+
+    line.cut()
+    await page.reload()
+    await expect(page.get_by_role("status").filter(has_text=OFFLINE)).to_be_visible()
+    await expect(page.locator(".reader td").first).to_have_text("Red")
+    await page.goto(f"{line.url}/#/{sleep}")
+    await expect(page.get_by_text("This is its text.")).to_be_visible()
+    await expect(page.locator(".reader .segment").last).to_contain_text(QUOTE)
 
 
 @pytest.fixture

@@ -45,6 +45,11 @@ export class Client {
     this.kept = null;
   }
 
+  /** Whether it speaks to what a signed link leads to, and to nothing else. */
+  get isLink() {
+    return /\/links\/[^/]+\/$/.test(this.home.pathname);
+  }
+
   /** @param {string} path */
   url(path) {
     return new URL(path, this.home);
@@ -192,6 +197,16 @@ export class Client {
   /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").RawText>} */
   rawText(id, signal) {
     return this.json(`api/documents/${id}/raw-text`, { list: "segments", ...(signal ? { signal } : {}) });
+  }
+
+  /** @param {string} id @param {AbortSignal} signal @returns {Promise<import("./types.js").Layout>} */
+  layout(id, signal) {
+    return this.json(`api/documents/${id}/layout`, { list: "blocks", signal });
+  }
+
+  /** Find where on its page a quote stands. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} signal @returns {Promise<import("./types.js").PlaceBox[]>} */
+  async boxes(id, segment, start, end, signal) {
+    return (await this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", signal })).boxes;
   }
 
   /** @param {string} id */

@@ -3,6 +3,7 @@
 import { Client, Problem } from "../api/client.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
+import { linkedBy } from "../text/deep_links.js";
 import { Cell } from "./cell.js";
 import { Conversation } from "./conversation.js";
 import { Offline } from "./offline.js";
@@ -18,6 +19,7 @@ import { Workspaces } from "./workspace.js";
  * @property {string} title
  * @property {import("../api/types.js").Citation[]} citations
  * @property {number} at Which of them is looked at; -1 for the document as a whole.
+ * @property {import("../text/deep_links.js").Linked} [linked] What an address names of it, which counts as the only citation.
  */
 
 /** A word to the user that goes away by itself where it was "done", and else when it was read.
@@ -173,6 +175,8 @@ export class App {
   /** Open what the address names: a session, or the beginning of a new one. */
   async openAddressed() {
     const sessionId = addressed();
+    const linked = linkedBy(location.hash);
+    if (linked) return this.read({ documentId: linked.documentId, title: "", citations: [], at: 0, linked });
     if (sessionId === (this.conversation.session.value?.session_id ?? null) && !this.conversation.loading.value) return;
     this.reading.set(null);
     this.selection.passage.set(null);

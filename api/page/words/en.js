@@ -141,7 +141,6 @@ export const en = {
     pages: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "page" : "pages"}`,
     slides: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "slide" : "slides"}`,
     sheets: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "sheet" : "sheets"}`,
-    segments: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "segment" : "segments"}`,
     page: (/** @type {number} */ number) => `Page ${number}`,
     slide: (/** @type {number} */ number) => `Slide ${number}`,
     sheet: (/** @type {number} */ number) => `Sheet ${number}`,

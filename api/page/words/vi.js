@@ -141,7 +141,6 @@ export const vi = {
     pages: (count, written) => `${written} trang`,
     slides: (count, written) => `${written} trang chiếu`,
     sheets: (count, written) => `${written} trang tính`,
-    segments: (count, written) => `${written} đoạn`,
     page: (number) => `Trang ${number}`,
     slide: (number) => `Trang chiếu ${number}`,
     sheet: (number) => `Trang tính ${number}`,

@@ -141,7 +141,6 @@ export const zh = {
     pages: (count, written) => `${written} 页`,
     slides: (count, written) => `${written} 张幻灯片`,
     sheets: (count, written) => `${written} 个工作表`,
-    segments: (count, written) => `${written} 段`,
     page: (number) => `第 ${number} 页`,
     slide: (number) => `第 ${number} 张幻灯片`,
     sheet: (number) => `第 ${number} 个工作表`,
