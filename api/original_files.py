@@ -9,6 +9,7 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
 from api.problems import problem
+from tools.library.layout import ShownPicture
 from tools.originals.originals import Original, Originals, StoredOriginal
 
 # A browser shows these without running anything of theirs in our origin. SVG is not among them: it has scripts.
@@ -62,6 +63,12 @@ async def send_original(request: Request, originals: Originals, stored: StoredOr
     pieces = originals.read(stored, start, end)
     first = await anext(pieces, b"")  # what is missing is an error of its own, not a reply that breaks off
     return StreamingResponse(_chained(first, pieces), status_code=status, headers=headers)
+
+
+def send_picture(picture: ShownPicture) -> Response:
+    """Answer with a picture of a raster format, under the headers of originals."""
+    headers = {name: value for name, value in _HEADERS.items() if name != "Accept-Ranges"}
+    return Response(picture.data, headers={**headers, "Content-Type": picture.raster.media_type})
 
 
 async def _chained(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -1,6 +1,7 @@
 """HTTP errors: RFC 9457 problems, and the table of codes, statuses and meanings in docs/errors.md."""
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -295,7 +296,7 @@ async def _citewell_error(request: Request, error: Exception) -> Response:
     if error_kind(error.code).status >= 500:
         # Our own refusals, such as Overloaded, need no trace; an error of something else has a cause.
         trace = error if error.__cause__ else None
-        log.warning("%s %s: %s: %s", request.method, request.url.path, error.code, error.message, exc_info=trace)
+        log.warning("%s %s: %s: %s", request.method, _told_path(request), error.code, error.message, exc_info=trace)
     return in_dialect_shape(request.url.path, problem_of(error))
 
 
@@ -348,8 +349,13 @@ def _routes_below(app: FastAPI, prefix: str) -> list[str]:
     return [f"{method} {context.path}" for context in known for method in sorted(context.methods or ())]
 
 
+def _told_path(request: Request) -> str:
+    """Return a request's path as logs tell it: without the token of a signed link, which opens a document."""
+    return re.sub(r"\A/links/[^/]+", "/links/{token}", request.url.path)
+
+
 async def _client_left(request: Request, error: Exception) -> Response:
-    log.info("%s %s: the client left before its request was complete", request.method, request.url.path)
+    log.info("%s %s: the client left before its request was complete", request.method, _told_path(request))
     return Response(status_code=HTTPStatus.BAD_REQUEST)  # which nobody reads
 
 

@@ -6,43 +6,57 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 PAGE_FOLDER = Path(__file__).parent / "page"  # its modules, as they are written
 BUNDLE_FOLDER = Path(__file__).parent / "page_bundle"  # the same in few files, which `make page` builds
+BESIDE = "vendor/pdf"  # of the modules: PDF.js with its data, which no bundle holds
 INDEX = "index.html"
 MAIN = "main.js"
+SERVICE_WORKER = "service_worker.js"
 VERSION = "{version}"
+WORKER_FILES = "{files}"
 PRELOADS = "<!-- preloads -->"
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml; charset=utf-8",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+    ".bcmap": "application/octet-stream",
+    ".pfb": "application/octet-stream",
+    ".ttf": "font/ttf",
 }
+# Not kept for when there is no network: what shows files as they are, which need the network themselves.
+NOT_KEPT = BESIDE + "/"
 # A module's static imports. Neither `import()` nor a type import in a comment begins a line.
 _STATIC_IMPORT = re.compile(
     r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']""", re.MULTILINE
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PageFile:
-    """A file, its gzip form if that is smaller, and the entity tag of both."""
+    """A file, and the entity tag of it and of its gzip form."""
 
     content: bytes
-    compressed: bytes | None
     media_type: str
     tag: str
 
     @classmethod
     def of(cls, content: bytes, suffix: str) -> "PageFile":
         """Create a file from its content."""
-        compressed = gzip.compress(content, 9, mtime=0)
         # Weak, since it is the same for both encodings.
         tag = f'W/"{hashlib.sha256(content).hexdigest()[:32]}"'
-        return cls(content, compressed if len(compressed) < len(content) else None, MEDIA_TYPES[suffix], tag)
+        return cls(content, MEDIA_TYPES[suffix], tag)
+
+    @cached_property
+    def compressed(self) -> bytes | None:
+        """The gzip form, made when it is first asked for; None if it is not smaller."""
+        compressed = gzip.compress(self.content, 9, mtime=0)
+        return compressed if len(compressed) < len(self.content) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +72,15 @@ class PageFiles:
 def read_page(folder: Path = BUNDLE_FOLDER) -> PageFiles:
     """Read the page's files, once per process."""
     found = {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
+        path.relative_to(of).as_posix(): path.read_bytes()
+        for of, below in ((PAGE_FOLDER, PAGE_FOLDER / BESIDE), (folder, folder))
+        for path in sorted(below.rglob("*"))
         if path.suffix in MEDIA_TYPES and path.is_file()
     }
     version = _digest(found)
     index = _filled(found.pop(INDEX).decode(), version, found)
+    if SERVICE_WORKER in found:
+        found[SERVICE_WORKER] = _filled_worker(found[SERVICE_WORKER].decode(), version, list(found)).encode()
     files = {path: PageFile.of(content, Path(path).suffix) for path, content in found.items()}
     return PageFiles(version, PageFile.of(index.encode(), Path(INDEX).suffix), files)
 
@@ -88,6 +105,11 @@ def _imports(path: str, content: bytes) -> Iterator[str]:
 def _filled(index: str, version: str, files: Mapping[str, bytes]) -> str:
     links = (f'<link rel="modulepreload" href="page/{VERSION}/{path}">' for path in imported_modules(files, MAIN))
     return index.replace(PRELOADS, "\n".join(links)).replace(VERSION, version)
+
+
+def _filled_worker(script: str, version: str, files: list[str]) -> str:
+    kept = (name for name in files if name != SERVICE_WORKER and not name.startswith(NOT_KEPT))
+    return script.replace(VERSION, version).replace(WORKER_FILES, " ".join(kept))
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

@@ -97,7 +97,8 @@ class Identity:
     ``groups`` are the user's as the credentials name them: documents may have groups as readers. The other fields
     narrow what it may do: ``spaces`` are the ids or slugs of the only spaces whose documents it reads and writes, None
     for all. ``is_shared``: strangers to each other act as this user, so that only the id of a session opens it.
-    ``assigns_owners``: it may give documents to other users.
+    ``assigns_owners``: it may give documents to other users. ``reads_files``: of documents that it may read, it may
+    read the files as well.
     """
 
     workspace: str = "default"
@@ -106,6 +107,7 @@ class Identity:
     spaces: tuple[str, ...] | None = None
     is_shared: bool = field(default=False, compare=False)
     assigns_owners: bool = field(default=True, compare=False)
+    reads_files: bool = field(default=True, compare=False)
 
     @property
     def readers(self) -> list[str]:
@@ -150,6 +152,7 @@ class SegmentBlock:
     """The part of a parsed block that is in a segment, in offsets of the canonical text.
 
     ``context`` is what the whole block hangs on, the outermost first; ``anchor`` its id in the file, for links, or "".
+    ``depth`` is how deep a heading stands among headings, from 1; 0 of other blocks, and where it was stored without.
     """
 
     start: int
@@ -157,6 +160,7 @@ class SegmentBlock:
     kind: BlockKind
     context: tuple[ContextSlice, ...] = ()
     anchor: str = ""
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)

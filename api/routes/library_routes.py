@@ -14,7 +14,7 @@ from api.dependencies import Me, OpenLibrary
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Cursor, Limit, Name, Printable, optional
-from api.original_files import send_original
+from api.original_files import send_original, send_picture
 from api.problems import problems
 from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
 from api.scopes import needs
@@ -22,8 +22,10 @@ from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
+from tools.auth.document_links import LinkedPlace
 from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
+from tools.library.layout import Layout
 from tools.library.library import Library
 from tools.library.new_documents import NewDocument, readers_with
 from tools.library.ownership import change_owner
@@ -227,14 +229,36 @@ async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request:
     return await send_original(request, library.originals, stored, str(document_id))
 
 
+@documents_router.get("/api/documents/{document_id}/layout", responses=problems(404, 422, 503))
+@needs("ask", "read")
+async def get_layout(document_id: UUID, me: Me, library: OpenLibrary) -> Layout:
+    """Read what each block of a document's text is, and where its pictures stand."""
+    return await library.layouts.find(me, str(document_id), with_pictures=me.reads_files)
+
+
+_PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The picture, as PNG, JPEG, GIF or WebP.", **_FILE},
+    **problems(404, 422, 503),
+}
+PictureNumber = Annotated[int, Path(ge=0, le=999_999)]
+
+
+@documents_router.get("/api/documents/{document_id}/pictures/{number}", response_class=Response, responses=_PICTURE)
+@needs("read")
+async def get_picture(document_id: UUID, number: PictureNumber, me: Me, library: OpenLibrary) -> Response:
+    """Read a picture that the layout names."""
+    return send_picture(await library.layouts.picture(me, str(document_id), number))
+
+
 Offset = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="An offset in the canonical text.")]
+SegmentNumber = Annotated[int, Path(ge=0, le=999_999_999)]
 
 
 @documents_router.get("/api/documents/{document_id}/segments/{index}/place", responses=problems(404, 422, 503))
 @needs("ask", "read")
 async def get_place(
     document_id: UUID,
-    index: Annotated[int, Path(ge=0, le=999_999_999)],
+    index: SegmentNumber,
     me: Me,
     library: OpenLibrary,
     start: Offset = None,
@@ -246,12 +270,24 @@ async def get_place(
 
 @documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))
 @needs("ask", "read")
-async def open_document(document_id: UUID, me: Me, library: OpenLibrary) -> HTMLResponse:
-    """Show a document as a page; `#segment-N` is the address of a segment in it."""
+async def open_document(
+    document_id: UUID,
+    me: Me,
+    library: OpenLibrary,
+    request: Request,
+    quote: Annotated[str | None, Query(pattern=r"^\d{1,9}-\d{1,9}$", description="Offsets to mark: `12-90`.")] = None,
+    check: Annotated[
+        str | None, Query(pattern=r"^[0-9a-f]{1,8}$", description="CRC-32 of the quote, by which a change is told.")
+    ] = None,
+) -> HTMLResponse:
+    """Show a document as a page, or with scripts in the viewer; `#segment-N` is the address of a segment in it."""
     pages = await library.reader.read_pages([str(document_id)], me)
     if not pages:
         raise NotFound(f"There is no document {document_id}.")
-    return HTMLResponse(await asyncio.to_thread(render_page, pages[0]), headers=HEADERS)
+    start, end = map(int, quote.split("-")) if quote else (0, 0)
+    place = LinkedPlace(str(document_id), 0, start, end, int(check or "0", 16))
+    version = request.app.state.page.version
+    return HTMLResponse(await asyncio.to_thread(render_page, pages[0], place, version), headers=HEADERS)
 
 
 search_router = APIRouter(tags=["search"])

@@ -1,6 +1,7 @@
 """Routes of the web page at `/`: the same files for everyone, without user data."""
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from fastapi.responses import Response
 
 from api.dependencies import KnownTags
 from api.scopes import needs
-from api.static_files import PageFile, PageFiles
+from api.static_files import BESIDE, SERVICE_WORKER, PageFile, PageFiles
 from graph.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
@@ -25,8 +26,9 @@ FILE_HEADERS = {
 DOCUMENT_HEADERS = {
     **FILE_HEADERS,
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+        "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types pdf-worker citewell-worker"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -34,6 +36,16 @@ DOCUMENT_HEADERS = {
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
+}
+# A worker follows its own policy, not that of the page. The one that reads PDF files loads its decoders and data from
+# here, and no more; the one that opens the page without network may answer for the page, above its own address.
+OF_WORKERS: Mapping[str, Mapping[str, str]] = {
+    f"{BESIDE}/worker.js": {
+        **FILE_HEADERS,
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    },
+    SERVICE_WORKER: {**DOCUMENT_HEADERS, "Service-Worker-Allowed": "/"},
 }
 PART = re.compile(r"text/(?:javascript|css)")
 _GZIP = re.compile(r"(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?P<quality>[\d.]+)\s*)?(?=,|$)", re.IGNORECASE)
@@ -51,7 +63,7 @@ Page = Annotated[PageFiles, Depends(_page)]
 @needs()
 async def open_page(request: Request, page: Page, known: KnownTags) -> Response:
     """Open the page."""
-    return _file_response(request, page.index, REVALIDATE, known)
+    return _file_response(request, page.index, REVALIDATE, known, DOCUMENT_HEADERS)
 
 
 @router.api_route("/page/{version}/{path:path}", methods=READ)
@@ -64,11 +76,15 @@ async def get_page_file(version: str, path: str, request: Request, page: Page, k
     file = page.files.get(path)
     if file is None:
         raise NotFound("The page has no such file.", suggestion="Reload the page.")
-    return _file_response(request, file, IMMUTABLE if version == page.version else REVALIDATE, known)
+    headers = OF_WORKERS.get(path) or (FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS)
+    caching = IMMUTABLE if version == page.version and path != SERVICE_WORKER else REVALIDATE
+    return _file_response(request, file, caching, known, headers)
 
 
-def _file_response(request: Request, file: PageFile, caching: str, known: list[str]) -> Response:
-    headers = {**(FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS), "Cache-Control": caching}
+def _file_response(
+    request: Request, file: PageFile, caching: str, known: list[str], of_kind: Mapping[str, str]
+) -> Response:
+    headers = {**of_kind, "Cache-Control": caching}
     if caching == REVALIDATE:
         headers["ETag"] = file.tag
         if file.tag in known:

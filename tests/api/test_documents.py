@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -147,8 +148,11 @@ async def test_the_page_runs_nothing_that_a_document_says(client: httpx.AsyncCli
     outline = Outline()
     outline.feed(response.text)
     assert {tag for tag, _ in outline.tags} <= {
-        *("html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "a", "section"),
+        *("html", "head", "meta", "title", "link", "style", "script", "body", "main", "h1", "h2", "p", "a", "section"),
     }
+    [script] = [attributes for tag, attributes in outline.tags if tag == "script"]
+    assert re.fullmatch(r"\.\./page/[0-9a-f]{16}/to_viewer\.js", script["src"] or "")
+    assert [link for tag, link in outline.tags if tag == "link" and not (link["href"] or "").startswith("data:")] == []
     assert outline.text["segment-0"] == evil
     policy = response.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")

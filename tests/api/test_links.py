@@ -16,7 +16,7 @@ from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK
 from tests.api.serving import client_of
 from tests.api.test_readers import KEY, token
-from tools.auth.api_keys import ApiKeys, key_id
+from tools.auth.api_keys import ApiKeys, KeyTerms, key_id
 from tools.auth.document_links import LINKS_PATH, DocumentLinks, LinkSigner
 from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, LinkSettings, Settings
@@ -154,6 +154,48 @@ async def test_what_no_longer_opens_is_told_alike(
     assert_shut(await anyone.get(url))
 
 
+async def test_what_the_viewer_shows_is_read_below_the_link(
+    citewell: Citewell, anyone: httpx.AsyncClient, auth: AuthSettings
+) -> None:
+    document_id = await stored(citewell, owner="ann", text=None, data=SAFE.encode(), name="safe.md")
+    url = (await asked(anyone, await credentials(citewell, auth))).partition("#")[0]
+    linked = (await anyone.get(f"{url}/api/link")).json()
+    assert linked["document_id"] == document_id
+    raw = (await anyone.get(f"{url}/api/documents/{document_id}/raw-text")).json()
+    text = "".join(segment["text"] for segment in raw["segments"])
+    assert linked["quote"] == text[linked["start"] : linked["end"]] == QUOTE.replace("&amp;", "&").replace("&lt;", "<")
+    layout = (await anyone.get(f"{url}/api/documents/{document_id}/layout")).json()
+    assert [block["kind"] for block in layout["blocks"]] == ["heading", "paragraph", "paragraph"]
+    place = await anyone.get(f"{url}/api/documents/{document_id}/segments/0/place")
+    assert (place.status_code, place.json()["boxes"]) == (200, [])
+    details = (await anyone.get(f"{url}/api/documents/{document_id}")).json()
+    assert details["original"]["name"] == "safe.md"
+    original = await anyone.get(f"{url}/api/documents/{document_id}/original", headers={"range": "bytes=0-5"})
+    assert (original.status_code, original.content) == (206, b"# Safe")
+    assert "sandbox" in original.headers["content-security-policy"]
+    for each in (details, raw, layout):
+        assert each["document_id"] == document_id
+    for path in ("", "/raw-text", "/layout", "/segments/0/place", "/original", "/pictures/0"):
+        assert (await anyone.get(f"{url}/api/documents/{HANDBOOK}{path}")).status_code == 404, path
+        assert (await anyone.get(f"{LINKS_PATH}x.y/api/documents/{document_id}{path}")).status_code == 404, path
+    await citewell.library.links.revoke("default", "ann")
+    for path in ("link", *(f"documents/{document_id}{each}" for each in ("", "/raw-text", "/layout", "/original"))):
+        assert (await anyone.get(f"{url}/api/{path}")).status_code == 404, path
+
+
+@pytest.mark.parametrize("auth", [KEYED], ids=["keys"])
+async def test_a_link_of_a_key_that_reads_no_files_opens_the_text_alone(
+    citewell: Citewell, anyone: httpx.AsyncClient, auth: AuthSettings
+) -> None:
+    document_id = await stored(citewell, text=None, data=SAFE.encode(), name="safe.md")
+    keys = ApiKeys(citewell.library.database, citewell.library.workspaces)
+    key = await keys.create("default", "ann", terms=KeyTerms(scopes=frozenset({"ask"})))
+    url = (await asked(anyone, {"x-api-key": key})).partition("#")[0]
+    assert (await anyone.get(f"{url}/api/documents/{document_id}/raw-text")).status_code == 200
+    assert (await anyone.get(f"{url}/api/documents/{document_id}/layout")).status_code == 200
+    assert (await anyone.get(f"{url}/api/documents/{document_id}/original")).status_code == 404
+
+
 async def test_a_quote_that_has_changed_is_not_marked(
     citewell: Citewell, anyone: httpx.AsyncClient, auth: AuthSettings
 ) -> None:
@@ -164,6 +206,7 @@ async def test_a_quote_that_has_changed_is_not_marked(
     assert opened.status_code == 200
     assert "<mark>" not in opened.text
     assert "has changed since it was quoted" in opened.text
+    assert (await anyone.get(f"{url.partition('#')[0]}/api/link")).json()["quote"] is None
 
 
 @pytest.mark.parametrize("auth", [KEYED], ids=["keys"])

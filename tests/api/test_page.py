@@ -6,13 +6,23 @@ import re
 from collections.abc import AsyncIterator
 from html.parser import HTMLParser
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import Any
 
 import httpx
 import pytest
 
 from api.app import create_app
-from api.static_files import BUNDLE_FOLDER, MAIN, PAGE_FOLDER, imported_modules, read_page
+from api.static_files import (
+    BESIDE,
+    BUNDLE_FOLDER,
+    MAIN,
+    NOT_KEPT,
+    PAGE_FOLDER,
+    SERVICE_WORKER,
+    imported_modules,
+    read_page,
+)
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tools.settings import AuditSettings, AuthSettings, Settings
@@ -165,13 +175,20 @@ async def test_a_file_has_its_media_type(pages: httpx.AsyncClient, name: str, me
     assert (response.headers["content-type"], response.text) == (media_type, FILES[name])
 
 
+async def test_the_worker_that_reads_files_loads_from_here_alone(pages: httpx.AsyncClient) -> None:
+    worker = await pages.get("/page/any/vendor/pdf/worker.js")
+    assert worker.headers["content-security-policy"] == "default-src 'none'; script-src 'self'; connect-src 'self'"
+    library = await pages.get("/page/any/vendor/pdf/pdf.js")
+    assert (library.status_code, "content-security-policy" in library.headers) == (200, False)
+
+
 async def test_what_the_page_may_do_is_what_it_needs(pages: httpx.AsyncClient) -> None:
     for path in ("/", "/page/any/icon.svg"):
         headers = (await pages.get(path)).headers
         assert headers["content-security-policy"] == (
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-            "require-trusted-types-for 'script'; trusted-types 'none'"
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+            "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+            "require-trusted-types-for 'script'; trusted-types pdf-worker citewell-worker"
         )
         assert headers["referrer-policy"] == "no-referrer"
         assert headers["cross-origin-opener-policy"] == "same-origin"
@@ -264,7 +281,7 @@ async def assert_whole(client: httpx.AsyncClient, folder: Path) -> None:
     assert named.inline == []
     for path in named.addresses:
         if not path.startswith("#"):
-            assert re.match(r"page/[0-9a-f]{16}/[\w/-]+\.(js|css|svg)$", path), path
+            assert re.match(r"page/[0-9a-f]{16}/[\w/-]+\.(js|css|svg|png|webmanifest)$", path), path
             response = await client.get(f"/{path}")
             assert (response.status_code, response.headers["cache-control"][:6]) == (200, "public"), path
     page = read_page(folder)
@@ -276,10 +293,13 @@ async def assert_whole(client: httpx.AsyncClient, folder: Path) -> None:
 @pytest.mark.parametrize("folder", [PAGE_FOLDER, BUNDLE_FOLDER], ids=["modules", "bundled"])
 def test_every_import_of_the_page_leads_to_a_file(folder: Path) -> None:
     found = 0
-    for path in folder.rglob("*.js"):
-        for match in re.finditer(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""", path.read_text("utf-8")):
-            assert match[1].startswith("."), (path.name, match[1])
-            assert (path.parent / match[1]).is_file(), (path.name, match[1])
+    served = read_page(folder).files
+    for path, file in served.items():
+        if not path.endswith(".js") or path.startswith(BESIDE):  # what of PDF.js is asked for, test_viewer opens
+            continue
+        for match in re.finditer(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""", file.content.decode()):
+            assert match[1].startswith("."), (path, match[1])
+            assert normpath(join(dirname(path), match[1])) in served, (path, match[1])
             found += 1
     assert found
 
@@ -292,3 +312,23 @@ def test_a_version_changes_with_any_file_and_with_nothing_else(folder: Path, tmp
         (copy / name).write_text("// changed")
         read_page.cache_clear()
         assert read_page(copy).version != page.version
+
+
+async def test_the_worker_is_asked_for_anew_and_knows_the_files_of_its_release() -> None:
+    async with client_of(app_of(BUNDLE_FOLDER)) as client:
+        page = read_page()
+        for path in ("/page/current/service_worker.js", f"/page/{page.version}/service_worker.js"):
+            worker = await client.get(path)
+            assert worker.headers["cache-control"] == "no-cache"
+            assert worker.headers["service-worker-allowed"] == "/"
+            assert "default-src 'none'" in worker.headers["content-security-policy"]
+        assert f'"{page.version}"' in worker.text
+        files = re.search(r'FILES = "([^"]*)"', worker.text)
+        assert files is not None
+        others = {name for name in page.files if name.startswith(NOT_KEPT)} | {SERVICE_WORKER}
+        assert set(page.files) - others == set(files[1].split())
+        manifest = await client.get(f"/page/{page.version}/manifest.webmanifest")
+        assert manifest.headers["content-type"] == "application/manifest+json"
+        for icon in manifest.json()["icons"]:
+            found = await client.get(f"/page/{page.version}/{icon['src']}")
+            assert found.headers["content-type"].startswith(icon["type"])

@@ -15,7 +15,7 @@ from graph.entrypoint import Citewell
 from graph.evidence import Identity
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
-from tests.api.test_strangers import DIARY, QUESTION, SECRET, TITLE, attempt_on, owned_by
+from tests.api.test_strangers import DIARY, DIARY_FILE, QUESTION, SECRET, TITLE, attempt_on, owned_by
 from tests.api.trespasses import ATTEMPTS
 from tests.issuer import claims
 from tools.library.ingestion import NewDocument
@@ -51,7 +51,7 @@ async def test_who_left_a_group_is_told_nothing_more_of_its_documents(
 ) -> None:
     member = Identity(user="ann", groups=("legal",))
     document_id = str(uuid4())
-    diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, readers=LEGAL)
+    diary = NewDocument(document_id=document_id, data=DIARY_FILE, name="diary.md", title=TITLE, readers=LEGAL)
     await citewell.library.ingestor.ingest(member, diary)
     anyone.headers.update(token("ann", "legal"))
     ids = await owned_by(anyone, citewell, member, document_id, settings.source_roots[0], readers=LEGAL)

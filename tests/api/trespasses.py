@@ -126,6 +126,8 @@ DOCUMENTS = [
     gone("GET", "/api/documents/{document_id}/versions/{text_version}"),
     gone("POST", "/api/documents/{document_id}/versions/{text_version}/restore"),
     gone("GET", "/api/documents/{document_id}/original"),
+    gone("GET", "/api/documents/{document_id}/layout"),
+    gone("GET", "/api/documents/{document_id}/pictures/{picture_number}"),
     gone("GET", "/api/documents/{document_id}/segments/{segment_index}/place"),
     gone("GET", "/documents/{document_id}"),
     apart("GET", "/api/search", params={"q": "diary", "min_score": 0}),

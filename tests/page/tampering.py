@@ -10,11 +10,11 @@ from playwright.async_api import Page, Request
 # What an attack calls. The fixture fails a test for whatever the console is told, and for errors and dialogs.
 PWNED = "globalThis.pwned = () => console.error('an attack ran: ' + new Error().stack);"
 ELEMENTS = (
-    "a abbr article aside b bdi blockquote body br button caption code col colgroup dd del details dialog div dl dt em "
-    "fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html i input ins kbd label legend "
-    "li link main mark menu meta meter nav noscript ol optgroup option output p pre progress q s samp script search "
-    "section select small span strong sub summary sup table tbody td textarea tfoot th thead time title tr u ul "
-    "svg circle defs desc ellipse g line marker path polygon polyline rect text tspan"
+    "a abbr article aside b bdi blockquote body br button canvas caption code col colgroup dd del details dialog div "
+    "dl dt em fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html i input ins kbd "
+    "label legend li link main mark menu meta meter nav noscript ol optgroup option output p pre progress q s samp "
+    "script search section select small span strong sub summary sup table tbody td textarea tfoot th thead time title "
+    "tr u ul svg circle defs desc ellipse g line marker path polygon polyline rect text tspan"
 )
 # Names that an attack gives to what it makes.
 CLOBBERING = (
@@ -71,11 +71,11 @@ INSPECT = """
 # Same-origin paths that the page may ask for.
 ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 PATHS = re.compile(
-    rf"""/ | /page/[0-9a-f]{{16}}/[\w/.-]+ | /v1/models | /api/graph | /api/search | /api/suggestions
+    rf"""/ | /page/([0-9a-f]{{16}}|current)/[\w/.-]+ | /v1/models | /api/graph | /api/search | /api/suggestions
     | /api/me | /api/login | /api/workspaces | /api/jobs/{ID}(/cancel)?
     | /api/sessions(/{ID}(/runs|/auto-title|/follow-ups|/export|/shares(/{ID})?|/messages/{ID}/feedback)?)?
-    | /api/documents(/{ID}(/raw-text|/guide)?)?
-    | /api/runs(/{ID}(/stream|/cancel)?)? | /documents/{ID}""",
+    | /api/documents(/{ID}(/raw-text|/guide|/original|/layout|/pictures/\d+|/segments/\d+/place)?)?
+    | /api/runs(/{ID}(/stream|/cancel)?)? | /documents/{ID} | /links/[\w.-]+(/api/.+)?""",
     re.VERBOSE,
 )
 

@@ -166,6 +166,59 @@ async def test_sessions_settings_and_the_key(chromium_page: Visits, model_site: 
     await accessible(page, "asked for a key")
 
 
+async def test_what_opens_over_a_narrow_window(chromium_page: Visits, model_site: Site) -> None:
+    page = await chromium_page(
+        model_site.url, reduced_motion="reduce", viewport=NARROW, faults=["Failed to load", "ERR"]
+    )
+    model_site.server.script(answer(section(SUPPORTED)), to="generate_answer")
+    await ask(page, LEAVE)
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+    await marker(page).first.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("dialog", name="Proof from source 1")).to_be_visible()
+    await accessible(page, "the proof of a claim", [NARROW])
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Settings").click()
+    await expect(page.get_by_role("menu", name="Settings")).to_be_visible()
+    await accessible(page, "the settings", [NARROW])
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Edit the question").click()
+    await expect(page.get_by_role("textbox", name="Your question, in other words")).to_be_focused()
+    await accessible(page, "a question that is edited")
+    await page.keyboard.press("Escape")
+
+    await page.reload()
+    await page.locator(".run summary").first.click()
+    await expect(page.get_by_role("list", name="Steps").get_by_role("listitem").first).to_be_visible()
+    await accessible(page, "the run of an older answer")
+    await page.route("**/raw-text", lambda route: route.abort())
+    await marker(page).first.click()
+    await expect(page.locator(".reader").get_by_role("alert")).not_to_be_empty()
+    await accessible(page, "a document that could not be read")
+    await page.locator(".reader").get_by_role("button", name="Close the document").click()
+    await page.route("**/api/sessions/*", lambda route: route.abort())
+    await page.get_by_role("button", name="Show the sessions").click()
+    await page.get_by_role("navigation").get_by_role("button", name="Actions for").first.click()
+    await expect(page.get_by_role("menu")).to_be_visible()
+    await accessible(page, "a session's menu", [NARROW])
+    await page.get_by_role("menuitem", name="Delete").click()
+    await page.get_by_role("navigation").get_by_role("button", name="Delete", exact=True).click()
+    await expect(page.get_by_role("alert").filter(has_text="The server can’t be reached.")).to_be_visible()
+    await accessible(page, "a notice of what failed")
+
+
+async def test_pages_of_documents_and_links(chromium_page: Visits, model_site: Site) -> None:
+    page = await chromium_page(model_site.url, go=False, faults=["status of 404"])
+    # As without scripts, where nothing leads on to the page.
+    await page.route("**/page/*/to_*.js", lambda route: route.fulfill(content_type="text/javascript", body=""))
+    await page.goto(f"{model_site.url}/documents/{HANDBOOK}#segment-0")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Staff handbook")
+    await accessible(page, "a document's own page")
+    await page.goto(f"{model_site.url}/links/forged")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("This link does not open")
+    await accessible(page, "a link that does not open")
+
+
 class Keys:
     """A keyboard, and where its focus goes: always to something, and always seen."""
 

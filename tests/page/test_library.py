@@ -5,7 +5,7 @@ import json
 import re
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from playwright.async_api import Locator, Page, Request, Route, expect
 
@@ -536,10 +536,11 @@ async def test_office_files_are_brought_in_and_cited_by_slide_and_cell(
         await expect(upload(page, name)).to_contain_text("Added")
     await library.get_by_role("button", name="Done").click()
 
-    for question, place, heading in [
-        ("What is the most that a standing desk may cost?", "sheet Equipment, A4", "Sheet 1"),
-        ("For how long does a newcomer have a buddy?", "slide 5", "Slide 5"),
-    ]:
+    shown: list[tuple[str, str, Literal["tab", "heading"], str]] = [
+        ("What is the most that a standing desk may cost?", "sheet Equipment, A4", "tab", "Equipment"),
+        ("For how long does a newcomer have a buddy?", "slide 5", "heading", "Slide 5"),
+    ]
+    for question, place, role, name in shown:
         await asked(page, question)
         turn = page.get_by_role("article", name=question, exact=True)
         marker = turn.get_by_role("button", name=re.compile("^Source 1"))
@@ -547,5 +548,6 @@ async def test_office_files_are_brought_in_and_cited_by_slide_and_cell(
         proof = page.get_by_role("dialog", name="Proof from source 1")
         await expect(proof).to_contain_text(place)
         await marker.click()
-        await expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-    await expect(page.get_by_text("5 slides · 5 segments")).to_be_visible()
+        await expect(page.get_by_role(role, name=name, exact=True)).to_be_visible()
+        await expect(page.locator(".reader mark.current").first).to_be_in_viewport()
+    await expect(page.locator(".reader").get_by_text("5 slides", exact=True)).to_be_visible()

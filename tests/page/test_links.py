@@ -12,6 +12,7 @@ from graph.entrypoint import open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK
 from tests.api.serving import served
+from tests.page.axe import accessible
 from tests.page.browsing import Visits
 from tools.auth.api_keys import ApiKeys
 from tools.library.ingestion import NewDocument
@@ -28,7 +29,7 @@ async def keyed(settings: Settings) -> AsyncIterator[tuple[str, str]]:
     """The address of a deployment that asks for keys, and a key."""
     keyed = settings.model_copy(update={"auth": AuthSettings(mode="keys")})
     async with open_citewell(keyed) as opened:
-        document = NewDocument(document_id=DOCUMENT, name="leave.md", title="Leave", text=TEXT, owner="ann")
+        document = NewDocument(document_id=DOCUMENT, name="leave.md", title="Leave", data=TEXT.encode(), owner="ann")
         await opened.library.ingestor.ingest(Identity(user="ann"), document)
         key = await ApiKeys(opened.library.database, opened.library.workspaces).create("default", "ann")
         async with served(create_app(keyed, citewell=opened)) as url:
@@ -49,9 +50,20 @@ async def test_a_link_of_a_chat_completion_shows_the_quote(keyed: tuple[str, str
     await expect(mark).to_have_text(QUOTE)
     await expect(mark).to_be_in_viewport()
     await expect(page.get_by_role("heading", name="Leave").first).to_be_visible()
-    section = page.locator("section:target")
-    await expect(section).to_contain_text(QUOTE)
+    token = link.partition("/links/")[2].partition("#")[0]
+    assert page.url == f"{url}/#/links/{token}", "the viewer has taken the place of the page without scripts"
+    await expect(page.get_by_role("button", name="Ask about this quote")).to_have_count(0)
+    await page.get_by_role("button", name="As text").click()
+    await expect(page.locator(".segment mark.current")).to_have_text(QUOTE)
+    async with page.expect_download() as downloading:
+        await page.get_by_role("button", name="Download original").click()
+    assert (await downloading.value).suggested_filename == "leave.md"
     assert await page.evaluate("document.cookie") == ""
+    await accessible(page, "what a signed link opens")
+    plain = await chromium_page(link, java_script_enabled=False)
+    await expect(plain.locator("section:target mark")).to_have_text(QUOTE)
     shut = await chromium_page(f"{url}/links/{HANDBOOK}", faults=["404"])
     await expect(shut.get_by_role("heading")).to_have_text("This link does not open")
     await expect(shut.get_by_text("Ask the question again for a new link")).to_be_visible()
+    await shut.goto(f"{url}/#/links/{token[:-3]}xxx")
+    await expect(shut.get_by_role("heading")).to_have_text("This link does not open")

@@ -114,7 +114,8 @@ async def test_a_marker_opens_its_document_at_the_quote(chromium_page: Visits, m
     async with page.context.expect_page() as opening:
         await tab.click()
     opened = await opening.value
-    assert opened.url == f"{model_site.url}/documents/{document_id}#segment-{citation['segment_index']}"
+    assert opened.url.startswith(f"{model_site.url}/#/documents/{document_id}?quote={citation['start']}-")
+    await expect(opened.locator(CURRENT)).to_have_text(QUOTE)
     await opened.close()
     await reader(page).get_by_role("button", name="Close the document").click()
     await expect(reader(page)).to_be_hidden()
@@ -155,6 +156,8 @@ async def test_a_file_with_pages_shows_where_each_begins(chromium_page: Visits, 
     page = await chromium_page(address)
     await marker(page).click()
     await expect(reader(page).get_by_text("3 pages")).to_be_visible()
+    await reader(page).get_by_role("button", name="As text").click()
+    await expect(reader(page).locator(".segment")).to_have_count(3)
     assert await reader(page).get_by_role("heading", level=3).all_text_contents() == ["Page 1", "Page 2", "Page 3"]
     await marked_is(page, citation)
 

@@ -209,7 +209,7 @@ def _read(token: str, secret: bytes) -> tuple[Any, ...] | None:
 
 def _identity(workspace: str, user: str, rights: dict[str, Any]) -> Identity:
     held: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in rights.items()}
-    return Identity(workspace, user, **held)
+    return Identity(workspace, user, **{"reads_files": False, **held})  # of grants that do not say so, it is not known
 
 
 def _today() -> int:

@@ -75,7 +75,11 @@ class Grant:
         """Return an identity of these credentials with what they allow in its workspace."""
         rights = self.rights_in(identity.workspace)
         return replace(
-            identity, spaces=rights.spaces, is_shared=self.is_public, assigns_owners="admin" in rights.scopes
+            identity,
+            spaces=rights.spaces,
+            is_shared=self.is_public,
+            assigns_owners="admin" in rights.scopes,
+            reads_files="read" in rights.scopes,
         )
 
 

@@ -17,6 +17,7 @@ from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
 from tools.library.job_worker import JobWorker
 from tools.library.languages import SampledLanguages
+from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
 from tools.library.places import Places
@@ -55,6 +56,7 @@ class Library:
     versions: Versions
     originals: Originals
     places: Places
+    layouts: Layouts
     ingestor: Ingestor
     jobs: Jobs
     job_worker: JobWorker
@@ -141,6 +143,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     versions=Versions(database, workspaces),
                     originals=originals,
                     places=Places(reader, originals),
+                    layouts=Layouts(reader, originals),
                     ingestor=ingestor,
                     jobs=Jobs(database, workspaces, settings.jobs, notifications),
                     job_worker=job_worker,

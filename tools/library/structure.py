@@ -61,9 +61,9 @@ def _rows(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[list[Seg
             if block.start >= end:
                 break
             if block.end > start:
-                found.append(
-                    SegmentBlock(max(block.start, start), min(block.end, end), block.kind, contexts[at], block.anchor)
-                )
+                span = max(block.start, start), min(block.end, end)
+                depth = block.depth if block.kind == "heading" else 0
+                found.append(SegmentBlock(*span, block.kind, contexts[at], block.anchor, depth))
         yield found
 
 
@@ -213,13 +213,15 @@ def named_and_around(blocks: Sequence[SegmentBlock], start: int, end: int, canon
 
 
 def pack_blocks(blocks: Iterable[SegmentBlock]) -> list[Any]:
-    """Return blocks as JSON values: the distinct context slices, and each block's span, kind, slices and anchor."""
+    """Return blocks as JSON values: the distinct context slices, and each block's span, kind, slices, anchor, depth."""
     slices: dict[ContextSlice, int] = {}
     rows: list[list[Any]] = []
     for block in blocks:
         indexes = [slices.setdefault(each, len(slices)) for each in block.context]
-        row = [block.start, block.end, block.kind, indexes, block.anchor]
-        rows.append(row if block.anchor else row[:-1] if indexes else row[:-2])
+        row = [block.start, block.end, block.kind, indexes, block.anchor, block.depth]
+        while not row[-1]:  # a kind is never empty
+            row.pop()
+        rows.append(row)
     written = [[each.role, each.start, each.end, each.text, each.kind] for each in slices]
     return [[row if row[-1] else row[:-1] for row in written], rows]
 
@@ -235,6 +237,6 @@ def unpack_blocks(packed: list[Any] | None) -> tuple[SegmentBlock, ...]:
         ContextSlice(*(each if len(each) > 4 or each[0] != "governs" else (*each, "conditions"))) for each in packed[0]
     ]
     return tuple(
-        SegmentBlock(start, end, kind, tuple(slices[at] for at in rest[0]) if rest else (), *rest[1:])
+        SegmentBlock(start, end, kind, tuple(slices[at] for at in rest[0]) if rest else (), *rest[1:3])
         for start, end, kind, *rest in packed[1]
     )

@@ -41,6 +41,13 @@ export class Client {
     this.onRefused = onRefused;
     /** The workspace that requests name; the server's own choice where it is empty. */
     this.workspace = "";
+    /** What is asked where the server can't be. @type {Promise<import("../state/kept.js").Kept | null> | null} */
+    this.kept = null;
+  }
+
+  /** Whether it speaks to what a signed link leads to, and to nothing else. */
+  get isLink() {
+    return /\/links\/[^/]+\/$/.test(this.home.pathname);
   }
 
   /** @param {string} path */
@@ -84,6 +91,7 @@ export class Client {
     }
     if (response.status === 401) this.onRefused?.();
     if (!response.ok) throw await problemOf(response);
+    if (method === "DELETE") void this.kept?.then((kept) => kept?.drop(path));
     return response;
   }
 
@@ -94,7 +102,15 @@ export class Client {
    * @returns {Promise<any>}
    */
   async json(path, { list, ...request } = {}) {
-    return await bodyOf(await this.send(path, request), list);
+    const kept = request.method ? null : await this.kept;
+    try {
+      const body = await bodyOf(await this.send(path, request), list);
+      void kept?.keep(path, body);
+      return body;
+    } catch (error) {
+      if (!kept) throw error;
+      return kept.instead(path, error);
+    }
   }
 
   /**
@@ -207,6 +223,16 @@ export class Client {
   /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").RawText>} */
   rawText(id, signal) {
     return this.json(`api/documents/${id}/raw-text`, { list: "segments", ...(signal ? { signal } : {}) });
+  }
+
+  /** @param {string} id @param {AbortSignal} signal @returns {Promise<import("./types.js").Layout>} */
+  layout(id, signal) {
+    return this.json(`api/documents/${id}/layout`, { list: "blocks", signal });
+  }
+
+  /** Find where on its page a quote stands. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} signal @returns {Promise<import("./types.js").PlaceBox[]>} */
+  async boxes(id, segment, start, end, signal) {
+    return (await this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", signal })).boxes;
   }
 
   /** @param {string} id */

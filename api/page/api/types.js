@@ -243,6 +243,14 @@
 
 /** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} RawSegment */
 /** @typedef {{document_id: string, title: string, segments: RawSegment[]}} RawText */
+/**
+ * A block of a document's text: `level` is of headings, `header` of rows that name columns, `anchor` of cells and ids.
+ * @typedef {{kind: string, start: number, end: number, page_idx: number | null, level?: number, header?: boolean,
+ *   anchor?: string}} LayoutBlock
+ */
+/** One of 0 by 0 pixels can't be drawn. @typedef {{number: number, after: number, page_idx: number | null, alt: string, width: number, height: number}} LayoutPicture */
+/** @typedef {{document_id: string, media_type: string, blocks: LayoutBlock[], pictures: LayoutPicture[]}} Layout */
+/** @typedef {{page_idx: number, left: number, top: number, right: number, bottom: number, width: number, height: number}} PlaceBox */
 /** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[], warnings?: string[]}} Ingested */
 /** @typedef {{name: string, code: string, reason: string, suggestion: string, status: string}} Refused */
 /** @typedef {{name: string, documents: Ingested[], refused: Refused[], status: string}} IngestedArchive */

@@ -23,7 +23,8 @@ export function logIn({ client, key }) {
  * Leave, here and at the issuer. Where the login had ended already, there is nothing left to leave.
  * @param {import("./app.js").App} app
  */
-export async function logOut({ client }) {
+export async function logOut({ client, offline }) {
+  await offline.forget();
   let next = client.home.href;
   try {
     next = String((await client.json("logout", { method: "POST", chosen: false })).continue_at);

@@ -3,8 +3,10 @@
 import { Client, Problem } from "../api/client.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
+import { linkedBy } from "../text/deep_links.js";
 import { Cell } from "./cell.js";
 import { Conversation } from "./conversation.js";
+import { Offline } from "./offline.js";
 import { Selection } from "./selection.js";
 import { SessionList } from "./session_list.js";
 import { Tabs } from "./tabs.js";
@@ -17,6 +19,7 @@ import { Workspaces } from "./workspace.js";
  * @property {string} title
  * @property {import("../api/types.js").Citation[]} citations
  * @property {number} at Which of them is looked at; -1 for the document as a whole.
+ * @property {import("../text/deep_links.js").Linked} [linked] What an address names of it, which counts as the only citation.
  */
 
 /** A word to the user that goes away by itself where it was "done", and else when it was read.
@@ -38,6 +41,7 @@ export class App {
     this.client = new Client(home, () => this.key.value, () => this.locked.set(true));
     /** @type {Cell<import("../api/types.js").Account | null>} Whom the server takes this browser for. */
     this.person = new Cell(/** @type {import("../api/types.js").Account | null} */ (null));
+    this.offline = new Offline(this);
     this.workspaces = new Workspaces(this.client);
     this.tabs = new Tabs();
     this.sessions = new SessionList(this.client);
@@ -166,7 +170,8 @@ export class App {
   }
 
   /** Forget the key, and with it all that it has opened. */
-  forgetKey() {
+  async forgetKey() {
+    await this.offline.forget();
     this.key.set("");
     location.reload();
   }
@@ -174,6 +179,8 @@ export class App {
   /** Open what the address names: a session, or the beginning of a new one. */
   async openAddressed() {
     const sessionId = addressed();
+    const linked = linkedBy(location.hash);
+    if (linked) return this.read({ documentId: linked.documentId, title: "", citations: [], at: 0, linked });
     if (sessionId === (this.conversation.session.value?.session_id ?? null) && !this.conversation.loading.value) return;
     this.reading.set(null);
     this.selection.passage.set(null);

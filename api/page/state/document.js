@@ -17,15 +17,17 @@ export class DocumentTexts {
    * Read a document as it is today; its text comes over the wire only where it is not the one that was kept.
    * @param {string} documentId
    * @param {AbortSignal} signal
+   * @param {(document: import("../api/types.js").Document) => void} [known] Called once it is known what it is.
    * @returns {Promise<Content>}
    * @throws {import("../api/client.js").Problem}
    */
-  async read(documentId, signal) {
+  async read(documentId, signal, known) {
     const kept = this.kept.get(documentId);
     this.kept.delete(documentId);
     // The text is asked for behind what is known of it, so a change between the two is seen the next time.
     const document = await this.client.document(documentId);
     signal.throwIfAborted();
+    known?.(document);
     const same = kept?.document.updated_at === document.updated_at && kept.document.segments === document.segments;
     const raw = kept && same ? kept.raw : await this.client.rawText(documentId, signal);
     const content = { document, raw };

@@ -1,6 +1,7 @@
 /** An answer as Markdown, each claim with footnotes that quote what proves it. */
 
 import { landing, safeAddress } from "./addresses.js";
+import { addressOfQuote } from "./deep_links.js";
 import { codePointIndex } from "./offsets.js";
 import { placeOf } from "./places.js";
 import { continues } from "./runs.js";
@@ -92,10 +93,9 @@ function note(citation, sources, { home, places }) {
   const source =
     sources.find((each) => each.segment_id === citation.segment_id) ??
     sources.find((each) => each.index === citation.source_index);
-  const { segment_index } = citation.now ?? citation;
   const heading = (source?.heading ?? "").split(" > ");
   const path = [source?.title ?? "", ...heading].filter((part) => part.trim()).map(plain).join(" › ");
-  const address = addressOf(source?.url, citation, segment_index, home);
+  const address = addressOf(source?.url, citation, home);
   const place = [path, plain(placeOf(placeNow(citation), places)), `<${address}>`];
   return `"${plain(citation.quote)}" — ${place.filter((part) => part).join(", ")}`;
 }
@@ -111,8 +111,8 @@ function plain(text) {
   return text.replace(/\s+/gu, " ").trim().replace(/[\\`*_[\]<>|~&$]/g, "\\$&");
 }
 
-/** @param {string | null | undefined} url @param {Citation} citation @param {number} segment @param {string} home */
-function addressOf(url, { document_id: documentId, anchor }, segment, home) {
-  const original = landing(safeAddress(url ?? ""), anchor).replace(/[<>\s]/g, encodeURIComponent);
-  return original || new URL(`documents/${documentId}#segment-${segment}`, home).href;
+/** @param {string | null | undefined} url @param {Citation} citation @param {string} home */
+function addressOf(url, citation, home) {
+  const original = landing(safeAddress(url ?? ""), citation.anchor).replace(/[<>\s]/g, encodeURIComponent);
+  return original || new URL(addressOfQuote({ ...citation, start: (citation.now ?? citation).start }), home).href;
 }

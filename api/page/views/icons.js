@@ -20,6 +20,7 @@ const PATHS = {
   web: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
   page: "M7 3h7l4 4v14H7zM14 3v4h4",
   upload: "M12 16V5M7 10l5-5 5 5M5 19h14",
+  download: "M12 5v11M7 11l5 5 5-5M5 19h14",
   back: "M15 6l-6 6 6 6",
   next: "M9 6l6 6-6 6",
   down: "M6 9l6 6 6-6",

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
+import { goToQuestion } from "./question_field.js";
 
 /** @typedef {import("../state/app.js").App} App */
 
@@ -26,9 +27,24 @@ export async function wanted(app, load, again) {
 /** Make the place of the reader. @param {App} app */
 export function readerPlace(app) {
   const place = h("div", { class: "place" });
-  const put = once(app, () => import("./reader.js"), ({ reader }) => reader(app, place));
+  const put = once(app, () => import("./reader.js"), ({ reader }) => reader(hostOf(app), place));
   app.reading.watch((reading) => reading && put());
   return place;
+}
+
+/** Let a reader stand in the page. @param {App} app @returns {import("./reader.js").Host} */
+function hostOf(app) {
+  return {
+    client: app.client,
+    reading: app.reading,
+    read: (reading) => app.read(reading),
+    refused: () => app.locked.set(true),
+    ask(text, title) {
+      app.selection.passage.set({ text, title });
+      goToQuestion();
+    },
+    page: app,
+  };
 }
 
 /** Make the place of what asks for a login or a key. @param {App} app */

@@ -1,36 +1,45 @@
-/** The document beside the answer: its text by segments, scrolled to the quote. */
+/** The document beside the answer, at the quote: as it is or as text. */
 
 import { Problem } from "../api/client.js";
 import { change, fill, h } from "../dom.js";
 import { DocumentTexts } from "../state/document.js";
+import { citationOf } from "../text/deep_links.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { guideFold } from "./guide.js";
 import { iconButton } from "./icons.js";
-import { goToQuestion } from "./question_field.js";
 import { readerLinks } from "./reader_links.js";
 import { readerPassages } from "./reader_passages.js";
-import { askable, MOST, readerSelection } from "./reader_selection.js";
+import { askable, MOST } from "./reader_selection.js";
 import { sheet } from "./reader_sheet.js";
-import { readerText } from "./reader_text.js";
+import { readerViews } from "./reader_views.js";
 
 /** @typedef {import("../state/app.js").Reading} Reading */
 /** @typedef {import("../text/passages.js").Passage} Passage */
+/**
+ * What the reader stands in: the page, or the page of a signed link.
+ * @typedef {object} Host
+ * @property {import("../api/client.js").Client} client
+ * @property {import("../state/cell.js").Cell<Reading | null>} reading
+ * @property {(reading: Reading) => void} read
+ * @property {() => void} refused Called where credentials are wanted.
+ * @property {((text: string, title: string) => void) | null} ask Asks about a passage; null where nothing can be asked.
+ * @property {import("../state/app.js").App | null} page Offers guides to documents; null where nothing can be asked.
+ */
 
 /**
  * Put the reader, which shows what `reading` names, into its place.
- * @param {import("../state/app.js").App} app
+ * @param {Host} app
  * @param {HTMLElement} place Where it is to stand.
  */
 export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
   const title = h("h2", { class: "title", dir: "auto" });
-  const links = readerLinks(app);
-  const guide = guideFold(app);
-  const quotes = readerPassages({ go, ask });
-  const text = readerText();
-  text.element.append(readerSelection(text.element, text.segments, ask));
+  const links = readerLinks(app.client);
+  const guide = app.page && guideFold(app.page);
+  const quotes = readerPassages({ go, ask: app.ask && ask });
+  const views = readerViews(app.client, app.ask && ask);
   const failed = h("div", { class: "failed", role: "alert", hidden: true });
   const close = iconButton("close", words.reader.close, () => app.reading.set(null), "quiet close");
   const header = h(
@@ -38,7 +47,8 @@ export function reader(app, place) {
     null,
     h("div", { class: "top" }, title, close),
     links.element,
-    guide.element,
+    guide?.element,
+    views.choice,
     quotes.row,
     quotes.note,
     failed,
@@ -47,10 +57,10 @@ export function reader(app, place) {
     "section",
     { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true, onkeydown },
     header,
-    text.element,
+    views.element,
   );
   place.append(element);
-  const pane = sheet(element, text.element);
+  const pane = sheet(element, () => views.scroller);
   /** What is on show. @type {import("../state/document.js").Content | null} */
   let content = null;
   /** @type {Passage[]} */
@@ -69,42 +79,46 @@ export function reader(app, place) {
     pane.open();
     failed.hidden = true;
     name(reading.title);
-    guide.of(reading.documentId);
+    guide?.of(reading.documentId);
     if (content?.document.document_id === reading.documentId) point(reading);
     else forget();
     if (["deleted", "withheld"].includes(reading.citations[reading.at]?.freshness ?? "")) return gone(reading);
-    text.element.setAttribute("aria-busy", "true");
+    if (reading.citations.some(hasPage)) views.expectPages();
+    views.element.setAttribute("aria-busy", "true");
     try {
-      const read = await texts.read(reading.documentId, signal);
+      const read = await texts.read(reading.documentId, signal, (document) => isNew(document) && views.prepare(document));
       if (!signal.aborted) show(read, reading);
     } catch (error) {
       if (!signal.aborted) fail(error, reading);
     } finally {
-      if (!signal.aborted) text.element.removeAttribute("aria-busy");
+      if (!signal.aborted) views.element.removeAttribute("aria-busy");
     }
+  }
+
+  /** Whether a document, or this version of it, is not on show. @param {import("../api/types.js").Document} document */
+  function isNew({ document_id: id, updated_at: at }) {
+    return content?.document.document_id !== id || content.document.updated_at !== at;
   }
 
   /** @param {import("../state/document.js").Content} read @param {Reading} reading */
   function show(read, reading) {
     name(read.raw.title || reading.title);
     if (read.raw === content?.raw) return;
-    const { segments } = read.raw;
     content = read;
-    links.show(read, segments[0]?.segment_index ?? 0);
-    void text.show(segments, read.document.media_type);
+    void views.show(read);
     point(reading);
   }
 
-  /** Show what is looked at of the text on show. @param {Reading} reading */
-  function point(reading) {
-    passages = passagesOf(content?.raw.segments ?? null, reading.citations);
-    const current = passages.find((passage) => passage.citations.includes(reading.at)) ?? null;
+  /** Show what is looked at of the document on show. @param {Reading} reading */
+  function point({ citations, at, linked }) {
+    const named = linked && content ? citationOf(linked, content.raw) : null;
+    const own = named && named !== "changed" ? [named] : citations;
+    passages = passagesOf(content?.raw.segments ?? null, own);
+    const current = passages.find((passage) => passage.citations.includes(at)) ?? null;
     quotes.show(passages, current);
-    text.mark(passages, current);
-    const [first] = current?.parts ?? [];
-    if (content && first) links.show(content, content.raw.segments[first.segment]?.segment_index ?? 0);
-    if (current && first) void text.reveal(current);
-    else text.element.scrollTop = 0;
+    if (named === "changed") quotes.tellChanged();
+    if (content) links.show(content, current);
+    views.point(passages, current);
   }
 
   /** @param {string} text */
@@ -118,23 +132,23 @@ export function reader(app, place) {
     passages = [];
     links.hide();
     quotes.show([], null);
-    text.clear(words.reader.opening);
+    views.clear(words.reader.opening);
   }
 
   /** @param {Reading} reading */
   function gone(reading) {
     forget();
     point(reading);
-    text.clear(passages.length ? "" : words.reader.standing.gone);
+    views.clear(passages.length ? "" : words.reader.standing.gone);
   }
 
   /** @param {unknown} error @param {Reading} reading */
   function fail(error, reading) {
     if (!(error instanceof Problem)) throw error;
     if (error.status === 404) return gone(reading);
-    if (error.status === 401) app.locked.set(true);
+    if (error.status === 401) app.refused();
     forget();
-    text.clear("");
+    views.clear();
     const again = h(
       "button",
       { type: "button", class: "small", onclick: () => app.read({ ...reading }) },
@@ -161,12 +175,9 @@ export function reader(app, place) {
 
   /** Ask the next question about a passage. @param {string} passage */
   function ask(passage) {
-    const reading = app.reading.value;
-    if (!reading) return;
-    const asked = [...askable(passage)].slice(0, MOST).join("");
-    app.selection.passage.set({ text: asked, title: title.textContent ?? "" });
+    if (!app.reading.value) return;
+    app.ask?.([...askable(passage)].slice(0, MOST).join(""), title.textContent ?? "");
     if (pane.narrow()) app.reading.set(null);
-    goToQuestion();
   }
 
   /** @param {KeyboardEvent} event */
@@ -177,4 +188,9 @@ export function reader(app, place) {
     if (selection && !selection.isCollapsed && element.contains(selection.anchorNode)) selection.removeAllRanges();
     else app.reading.set(null);
   }
+}
+
+/** Whether a quote is on a page, rather than on a slide or in a sheet. @param {import("../api/types.js").Citation} citation */
+function hasPage({ page_idx: page, slide, sheet }) {
+  return page !== null && slide === undefined && sheet === undefined;
 }

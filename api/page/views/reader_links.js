@@ -1,35 +1,43 @@
-/** What a document is, and where else it can be read. */
+/** What a document is, where else it can be read, and its file to be kept. */
 
-import { fill, h } from "../dom.js";
+import { Problem } from "../api/client.js";
+import { change, fill, h } from "../dom.js";
 import { originalAddress } from "../text/addresses.js";
+import { addressOfQuote } from "../text/deep_links.js";
 import { omissionsOf } from "../text/omissions.js";
 import { partOf } from "../text/places.js";
 import { number } from "../words/format.js";
-import { words } from "../words/index.js";
+import { words as common } from "../words/index.js";
+import { said } from "../words/problems.js";
+import { words } from "../words/viewer/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../state/document.js").Content} Content */
 
-/** Make the line that says it. @param {import("../state/app.js").App} app */
-export function readerLinks(app) {
+// Letters that turn what follows them around, so that a name could seem to end otherwise; and those of paths.
+const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\/:*?"<>|]/gu;
+
+/** Make the line that says it. @param {import("../api/client.js").Client} client */
+export function readerLinks(client) {
   const element = h("p", { class: "about", hidden: true });
   return {
     element,
 
-    /** @param {Content} content @param {number} segment The one that is looked at. */
-    show({ document: { document_id: id, page_count: pages, media_type, url, left_out }, raw: { segments } }, segment) {
-      const size = [
-        pages ? words.reader[`${partOf(media_type)}s`](pages, number(pages)) : "",
-        words.reader.segments(segments.length, number(segments.length)),
-      ];
-      const original = originalAddress(url, app.client.home);
-      // The browser sends no key with a link.
-      const own = app.key.value === "" && app.client.url(`documents/${id}#segment-${segment}`).href;
+    /** @param {Content} content @param {import("../text/passages.js").Passage | null} current What is looked at. */
+    show({ document, raw }, current) {
+      const { document_id: id, page_count: pages, media_type, url, left_out, original } = document;
+      const address = originalAddress(url, client.home);
+      const [part] = current?.parts ?? [];
+      const segment = raw.segments[part?.segment ?? 0];
+      const start = (segment?.start ?? 0) + [...(segment?.text.slice(0, part?.from ?? 0) ?? "")].length;
+      const quoted = current && part && !current.whole && addressOfQuote({ document_id: id, start, quote: current.quote });
+      const own = quoted || `#/documents/${id}${part && segment ? `?segment=${segment.segment_index}` : ""}`;
       fill(
         element,
-        h("span", null, size.filter(Boolean).join(" · ")),
-        original && link(original, words.reader.original),
-        own && link(own, words.reader.tab),
+        pages && h("span", null, common.reader[`${partOf(media_type)}s`](pages, number(pages))),
+        address && link(address, common.reader.original),
+        !client.isLink && link(new URL(own, client.home).href, common.reader.tab),
+        original && download(document),
         omissionsOf(left_out).map((omission) => h("span", { class: "omission" }, omission)),
       );
       element.hidden = false;
@@ -39,6 +47,35 @@ export function readerLinks(app) {
       element.hidden = true;
     },
   };
+
+  /** Make the button that keeps the file. @param {import("../api/types.js").Document} document */
+  function download({ document_id: id, original, title }) {
+    const failed = h("span", { class: "omission", role: "alert" });
+    const button = h("button", { type: "button", class: "link", onclick: () => void keep() }, words().download, icon("download"));
+
+    async function keep() {
+      change(button, { "aria-disabled": "true" });
+      fill(failed);
+      try {
+        // The browser sends no key with a link, so the file is fetched.
+        const file = await (await client.send(`api/documents/${id}/original`)).blob();
+        const address = URL.createObjectURL(file);
+        h("a", { href: address, download: fitting(original?.name || title) }).click();
+        setTimeout(() => URL.revokeObjectURL(address), 60_000);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        fill(failed, said(error));
+      } finally {
+        change(button, { "aria-disabled": null });
+      }
+    }
+    return h("span", null, button, failed);
+  }
+}
+
+/** Make a name one that a file may have, and that ends as it seems to. @param {string} name */
+function fitting(name) {
+  return name.replace(UNFIT, "_").replace(/^\.+/, "") || "document";
 }
 
 /** @param {string} href @param {string} name */

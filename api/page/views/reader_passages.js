@@ -8,7 +8,7 @@ import { iconButton } from "./icons.js";
 
 /**
  * Make the row that goes from quote to quote, and the note on the one that is looked at.
- * @param {{go: (step: 1 | -1) => void, ask: (quote: string) => void}} act
+ * @param {{go: (step: 1 | -1) => void, ask: ((quote: string) => void) | null}} act
  */
 export function readerPassages(act) {
   const previous = iconButton("back", words.reader.previous, () => act.go(-1));
@@ -16,7 +16,7 @@ export function readerPassages(act) {
   const place = h("span", { class: "which", role: "status" });
   const ask = h(
     "button",
-    { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask(quote) },
+    { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask?.(quote), hidden: !act.ask },
     words.reader.askQuote,
   );
   const row = h(
@@ -44,6 +44,12 @@ export function readerPassages(act) {
       change(previous, { "aria-disabled": at === 0 && "true" });
       change(next, { "aria-disabled": at === passages.length - 1 && "true" });
       fill(note, noteOn(current));
+    },
+
+    /** Say that the quote which an address names is not there any more. */
+    tellChanged() {
+      fill(note, h("p", null, words.reader.standing.changed));
+      note.hidden = false;
     },
   };
 }

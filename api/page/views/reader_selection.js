@@ -13,8 +13,9 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
  * @param {HTMLElement} scroller
  * @param {() => readonly HTMLElement[]} segments
  * @param {(text: string) => void} ask
+ * @param {string} [between] What stands between the texts of two segments.
  */
-export function readerSelection(scroller, segments, ask) {
+export function readerSelection(scroller, segments, ask, between = "") {
   const button = h(
     "button",
     { type: "button", class: "primary small", onclick, onpointerdown: keep, onmousedown: keep },
@@ -32,7 +33,7 @@ export function readerSelection(scroller, segments, ask) {
     const range = selection && selection.rangeCount > 0 && !selection.isCollapsed ? selection.getRangeAt(0) : null;
     if (range && element.contains(range.startContainer)) return;
     const parts = range && !dragging && scroller.contains(range.startContainer) ? partsOf(range, segments()) : [];
-    text = askable(parts.join(""));
+    text = askable(parts.join(between));
     element.hidden = !text;
     if (!range || !text) return;
     const count = codePoints(text);
@@ -102,7 +103,9 @@ function partsOf(range, segments) {
       range.startOffset,
     );
     if (own.compareBoundaryPoints(Range.END_TO_END, range) > 0) own.setEnd(range.endContainer, range.endOffset);
-    return own.toString();
+    const taken = own.cloneContents();
+    for (const end of taken.querySelectorAll("br")) end.replaceWith("\n"); // of the lines of a PDF page
+    return taken.textContent ?? "";
   });
 }
 

@@ -7,7 +7,7 @@ const NARROW = "(max-width: 52rem)"; // as in the style of the frame
 /**
  * Open and close an element; what it covers can't be reached meanwhile.
  * @param {HTMLElement} element
- * @param {HTMLElement} first What gets the focus.
+ * @param {() => HTMLElement} first Gives what gets the focus.
  */
 export function sheet(element, first) {
   const narrow = matchMedia(NARROW);
@@ -39,7 +39,7 @@ export function sheet(element, first) {
         origin = [document.activeElement, activeElement].find((each) => each && each !== document.body && each.checkVisibility()) ?? null;
         const byKeyboard = origin?.matches("button:focus-visible, a:focus-visible") ?? false;
         cover();
-        if (narrow.matches || byKeyboard) first.focus({ preventScroll: true });
+        if (narrow.matches || byKeyboard) first().focus({ preventScroll: true });
       });
     },
 

@@ -8,11 +8,13 @@
 import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
+import { kindOf, pieces } from "./reader_marks.js";
 import { scrollTo } from "./reader_scroll.js";
 import { inSlices, pause } from "./reader_slices.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../api/types.js").RawSegment} RawSegment */
+/** @typedef {import("./reader_marks.js").Mark} Mark */
 
 const LETTERS_PER_LINE = 64; // about, to guess how high a stretch is that was never laid out
 const STRETCH = 6000; // letters, or just more: the browser watches every stretch in each frame, and lays out one at a time
@@ -78,17 +80,13 @@ export function readerText() {
       element.scrollTop = 0;
     },
 
-    /**
-     * Show a text from its start; the browser draws in between.
-     * @param {RawSegment[]} text
-     * @param {string} mediaType
-     */
-    show(text, mediaType) {
-      this.clear(text.length ? "" : words.reader.empty);
-      segments = text;
-      part = partOf(mediaType);
+    /** Show a text from its start; the browser draws in between. @param {import("../state/document.js").Content} content */
+    show({ document, raw }) {
+      this.clear(raw.segments.length ? "" : words.reader.empty);
+      segments = raw.segments;
+      part = partOf(document.media_type);
       building = new AbortController();
-      return inSlices(text.length, append, building.signal);
+      return inSlices(segments.length, append, building.signal);
     },
 
     /**
@@ -121,8 +119,6 @@ export function readerText() {
   };
 }
 
-/** @typedef {{from: number, to: number, kind: "light" | "whole" | "current" | "current whole"}} Mark */
-
 /** @param {Passage[]} passages @param {Passage | null} current */
 function marksOf(passages, current) {
   /** @type {Map<number, Mark[]>} */
@@ -133,32 +129,6 @@ function marksOf(passages, current) {
     }
   }
   return marks;
-}
-
-/** @param {Passage} passage @param {Passage | null} current @returns {Mark["kind"]} */
-function kindOf(passage, current) {
-  if (passage === current) return passage.whole ? "current whole" : "current";
-  return passage.whole ? "whole" : "light";
-}
-
-/** Cut a text where marks begin and end; where they overlap, the current one counts. @param {string} text @param {Mark[]} marks */
-function pieces(text, marks) {
-  const edges = new Set([0, text.length, ...marks.flatMap(({ from, to }) => [from, to])]);
-  const cuts = [...edges].sort((one, other) => one - other);
-  /** @type {{from: number, to: number, kind: Mark["kind"] | ""}[]} */
-  const stretches = [];
-  for (const [at, from] of cuts.slice(0, -1).entries()) {
-    const to = /** @type {number} */ (cuts[at + 1]);
-    const over = marks.filter((mark) => mark.from <= from && to <= mark.to);
-    const kind = (over.find((mark) => mark.kind.startsWith("current")) ?? over[0])?.kind ?? "";
-    const last = stretches.at(-1);
-    if (last && last.kind === kind) last.to = to;
-    else stretches.push({ from, to, kind });
-  }
-  return stretches.map(({ from, to, kind }) => {
-    const piece = text.slice(from, to);
-    return kind ? h("mark", { class: kind, "aria-current": kind.startsWith("current") && "true" }, piece) : piece;
-  });
 }
 
 /** Guess how high a text stands, in rem. @param {string} text */

@@ -6,6 +6,7 @@ import { connection } from "./connection.js";
 import { conversationView } from "./conversation.js";
 import { libraryPlace, lockPlace, readerPlace } from "./later.js";
 import { notices } from "./notices.js";
+import { offlineBar } from "./offline.js";
 import { sessionsView } from "./sessions.js";
 import { shortcuts } from "./shortcuts.js";
 import { skips } from "./skips.js";
@@ -13,7 +14,7 @@ import { topbar } from "./topbar.js";
 
 /** Make all that the page shows. @param {import("../state/app.js").App} app @returns {Node[]} */
 export function shell(app) {
-  const main = h("main", { class: "middle" }, topbar(app), connection(app), conversationView(app), composer(app));
+  const main = h("main", { class: "middle" }, topbar(app), offlineBar(app), connection(app), conversationView(app), composer(app));
   const sessions = sessionsView(app);
   const scrim = h("div", { class: "scrim", onclick: () => app.sessionsOpen.set(false) });
   const aside = readerPlace(app);
@@ -28,7 +29,8 @@ export function shell(app) {
     if (open) sessions.querySelector("button")?.focus();
     if (closing) main.querySelector("button")?.focus();
   });
-  sessions.addEventListener("keydown", (event) => {
+  // Wherever the focus is: some browsers take it out of the page behind the last button.
+  addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.defaultPrevented) app.sessionsOpen.set(false);
   });
   let width = innerWidth;

@@ -49,6 +49,7 @@ function settings(app) {
         act: () => chooseTheme(each),
       })),
     },
+    ...(app.offline.possible ? [keeping(app)] : []),
     {
       label: words.page.language,
       options: languages.map(([each, text]) => ({
@@ -59,6 +60,18 @@ function settings(app) {
       })),
     },
     { text: words.ways.shortcuts.open, icon: /** @type {const} */ ("keys"), act: () => void showShortcuts(app) },
-    ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => app.forgetKey() }] : []),
+    ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => void app.forgetKey() }] : []),
   ];
+}
+
+/** @param {import("../state/app.js").App} app @returns {import("./menu.js").Choice} */
+function keeping({ offline }) {
+  return {
+    label: words.offline.label,
+    options: [false, true].map((on) => ({
+      text: on ? words.offline.keep : words.offline.not,
+      checked: on === offline.chosen,
+      act: () => void offline.choose(on),
+    })),
+  };
 }

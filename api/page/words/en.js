@@ -1,5 +1,6 @@
 /** The interface in English. The other languages have the same keys: the type check holds them to it. */
 
+import { offline } from "./offline/en.js";
 import { proof } from "./proof/en.js";
 import { run } from "./run/en.js";
 import { ways } from "./ways/en.js";
@@ -16,15 +17,13 @@ export const en = {
     theme: "Appearance",
     themes: { system: "Match system", light: "Light", dark: "Dark" },
     close: "Close", cancel: "Cancel",
-    retry: "Try again",
-    skip: "Skip to the question",
+    retry: "Try again", skip: "Skip to the question",
   },
   composer: {
     label: "Your question",
     placeholder: "Ask your library",
     ask: "Ask",
-    next: "Ask next",
-    stop: "Stop",
+    next: "Ask next", stop: "Stop",
     hint: "Enter to ask, Shift+Enter for a new line",
     left: (/** @type {string} */ count) => `${count} characters left`,
     over: (/** @type {string} */ count) => `Too long by ${count} characters`,
@@ -133,6 +132,7 @@ export const en = {
       withheld: (/** @type {number} */ count) => n(count, "quote is of a document that you may no longer read", "quotes are of documents that you may no longer read"),
     },
   },
+  offline,
   proof,
   reader: {
     label: "Document",
@@ -142,7 +142,6 @@ export const en = {
     pages: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "page" : "pages"}`,
     slides: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "slide" : "slides"}`,
     sheets: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "sheet" : "sheets"}`,
-    segments: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "segment" : "segments"}`,
     page: (/** @type {number} */ number) => `Page ${number}`,
     slide: (/** @type {number} */ number) => `Slide ${number}`,
     sheet: (/** @type {number} */ number) => `Sheet ${number}`,

@@ -1,5 +1,6 @@
 /** The interface in Vietnamese. */
 
+import { offline } from "./offline/vi.js";
 import { proof } from "./proof/vi.js";
 import { run } from "./run/vi.js";
 import { ways } from "./ways/vi.js";
@@ -131,6 +132,7 @@ export const vi = {
       withheld: (count) => `${count} trích dẫn từ tài liệu mà bạn không còn quyền đọc`,
     },
   },
+  offline,
   proof,
   reader: {
     label: "Tài liệu",
@@ -140,7 +142,6 @@ export const vi = {
     pages: (count, written) => `${written} trang`,
     slides: (count, written) => `${written} trang chiếu`,
     sheets: (count, written) => `${written} trang tính`,
-    segments: (count, written) => `${written} đoạn`,
     page: (number) => `Trang ${number}`,
     slide: (number) => `Trang chiếu ${number}`,
     sheet: (number) => `Trang tính ${number}`,

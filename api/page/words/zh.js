@@ -1,5 +1,6 @@
 /** The interface in Chinese. */
 
+import { offline } from "./offline/zh.js";
 import { proof } from "./proof/zh.js";
 import { run } from "./run/zh.js";
 import { ways } from "./ways/zh.js";
@@ -131,6 +132,7 @@ export const zh = {
       withheld: (count) => `${count} 条引文所在的文档您已无权读取`,
     },
   },
+  offline,
   proof,
   reader: {
     label: "文档",
@@ -140,7 +142,6 @@ export const zh = {
     pages: (count, written) => `${written} 页`,
     slides: (count, written) => `${written} 张幻灯片`,
     sheets: (count, written) => `${written} 个工作表`,
-    segments: (count, written) => `${written} 段`,
     page: (number) => `第 ${number} 页`,
     slide: (number) => `第 ${number} 张幻灯片`,
     sheet: (number) => `第 ${number} 个工作表`,

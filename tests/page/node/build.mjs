@@ -15,7 +15,9 @@ const API = join(HERE, "../../../api");
 const PAGE = join(API, "page");
 const VENDOR = join(PAGE, "vendor");
 const BUNDLE = join(API, "page_bundle");
+const AS_THEY_ARE = ["icon.svg", "icon-192.png", "icon-512.png", "icon-maskable-512.png", "manifest.webmanifest", "service_worker.js"];
 const WRITTEN = /\.d\.ts$/; // by hand, beside what is built
+const LICENCES_OF_PDF = /^LICENSE(?!.*(?:QCMS|QUICKJS))/; // those of what is taken
 
 // esbuild names files by a hash of paths as well, so these are taken from one place, wherever it is called.
 const COMMON = {
@@ -37,6 +39,14 @@ const NO_REFERENCES = {
     onLoad({ filter: /.*/, namespace: "no-references" }, () => ({
       contents: "export const decodeNamedCharacterReference = () => false;",
     }));
+  },
+};
+
+/** PDF.js is served as it is vendored: its worker and data are beside it, and nothing of it is in what the page begins with. */
+const PDF_APART = {
+  name: "pdf-apart",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/vendor\/pdf\/pdf\.js$/ }, () => ({ path: "./vendor/pdf/pdf.js", external: true }));
   },
 };
 
@@ -73,7 +83,30 @@ async function vendored() {
     outdir: VENDOR,
     plugins: [NO_REFERENCES],
   });
-  return { ...filesOf(built, VENDOR), "LICENSES.txt": await licences(Object.keys(built.metafile.inputs)) };
+  const licence = await licences(Object.keys(built.metafile.inputs));
+  return { ...filesOf(built, VENDOR), "LICENSES.txt": licence, ...(await pdf()) };
+}
+
+/** Build PDF.js and its worker, with what it reads: tables of characters, fonts that files leave out, and decoders. */
+async function pdf() {
+  const home = join(HERE, "node_modules/pdfjs-dist");
+  const built = await build({
+    ...COMMON,
+    entryPoints: { pdf: join(HERE, "pdf.js"), worker: join(home, "legacy/build/pdf.worker.mjs") },
+    outdir: join(VENDOR, "pdf"),
+  });
+  const wanted = { cmaps: /\.bcmap$/, standard_fonts: /\.(?:pfb|ttf)$/, wasm: /_nowasm_fallback\.js$/ };
+  const files = filesOf(built, VENDOR);
+  const { version, license } = JSON.parse(await readFile(join(home, "package.json"), "utf8"));
+  const told = [`pdfjs-dist ${version} (${license})\n\n${(await readFile(join(home, "LICENSE"), "utf8")).trim()}\n`];
+  for (const [folder, kept] of Object.entries(wanted)) {
+    for (const name of (await readdir(join(home, folder))).sort()) {
+      const file = join(home, folder, name);
+      if (kept.test(name)) files[`pdf/${folder}/${name}`] = await readFile(file);
+      else if (LICENCES_OF_PDF.test(name)) told.push(`${folder}/${name}\n\n${(await readFile(file, "utf8")).trim()}\n`);
+    }
+  }
+  return { ...files, "pdf/LICENSES.txt": told.join(`\n${"-".repeat(80)}\n\n`) };
 }
 
 /** Gather the licences of the packages that inputs are of. */
@@ -104,12 +137,12 @@ async function bundled() {
     splitting: true,
     chunkNames: "[name]-[hash]",
   };
-  const apart = await build({ ...options, plugins: [THEME_APART] });
+  const apart = await build({ ...options, plugins: [THEME_APART, PDF_APART] });
   const late = Object.values(apart.metafile.outputs).flatMap(({ entryPoint }) => (entryPoint ? [resolve(HERE, entryPoint)] : []));
   const begun = options.entryPoints;
   const code = await build({
     ...options,
-    plugins: [THEME_APART, afterShell(late.filter((path) => path !== begun.main && path !== begun.theme))],
+    plugins: [THEME_APART, PDF_APART, afterShell(late.filter((path) => path !== begun.main && path !== begun.theme))],
   });
   const main = Object.entries(code.metafile.outputs).find(([path]) => basename(path) === "main.js")[1];
   const preloads = main.imports
@@ -121,29 +154,37 @@ async function bundled() {
     .replace(first[1], "style.css")
     .replace("state/theme.js", "theme.js")
     .replace("<!-- preloads -->\n", preloads.join(""));
-  const icon = await readFile(join(PAGE, "icon.svg"), "utf8");
-  return { ...filesOf(style, BUNDLE), ...filesOf(code, BUNDLE), "index.html": page, "icon.svg": icon };
+  const asTheyAre = await Promise.all(AS_THEY_ARE.map(async (name) => [name, await readFile(join(PAGE, name))]));
+  const alone = await build({ ...COMMON, entryPoints: [join(PAGE, "to_viewer.js")], outdir: BUNDLE });
+  const built = { ...filesOf(style, BUNDLE), ...filesOf(code, BUNDLE), ...filesOf(alone, BUNDLE) };
+  return { ...built, "index.html": page, ...Object.fromEntries(asTheyAre) };
 }
 
 function filesOf({ outputFiles }, folder) {
   return Object.fromEntries(outputFiles.map(({ path, text }) => [relative(folder, path), text]));
 }
 
+/** @param {string | Buffer | undefined} one @param {string | Buffer | undefined} other */
+function same(one, other) {
+  return one !== undefined && other !== undefined && Buffer.from(one).equals(Buffer.from(other));
+}
+
 /** What a folder holds that was built. */
 async function standing(folder) {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => !WRITTEN.test(name));
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
-  return Object.fromEntries(names.map((name, at) => [name, texts[at]]));
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries.filter((each) => each.isFile() && !WRITTEN.test(each.name)).map((each) => join(each.parentPath, each.name));
+  return Object.fromEntries(await Promise.all(paths.map(async (path) => [relative(folder, path), await readFile(path)])));
 }
 
 /** Write files into a folder and remove the others that were built, or say which differ. */
 async function put(folder, files, checking) {
   const before = await standing(folder);
   const names = [...new Set([...Object.keys(before), ...Object.keys(files)])];
-  const changed = names.filter((name) => before[name] !== files[name]);
+  const changed = names.filter((name) => !same(before[name], files[name]));
   if (checking) return changed.map((name) => relative(API, join(folder, name)));
   await mkdir(folder, { recursive: true });
   for (const name of changed) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
     if (name in files) await writeFile(join(folder, name), files[name]);
     else await rm(join(folder, name));
   }

@@ -41,12 +41,12 @@ test("each claim has its marks behind it, and each quote one footnote", () => {
     },
     WORDING,
   );
-  const address = `<http://127.0.0.1:8400/wells/documents/${DOCUMENT}#segment-2>`;
+  const address = (place) => `<http://127.0.0.1:8400/wells/#/documents/${DOCUMENT}?quote=${place}>`;
   assert.equal(
     markdown,
     "Staff get 25 days.[^1] Unused leave lapses.[^2][^1]\n\nAgain 25 days.[^1]\n\n" +
-      `[^1]: "25 days" — Staff handbook › Leave › Annual, ${address}\n` +
-      `[^2]: "lapses in March" — Staff handbook › Leave › Annual, p. 3, ${address}\n`,
+      `[^1]: "25 days" — Staff handbook › Leave › Annual, ${address("7-14&check=fd46f165")}\n` +
+      `[^2]: "lapses in March" — Staff handbook › Leave › Annual, p. 3, ${address("7-22&check=fc52c0cd")}\n`,
   );
 });
 
@@ -67,7 +67,7 @@ test("a claim that is not proven says so", () => {
 
 test("a quote that moved is found where it stands now", () => {
   const moved = citation("x", { freshness: "moved", now: { segment_id: `${DOCUMENT}:5`, segment_index: 5, page_idx: 6, start: 90, end: 91 } });
-  assert.match(written("A.", [claim("A.", "A.", [moved])]), /, p\. 7, <.*#segment-5>\n$/);
+  assert.match(written("A.", [claim("A.", "A.", [moved])]), /, p\. 7, <.*\?quote=90-91&check=[0-9a-f]+>\n$/);
 });
 
 test("a quote of a slide or a sheet says so, and its cell where that is still known", () => {
@@ -81,7 +81,7 @@ test("a quote of a slide or a sheet says so, and its cell where that is still kn
 
 test("a source's own address is given where it is one of the web", () => {
   const address = (url) => /<(.*)>\n$/.exec(written("A.", [claim("A.", "A.", [citation("x")])], [{ ...SOURCE, url }]))?.[1];
-  const here = `http://127.0.0.1:8400/wells/documents/${DOCUMENT}#segment-2`;
+  const here = `http://127.0.0.1:8400/wells/#/documents/${DOCUMENT}?quote=7-8&check=8cdc1683`;
   assert.equal(address("https://wiki.example/a b"), "https://wiki.example/a%20b");
   assert.equal(address("https://wiki.example/<b>?q=<i>"), "https://wiki.example/%3Cb%3E?q=%3Ci%3E");
   assert.equal(address("/wiki/handbook"), here);
@@ -95,7 +95,7 @@ test("titles and quotes are text, whatever stands in them", () => {
   assert.equal(
     note,
     '[^1]: "a # b \\`c\\` \\[d\\](http://e.example) !\\[f\\](g) \\<img src=x\\> \\*h\\* \\_i\\_ \\\\ \\| \\&lt; \\[^1\\]: j \\$k\\$" — ' +
-      `T \\[x\\] › \\<b\\>, <http://127.0.0.1:8400/wells/documents/${DOCUMENT}#segment-2>\n`,
+      `T \\[x\\] › \\<b\\>, <http://127.0.0.1:8400/wells/#/documents/${DOCUMENT}?quote=7-88&check=87ff7ffa>\n`,
   );
 });
 
@@ -106,7 +106,7 @@ test("what an answer says is neither a footnote of its own nor an element, but f
 });
 
 test("a citation whose source is not listed still names its document", () => {
-  assert.match(written("A.", [claim("A.", "A.", [citation("x")])], []), /\n\[\^1\]: "x" — <http:.*#segment-2>\n$/);
+  assert.match(written("A.", [claim("A.", "A.", [citation("x")])], []), /\n\[\^1\]: "x" — <http:.*\?quote=7-8&check=8cdc1683>\n$/);
 });
 
 test("text from the model's own knowledge is told apart, once for sections in a row", () => {
@@ -125,5 +125,5 @@ test("an address of the web leads to the place that the quote has there", () => 
   assert.equal(address("https://wiki.example/leave", "unused leave"), "https://wiki.example/leave#unused%20leave");
   assert.equal(address("https://wiki.example/leave#top", "unused"), "https://wiki.example/leave#top");
   assert.equal(address("https://wiki.example/leave", undefined), "https://wiki.example/leave");
-  assert.equal(address("javascript:alert(1)", "unused"), `http://127.0.0.1:8400/wells/documents/${DOCUMENT}#segment-2`);
+  assert.equal(address("javascript:alert(1)", "unused"), `http://127.0.0.1:8400/wells/#/documents/${DOCUMENT}?quote=7-8&check=8cdc1683`);
 });

@@ -1,0 +1,93 @@
+/** Blocks of a document as elements: headings, lists, tables, code and quotations as such, pictures where they stand. */
+
+import { h } from "../dom.js";
+import { tableOf } from "./layout_table.js";
+
+/** @typedef {import("../api/types.js").LayoutBlock} LayoutBlock */
+/** @typedef {import("./layout_text.js").LaidOutText} LaidOutText */
+/** A block with its offsets in UTF-16. @typedef {LayoutBlock & {from: number, to: number}} Placed */
+
+const MARKER = /^(\s*)((?:[-*+•‣◦▪]|\(?[\p{L}\p{N}]{1,6}(?:\.[\p{L}\p{N}]{1,6})*[.)])\s+)/u;
+const FIRST_LEVEL = 3; // the document's title is a heading of level 2
+
+/**
+ * Group blocks into what is one element: the items of a list, the rows of a table with their caption, or one block.
+ * @param {Placed[]} blocks
+ * @param {LaidOutText} text
+ * @returns {Placed[][]}
+ */
+export function grouped(blocks, text) {
+  /** @type {Placed[][]} */
+  const groups = [];
+  for (const block of blocks) {
+    const group = groups.at(-1);
+    const last = group?.at(-1);
+    if (group && last && belongs(block, last, group, text)) group.push(block);
+    else groups.push([block]);
+  }
+  return groups;
+}
+
+/** @param {Placed} block @param {Placed} last @param {Placed[]} group @param {LaidOutText} text */
+function belongs(block, last, group, text) {
+  if (block.page_idx !== last.page_idx) return false;
+  if (block.kind === "list_item") return last.kind === "list_item";
+  if (block.kind !== "table_row") return false;
+  if (last.kind === "caption") return true;
+  // A header begins another table, unless it is a further row of the same header.
+  return last.kind === "table_row" && (!block.header || (last.header === true && group.every((row) => row.kind !== "table_row" || row.header)))
+    && text.text.slice(last.to, block.from).trim() === "";
+}
+
+/** Make the element of a group. @param {Placed[]} group @param {LaidOutText} text @returns {HTMLElement} */
+export function elementOf(group, text) {
+  const [first] = /** @type {[Placed]} */ (group);
+  if (group.some((block) => block.kind === "table_row")) return tableOf(group, text);
+  if (first.kind === "list_item") return listOf(group, text);
+  return blockOf(first, text);
+}
+
+/** @param {Placed} block @param {LaidOutText} text @returns {HTMLElement} */
+function blockOf(block, text) {
+  const { from, to, kind, level = 1 } = block;
+  switch (kind) {
+    case "heading": {
+      const name = /** @type {"h3" | "h4" | "h5" | "h6"} */ (`h${Math.min(6, FIRST_LEVEL + level - 1)}`);
+      return text.put(h(name, { class: `heading level-${Math.min(level, 6)}`, dir: "auto" }), from, to);
+    }
+    case "code":
+      return h("pre", { class: "code", tabindex: 0 }, text.put(h("code", { dir: "auto" }), from, to));
+    case "quote":
+      return h("blockquote", null, text.put(h("p", { dir: "auto" }), from, to));
+    case "paragraph":
+      return text.put(h("p", { dir: "auto" }), from, to);
+    default:
+      return text.put(h("p", { class: kind, dir: "auto" }), from, to);
+  }
+}
+
+/** @param {Placed[]} items @param {LaidOutText} text */
+function listOf(items, text) {
+  const outer = h("ul", { class: "list" });
+  /** Lists that are open, with how far their items are indented. @type {{list: HTMLElement, indent: number}[]} */
+  const open = [{ list: outer, indent: -1 }];
+  for (const { from, to } of items) {
+    const found = MARKER.exec(text.text.slice(from, to));
+    const indent = found?.[1]?.length ?? 0;
+    while (open.length > 1 && indent < /** @type {{indent: number}} */ (open.at(-1)).indent) open.pop();
+    let here = /** @type {{list: HTMLElement, indent: number}} */ (open.at(-1));
+    if (here.indent < 0) here.indent = indent;
+    else if (indent > here.indent) {
+      const list = h("ul", { class: "list" });
+      (here.list.lastElementChild ?? here.list).append(list);
+      here = { list, indent };
+      open.push(here);
+    }
+    const [whole = "", , marker = ""] = found ?? [];
+    const shown = /^[-*+•‣◦▪]/.test(marker) ? "•" : marker.trim();
+    here.list.append(
+      h("li", null, shown && h("span", { class: "bullet" }, `${shown} `), text.put(h("span", { class: "words", dir: "auto" }), from + whole.length, to)),
+    );
+  }
+  return outer;
+}

@@ -1,0 +1,73 @@
+/** The text of a document as its layout shows it: slices of it in elements, which know their offsets. */
+
+import { fill } from "../dom.js";
+import { codePointIndex } from "../text/offsets.js";
+import { kindOf, pieces } from "./reader_marks.js";
+
+/** @typedef {import("../text/passages.js").Passage} Passage */
+/** @typedef {import("./reader_marks.js").Mark} Mark */
+/** @typedef {{element: HTMLElement, from: number, to: number}} Leaf */
+
+/** A text whose slices stand in elements, with marks in them. Offsets are those of the whole text in UTF-16. */
+export class LaidOutText {
+  /** @param {import("../api/types.js").RawSegment[]} segments */
+  constructor(segments) {
+    this.text = segments.map((segment) => segment.text).join("");
+    /** Gives the UTF-16 index of an offset in code points. */
+    this.unit = codePointIndex(this.text);
+    /** Where each segment begins. @type {number[]} */
+    this.starts = [];
+    let at = 0;
+    for (const segment of segments) {
+      this.starts.push(at);
+      at += segment.text.length;
+    }
+    /** @type {Leaf[]} */
+    this.leaves = [];
+    /** @type {Mark[]} */
+    this.marks = [];
+  }
+
+  /**
+   * Put a slice of the text into an element, with what is marked in it.
+   * @template {HTMLElement} Made
+   * @param {Made} element
+   * @param {number} from
+   * @param {number} to
+   * @returns {Made}
+   */
+  put(element, from, to) {
+    const leaf = { element, from, to };
+    this.leaves.push(leaf);
+    this.draw(leaf);
+    return element;
+  }
+
+  /** @param {Leaf} leaf */
+  draw({ element, from, to }) {
+    const marks = this.marks.filter((mark) => mark.from < to && from < mark.to);
+    const own = marks.map(({ from: start, to: end, kind }) => ({ from: Math.max(start - from, 0), to: Math.min(end, to) - from, kind }));
+    fill(element, own.length ? pieces(this.text.slice(from, to), own) : this.text.slice(from, to));
+  }
+
+  /** Mark these passages, and one of them more than the others. @param {Passage[]} passages @param {Passage | null} current */
+  mark(passages, current) {
+    const before = this.marks;
+    this.marks = passages.flatMap((passage) => {
+      const kind = kindOf(passage, current);
+      return passage.parts.map(({ segment, from, to }) => {
+        const start = this.starts[segment] ?? 0;
+        return { from: start + from, to: start + to, kind };
+      });
+    });
+    const changed = [...before, ...this.marks];
+    for (const leaf of this.leaves) {
+      if (changed.some((mark) => mark.from < leaf.to && leaf.from < mark.to)) this.draw(leaf);
+    }
+  }
+
+  /** Where the passage that is looked at begins, -1 where none is. */
+  get currentStart() {
+    return Math.min(...this.marks.filter((mark) => mark.kind.startsWith("current")).map((mark) => mark.from), Infinity);
+  }
+}

@@ -1,0 +1,105 @@
+/** A document with its headings, lists, tables and pictures, quotes marked where they stand in its text. */
+
+import { fill, h } from "../dom.js";
+import { partOf } from "../text/places.js";
+import { words } from "../words/index.js";
+import { elementOf, grouped } from "./layout_blocks.js";
+import { layoutPicture } from "./layout_picture.js";
+import { LaidOutText } from "./layout_text.js";
+import { scrollTo } from "./reader_scroll.js";
+import { inSlices, pause } from "./reader_slices.js";
+
+/** @typedef {import("../text/passages.js").Passage} Passage */
+/** @typedef {import("../api/types.js").LayoutPicture} LayoutPicture */
+/** @typedef {import("./reader_views.js").View} View */
+
+const STRETCH = 6000; // letters, or just more, that are laid out at once
+const LETTERS_PER_LINE = 64;
+const LINE_HEIGHT = 1.7;
+
+/**
+ * Make the view.
+ * @param {import("../api/client.js").Client} client
+ * @returns {View}
+ */
+export function readerLayout(client) {
+  const body = h("div", { class: "body laid-out" });
+  const element = h("div", { class: "text", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
+  let text = new LaidOutText([]);
+  let built = Promise.resolve();
+  let scrolling = new AbortController();
+
+  return {
+    element,
+    segments: () => text.leaves.map((leaf) => leaf.element),
+
+    async show({ document, raw }, signal) {
+      const { document_id: id, media_type: mediaType } = document;
+      const layout = await client.layout(id, signal);
+      text = new LaidOutText(raw.segments);
+      fill(body);
+      element.scrollTop = 0;
+      const placed = layout.blocks.map((block) => ({ ...block, from: text.unit(block.start), to: text.unit(block.end) }));
+      const groups = grouped(placed, text);
+      const pictures = layout.pictures.map((picture) => ({ ...picture, at: text.unit(picture.after) }));
+      const part = partOf(mediaType);
+      const read = async (/** @type {number} */ number) => (await client.send(`api/documents/${id}/pictures/${number}`, { signal })).blob();
+      let stretch = begin();
+      /** @type {number | null} */
+      let page = null;
+
+      /** @param {number | null} index */
+      function turn(index) {
+        if (index === null || index === page) return;
+        page = index;
+        if (part !== "sheet") stretch.element.append(h("h3", { class: "page" }, words.reader[part](index + 1)));
+      }
+
+      /** @param {number} upTo */
+      function drawPictures(upTo) {
+        while (pictures[0] && pictures[0].at <= upTo) {
+          const picture = /** @type {LayoutPicture} */ (pictures.shift());
+          turn(picture.page_idx);
+          stretch.element.append(layoutPicture(picture, read));
+        }
+      }
+
+      function begin() {
+        const made = h("div", { class: "stretch" });
+        body.append(made);
+        return { element: made, letters: 0 };
+      }
+
+      drawPictures(0);
+      built = inSlices(groups.length, (at) => {
+        const group = /** @type {import("./layout_blocks.js").Placed[]} */ (groups[at]);
+        const [first] = group;
+        const last = group.at(-1);
+        if (!first || !last) return;
+        if (stretch.letters >= STRETCH) stretch = begin();
+        turn(first.page_idx);
+        stretch.element.append(elementOf(group, text));
+        stretch.letters += last.to - first.from;
+        const lines = stretch.letters / LETTERS_PER_LINE + stretch.element.childElementCount;
+        stretch.element.style.containIntrinsicBlockSize = `auto ${Math.ceil(lines * LINE_HEIGHT)}rem`;
+        drawPictures(at === groups.length - 1 ? Infinity : last.to);
+      }, signal);
+      await Promise.race([built, pause()]);
+    },
+
+    mark(passages, current) {
+      text.mark(passages, current);
+    },
+
+    async reveal() {
+      scrolling.abort();
+      scrolling = new AbortController();
+      const { signal } = scrolling;
+      const start = text.currentStart;
+      while ((text.leaves.at(-1)?.to ?? Infinity) <= start && !signal.aborted) await pause();
+      await Promise.race([built, pause()]);
+      const target = element.querySelector("mark.current");
+      if (target && !signal.aborted) await scrollTo(element, target, signal);
+    },
+  };
+}

@@ -1,0 +1,198 @@
+/** A PDF file as it is: its pages below each other, drawn near what is in sight, with quotes marked on them. */
+
+import { fill, h } from "../dom.js";
+import { codePoints } from "../text/offsets.js";
+import { words as common } from "../words/index.js";
+import { words } from "../words/viewer/index.js";
+import { iconButton } from "./icons.js";
+import { openPdf, prepare } from "./pdf_file.js";
+import { PdfPage } from "./pdf_page.js";
+import { kindOf } from "./reader_marks.js";
+import { scrollTo } from "./reader_scroll.js";
+
+/** @typedef {import("../text/passages.js").Passage} Passage */
+/** @typedef {import("../vendor/pdf/pdf.js").PdfDocument} PdfDocument */
+/** @typedef {import("./pdf_page.js").QuoteOnPage} QuoteOnPage */
+/** @typedef {import("./pdf_page.js").Box} Box */
+/** @typedef {import("./reader_views.js").View} View */
+
+const KEPT = 8; // pages that stay drawn when they are far away
+const SIZES = [1, 1.25, 1.5, 2, 3];
+
+/**
+ * Make the view.
+ * @param {import("../api/client.js").Client} client
+ * @param {(error: unknown) => void} onFailed Called where the file can't be read any further.
+ * @returns {View}
+ */
+export function readerPdf(client, onFailed) {
+  prepare();
+  const body = h("div", { class: "body pages" });
+  const element = h("div", { class: "text drawn", tabindex: 0, role: "region", "aria-label": common.reader.text }, body);
+  const smaller = iconButton("dash", words().smaller, () => resize(-1));
+  const larger = iconButton("add", words().larger, () => resize(1));
+  /** @type {PdfPage[]} */
+  let pages = [];
+  /** @type {Promise<PdfDocument> | null} */
+  let opening = null;
+  /** @type {PdfDocument | null} */
+  let file = null;
+  /** @type {import("../api/types.js").RawSegment[]} */
+  let segments = [];
+  let documentId = "";
+  /** Where quotes stand, by their offsets. @type {Map<string, Promise<Box[]>>} */
+  let places = new Map();
+  /** Those that are drawn, the last one to come in sight last. @type {Set<PdfPage>} */
+  const drawn = new Set();
+  let size = 0;
+  let width = 0;
+  let ended = new AbortController().signal;
+  let scrolling = new AbortController();
+
+  /** @type {Map<Element, PdfPage>} */
+  const pageOf = new Map();
+  const near = new IntersectionObserver((seen) => {
+    for (const { target, isIntersecting } of seen) {
+      const page = pageOf.get(target);
+      if (page && isIntersecting) void draw(page);
+    }
+  }, { root: element, rootMargin: "50% 0px" });
+
+  new ResizeObserver(() => {
+    const now = body.clientWidth;
+    if (!now || Math.abs(now - width) < 2) return;
+    const first = width === 0;
+    width = now;
+    if (!first) redraw();
+  }).observe(body);
+
+  /** @param {PdfPage} page */
+  async function draw(page) {
+    if (!file) return;
+    drawn.delete(page);
+    drawn.add(page);
+    for (const old of [...drawn].slice(0, -KEPT)) {
+      old.clear();
+      drawn.delete(old);
+    }
+    try {
+      await page.draw(file);
+    } catch (error) {
+      if (!ended.aborted) onFailed(error);
+    }
+  }
+
+  function redraw() {
+    const around = element.getBoundingClientRect();
+    for (const page of drawn) page.clear();
+    drawn.clear();
+    for (const page of pages) {
+      const { top, bottom } = page.element.getBoundingClientRect();
+      if (bottom > around.top && top < around.bottom) void draw(page);
+    }
+  }
+
+  /** @param {1 | -1} step */
+  function resize(step) {
+    size = Math.min(Math.max(size + step, 0), SIZES.length - 1);
+    body.style.setProperty("--zoom", String(SIZES[size]));
+    smaller.disabled = size === 0;
+    larger.disabled = size === SIZES.length - 1;
+  }
+  resize(-1);
+
+  /** @param {Passage["parts"][number]} part @param {string} quote @param {import("./reader_marks.js").Mark["kind"]} kind @returns {QuoteOnPage | null} */
+  function quoteOf({ segment: at, from, to }, quote, kind) {
+    const segment = segments[at];
+    if (!segment || segment.page_idx === null) return null;
+    const start = segment.start + codePoints(segment.text.slice(0, from));
+    const end = start + codePoints(segment.text.slice(from, to));
+    const key = `${segment.segment_index}:${start}:${end}`;
+    const signal = ended;
+    const boxes = () => {
+      const known = places.get(key) ?? client.boxes(documentId, segment.segment_index, start, end, signal).then(
+        (found) => found.map(shareOf),
+        () => [],
+      );
+      places.set(key, known);
+      return known;
+    };
+    if (kind.startsWith("current")) void boxes(); // while the page is being drawn
+    return { quote: segment.text.slice(from, to) || quote, kind, boxes };
+  }
+
+  return {
+    element,
+    between: "\n",
+    tools: [smaller, larger],
+    segments: () => [...drawn].map((page) => page.layer),
+
+    prepare({ document_id: id, original }, signal) {
+      ended = signal;
+      documentId = id;
+      places = new Map();
+      file = null;
+      const path = `api/documents/${id}/original`;
+      opening = openPdf(original?.size ?? 0, async (begin, end) => {
+        const reply = await client.send(path, { headers: { Range: `bytes=${begin}-${end - 1}` }, signal });
+        return reply.arrayBuffer();
+      }, signal, onFailed);
+      opening.catch(() => undefined); // it is waited for below
+    },
+
+    async show({ raw }, signal) {
+      segments = raw.segments;
+      const opened = await opening;
+      if (signal.aborted || !opened) return;
+      const [first] = await Promise.all([opened.getPage(1)]);
+      if (signal.aborted) return;
+      file = opened;
+      const read = new Set(segments.map((segment) => segment.page_idx));
+      const shape = first.getViewport({ scale: 1 });
+      near.disconnect();
+      pageOf.clear();
+      drawn.clear();
+      pages = Array.from({ length: opened.numPages }, (_, at) => new PdfPage(at, opened.numPages, shape, read.has(at)));
+      for (const page of pages) pageOf.set(page.element, page);
+      fill(body, ...pages.map((page) => page.element));
+      element.scrollTop = 0;
+      for (const page of pages) near.observe(page.element);
+    },
+
+    mark(passages, current) {
+      /** @type {Map<number, QuoteOnPage[]>} */
+      const wanted = new Map();
+      for (const passage of passages) {
+        for (const part of passage.parts) {
+          const page = segments[part.segment]?.page_idx ?? -1;
+          const quote = quoteOf(part, passage.quote, kindOf(passage, current));
+          if (quote) wanted.set(page, [...(wanted.get(page) ?? []), quote]);
+        }
+      }
+      for (const page of pages) {
+        const quotes = wanted.get(page.index) ?? [];
+        if (quotes.length || page.quotes.length) page.mark(quotes);
+      }
+    },
+
+    async reveal(passage) {
+      scrolling.abort();
+      scrolling = new AbortController();
+      const { signal } = scrolling;
+      const page = pages[segments[passage.parts[0]?.segment ?? 0]?.page_idx ?? -1];
+      if (!page) return;
+      const around = element.getBoundingClientRect();
+      const { top, bottom } = page.element.getBoundingClientRect();
+      if (bottom < around.top || top > around.bottom) element.scrollTop += top - around.top;
+      await draw(page);
+      await page.markAll(page.quotes, page.marking);
+      const target = page.element.querySelector("mark.current");
+      if (target && !signal.aborted) await scrollTo(element, target, signal);
+    },
+  };
+}
+
+/** @param {import("../api/types.js").PlaceBox} box @returns {Box} */
+function shareOf({ left, top, right, bottom, width, height }) {
+  return { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height };
+}

@@ -1,0 +1,172 @@
+/** A workbook as grids: a tab for each sheet, rows by their numbers under their header, quotes marked in their cells. */
+
+import { change, fill, h } from "../dom.js";
+import { words as common } from "../words/index.js";
+import { words } from "../words/viewer/index.js";
+import { cellsOf } from "./layout_table.js";
+import { LaidOutText } from "./layout_text.js";
+import { scrollTo } from "./reader_scroll.js";
+
+/** @typedef {import("./layout_blocks.js").Placed} Placed */
+/** @typedef {import("./reader_views.js").View} View */
+/** @typedef {{name: string, rows: Placed[]}} Sheet */
+/** Rows that are made together, as they come near. @typedef {{element: HTMLElement, from: number, rows: Placed[], isMade: boolean}} Stretch */
+
+const ROWS = 60; // of a stretch
+const SAMPLE = 400; // rows that tell how wide columns are
+const [NARROWEST, WIDEST] = [5, 36]; // letters
+const HEIGHT = 1.9; // rem of a row, about
+
+/**
+ * Make the view.
+ * @param {import("../api/client.js").Client} client
+ * @returns {View}
+ */
+export function readerSheets(client) {
+  const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": words().sheets, onkeydown });
+  const grid = h("div", { class: "grid", role: "table" });
+  const scroller = h("div", { class: "text sheets", tabindex: 0, role: "region", "aria-label": common.reader.text }, grid);
+  const element = h("div", { class: "workbook" }, tabs, scroller);
+  let text = new LaidOutText([]);
+  /** @type {Sheet[]} */
+  let sheets = [];
+  /** @type {Stretch[]} */
+  let stretches = [];
+  let shown = -1;
+  let scrolling = new AbortController();
+  const near = new IntersectionObserver((seen) => {
+    for (const { target, isIntersecting } of seen) {
+      const stretch = isIntersecting && stretches.find((each) => each.element === target);
+      if (stretch) make(stretch);
+    }
+  }, { root: scroller, rootMargin: "100% 0px" });
+
+  /** @param {Stretch} stretch */
+  function make(stretch) {
+    if (stretch.isMade) return;
+    stretch.isMade = true;
+    fill(stretch.element, stretch.rows.map(rowOf));
+    change(stretch.element, { style: null });
+  }
+
+  /** @param {Placed} block */
+  function rowOf(block) {
+    const { kind, from, to, header, anchor } = block;
+    const number = /(\d+)$/.exec(anchor ?? "")?.[1] ?? "";
+    const name = h("span", { class: "number", role: "rowheader", "aria-label": number && `${words().row} ${number}` }, number);
+    if (kind !== "table_row") return h(
+      "div",
+      { class: "line", role: "row" },
+      name,
+      text.put(h("span", { class: kind, role: "cell", dir: "auto" }), from, to),
+    );
+    const role = header ? "columnheader" : "cell";
+    const cells = cellsOf(text.text, from, to).map(([start, end]) => text.put(h("span", { role, dir: "auto" }), start, end));
+    return h("div", { class: header ? "line names" : "line", role: "row" }, name, cells);
+  }
+
+  /** Show a sheet. @param {number} at */
+  function open(at) {
+    const sheet = sheets[at];
+    if (!sheet || at === shown) return;
+    shown = at;
+    [...tabs.children].forEach((tab, place) => change(tab, { "aria-selected": String(place === at), tabindex: place === at ? "0" : "-1" }));
+    change(grid, { "aria-label": sheet.name || null });
+    text.leaves = [];
+    near.disconnect();
+    const widths = widthsOf(sheet.rows);
+    // Rows of a file that has no addresses have no numbers.
+    const numbers = sheet.rows.some((row) => row.anchor) ? "3.25rem" : "0";
+    grid.classList.toggle("unnumbered", numbers === "0");
+    grid.style.setProperty("--columns", [numbers, ...widths.map((letters) => `${letters + 3}ch`)].join(" "));
+    // What names the columns from the top on stays in sight.
+    const named = sheet.rows.findIndex((row) => row.kind === "table_row" && !row.header);
+    const top = sheet.rows[0]?.header && named > 0 ? sheet.rows.slice(0, named) : [];
+    const rest = sheet.rows.slice(top.length);
+    const head = top.length ? h("div", { class: "names-above", role: "rowgroup" }, top.map(rowOf)) : null;
+    stretches = [];
+    for (let from = 0; from < rest.length; from += ROWS) {
+      const rows = rest.slice(from, from + ROWS);
+      const made = h("div", { class: "stretch", role: "rowgroup" });
+      made.style.minBlockSize = `${rows.length * HEIGHT}rem`;
+      stretches.push({ element: made, from: rows[0]?.from ?? 0, rows, isMade: false });
+    }
+    fill(grid, head, ...stretches.map((stretch) => stretch.element));
+    scroller.scrollTo(0, 0);
+    for (const stretch of stretches) near.observe(stretch.element);
+    if (stretches[0]) make(stretches[0]);
+  }
+
+  /** @param {Placed[]} rows @returns {number[]} How wide each column is, in letters. */
+  function widthsOf(rows) {
+    /** @type {number[]} */
+    const widths = [];
+    for (const row of rows.filter((each) => each.kind === "table_row").slice(0, SAMPLE)) {
+      cellsOf(text.text, row.from, row.to).forEach(([from, to], at) => {
+        const wide = [...text.text.slice(from, Math.min(to, from + WIDEST))].reduce((sum, letter) => sum + (letter > "\u2e80" ? 2 : 1), 0);
+        widths[at] = Math.min(Math.max(widths[at] ?? NARROWEST, wide), WIDEST);
+      });
+    }
+    return widths.length ? widths : [WIDEST];
+  }
+
+  /** Choose a tab with the arrow keys. @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    const steps = { ArrowRight: 1, ArrowLeft: -1, Home: -sheets.length, End: sheets.length };
+    const step = steps[/** @type {keyof steps} */ (event.key)];
+    if (!step) return;
+    event.preventDefault();
+    open(Math.min(Math.max(shown + step, 0), sheets.length - 1));
+    /** @type {HTMLElement | undefined} */ (tabs.children[shown])?.focus();
+  }
+
+  return {
+    element,
+    scroller,
+    between: "\n",
+    segments: () => text.leaves.map((leaf) => leaf.element),
+
+    async show({ document, raw }, signal) {
+      const layout = await client.layout(document.document_id, signal);
+      text = new LaidOutText(raw.segments);
+      sheets = sheetsOf(layout.blocks.map((block) => ({ ...block, from: text.unit(block.start), to: text.unit(block.end) })), text);
+      fill(tabs, sheets.map(({ name }, at) => h("button", { type: "button", role: "tab", dir: "auto", onclick: () => open(at) }, name)));
+      tabs.hidden = !sheets[0]?.name;
+      shown = -1;
+      fill(grid);
+      open(0);
+    },
+
+    mark(passages, current) {
+      text.mark(passages, current);
+    },
+
+    async reveal() {
+      scrolling.abort();
+      scrolling = new AbortController();
+      const start = text.currentStart;
+      const at = sheets.findLastIndex(({ rows }) => (rows[0]?.from ?? Infinity) <= start);
+      open(Math.max(at, 0));
+      const stretch = stretches.findLast(({ from }) => from <= start);
+      if (stretch) make(stretch);
+      const target = grid.querySelector("mark.current");
+      if (target) await scrollTo(scroller, target, scrolling.signal);
+    },
+  };
+}
+
+/** Divide blocks by sheets, each under its name, which is no row of it. @param {Placed[]} blocks @param {LaidOutText} text @returns {Sheet[]} */
+function sheetsOf(blocks, text) {
+  /** @type {Sheet[]} */
+  const sheets = [];
+  /** @type {number | null | undefined} */
+  let page;
+  for (const block of blocks) {
+    if (block.page_idx !== page || !sheets.length) {
+      page = block.page_idx;
+      const named = block.kind === "heading";
+      sheets.push({ name: named ? text.text.slice(block.from, block.to) : "", rows: named ? [] : [block] });
+    } else sheets.at(-1)?.rows.push(block);
+  }
+  return sheets;
+}

@@ -1,0 +1,1 @@
+{let[,e,c]=/\/(documents|links)\/([^/]+)$/.exec(location.pathname)??[],n=new URLSearchParams(location.search),s=/^#segment-(\d+)$/.exec(location.hash)?.[1];s&&e==="documents"&&n.set("segment",s);let t=n.size&&e==="documents"?`?${n}`:"";e&&location.replace(`../#/${e}/${c}${t}`)}

@@ -1,0 +1,132 @@
+"""How a document is laid out, over HTTP: its blocks at the offsets of its text, and its pictures."""
+
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from graph.entrypoint import Citewell
+from graph.evidence import Segment, SegmentBlock
+from tests.api.test_originals import uploaded
+from tests.unit.pictured_office import PNG, png, with_picture
+from tools.library.layout import _blocks
+from tools.parsers.raster import MOST_PIXELS
+
+DOCUMENTS = Path(__file__).parents[1] / "fixtures/documents"
+MARKDOWN = f"""# Lamps
+
+Red lamps burn.
+
+## Care
+
+- Wipe them.
+  - Twice.
+- Wait.
+
+![A lamp](data:image/png;base64,{b64encode(PNG).decode()})
+
+| Lamp | Watts |
+|---|---|
+| Red | 40 |
+
+{"Green lamps are wiped on Sundays and polished on Mondays. " * 60}
+"""
+
+
+async def laid_out(client: httpx.AsyncClient, name: str, data: bytes) -> tuple[str, dict[str, Any], str]:
+    document_id = await uploaded(client, name, data)
+    layout = (await client.get(f"/api/documents/{document_id}/layout")).json()
+    raw = (await client.get(f"/api/documents/{document_id}/raw-text")).json()
+    return document_id, layout, "".join(segment["text"] for segment in raw["segments"])
+
+
+async def test_blocks_say_what_each_part_of_the_text_is(client: httpx.AsyncClient) -> None:
+    _, layout, text = await laid_out(client, "lamps.md", MARKDOWN.encode())
+    found = [
+        (each["kind"], each.get("level", 0), each.get("header", False), text[each["start"] : each["end"]])
+        for each in layout["blocks"]
+    ]
+    assert found[:-1] == [
+        ("heading", 1, False, "Lamps"),
+        ("paragraph", 0, False, "Red lamps burn."),
+        ("heading", 2, False, "Care"),
+        ("list_item", 0, False, "- Wipe them."),
+        ("list_item", 0, False, "  - Twice."),
+        ("list_item", 0, False, "- Wait."),
+        ("paragraph", 0, False, "A lamp"),
+        ("table_row", 0, True, "Lamp | Watts"),
+        ("table_row", 0, False, "Red | 40"),
+    ]
+    assert found[-1][3].count("Sundays") == 60, "a block that segments cut is one again"
+    assert layout["media_type"] == "text/markdown"
+
+
+async def test_pictures_are_given_as_what_they_are_and_where_they_stand(client: httpx.AsyncClient) -> None:
+    document_id, layout, text = await laid_out(client, "lamps.md", MARKDOWN.encode())
+    [picture] = layout["pictures"]
+    assert text[: picture["after"]].endswith("A lamp")
+    assert (picture["alt"], picture["width"], picture["height"]) == ("A lamp", 8, 4)
+    response = await client.get(f"/api/documents/{document_id}/pictures/{picture['number']}")
+    assert (response.content, response.headers["content-type"]) == (PNG, "image/png")
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in response.headers["content-security-policy"]
+    assert (await client.get(f"/api/documents/{document_id}/pictures/1")).status_code == 404
+
+    _, layout, text = await laid_out(client, "handbook.docx", with_picture(DOCUMENTS / "handbook.docx"))
+    [picture] = layout["pictures"]
+    assert text[: picture["after"]].endswith("Each night the keeper checks:")
+    _, layout, text = await laid_out(client, "talk.pptx", with_picture(DOCUMENTS / "talk.pptx"))
+    [picture] = layout["pictures"]
+    assert picture["page_idx"] == 1
+    assert text[picture["after"] :].strip().startswith("Speaker notes")
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+        b"<html><script>alert(1)</script></html>",
+        png(8, 4)[:16] + MOST_PIXELS.to_bytes(4, "big") * 2 + png(8, 4)[24:],
+    ],
+    ids=["svg", "html", "too large"],
+)
+async def test_what_is_no_raster_picture_is_not_given(client: httpx.AsyncClient, picture: bytes) -> None:
+    document_id, layout, _ = await laid_out(client, "h.docx", with_picture(DOCUMENTS / "handbook.docx", picture))
+    assert [(each["width"], each["height"]) for each in layout["pictures"]] == [(0, 0)]
+    assert (await client.get(f"/api/documents/{document_id}/pictures/0")).status_code == 404
+
+
+async def test_rows_of_a_workbook_have_the_address_of_their_first_cell(client: httpx.AsyncClient) -> None:
+    data = (DOCUMENTS / "prices.xlsx").read_bytes()
+    _, layout, text = await laid_out(client, "prices.xlsx", data)
+    rows = [each for each in layout["blocks"] if each["kind"] == "table_row"]
+    assert [each["anchor"] for each in rows[:2]] == ["prices!A1", "prices!A2"]
+    assert [each.get("header", False) for each in rows] == [True, *[False] * (len(rows) - 1)]
+    assert text[rows[0]["start"] : rows[0]["end"]].startswith("Part | Name")
+
+
+def test_headings_that_were_stored_without_their_depth_have_that_of_their_path() -> None:
+    text = "Lamps\n\nCare\n\nWipe them."
+    blocks = (SegmentBlock(0, 5, "heading"), SegmentBlock(7, 11, "heading"), SegmentBlock(13, 23, "paragraph"))
+    segment = Segment("d", 0, 0, len(text), text, heading="Lamps > Care", blocks=blocks)
+    assert [each.get("level") for each in _blocks([segment])] == [1, 2, None]
+    plain = Segment("d", 0, 0, len(text), text)
+    assert [(each["kind"], each["end"]) for each in _blocks([plain])] == [("paragraph", len(text))]
+
+
+async def test_the_page_without_scripts_marks_the_quote_alone(citewell: Citewell, client: httpx.AsyncClient) -> None:
+    document_id, _, text = await laid_out(client, "lamps.md", MARKDOWN.encode())
+    start = text.index("lamps burn")
+    path = f"/documents/{document_id}"
+    page = (await client.get(path, params={"quote": f"{start}-{start + 10}"})).text
+    assert "Red <mark>lamps burn</mark>." in page
+    changed = (await client.get(path, params={"quote": f"{start}-{start + 10}", "check": "1"})).text
+    assert "<mark>" not in changed
+    assert "has changed since it was quoted" in changed
+    assert "<mark>" not in (await client.get(path)).text
+    assert (await client.get(path, params={"quote": "x"})).status_code == 422
+    address = page.partition('src="../')[2].partition('"')[0]
+    script = await client.get(f"/{address}")
+    assert script.headers["content-type"].startswith("text/javascript")

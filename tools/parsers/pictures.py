@@ -1,0 +1,191 @@
+"""The pictures of a file, in its order: which words stand before each, and the bytes of those that the file holds.
+
+Parsers leave pictures out, since they hold no text. A reader of the document wants to see them where they stand. What
+is elsewhere, such as the picture of a web page by its address, is never fetched: its description is in the text.
+"""
+
+import posixpath
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from lxml import etree
+from markdown_it import MarkdownIt
+
+from tools.parsers.docx_styles import W
+from tools.parsers.html import read_tree
+from tools.parsers.odf import DRAW, OpenPackage
+from tools.parsers.office_package import REL, Package, open_package
+from tools.parsers.plain import decode
+
+MOST_PICTURES = 500  # of one file
+_BEFORE = 80  # characters before a picture by which its place is found
+_LONGEST_ALT = 300
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_WORD_PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}docPr"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_VML = "{urn:schemas-microsoft-com:vml}imagedata"
+_XLINK = "{http://www.w3.org/1999/xlink}href"
+_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_DATA = re.compile(
+    r"data:image/(?:png|jpe?g|gif|webp)\s*(?:;[\w=.-]*)*;base64,(?P<data>[A-Za-z0-9+/=%\s]+)", re.IGNORECASE
+)
+_SILENT = frozenset({"script", "style", "noscript", "template", "head"})
+
+
+class Picture(NamedTuple):
+    """A picture, with the words before it, or the slide that it is on, counting from 0."""
+
+    before: str
+    alt: str
+    data: bytes
+    page_idx: int | None = None
+
+
+def pictures_in(data: bytes, media_type: str) -> list[Picture]:
+    """Return the pictures of a file, at most ``MOST_PICTURES``; none of a format whose pictures are not read.
+
+    Raises UnreadableDocument if the file is broken. Takes CPU time: run it in a thread.
+    """
+    found: Iterator[Picture] = iter(())
+    if "wordprocessingml" in media_type or "ms-word" in media_type:
+        found = _in_word(open_package(data, f"{W}document", "a Word document"))
+    elif "presentationml" in media_type or "ms-powerpoint" in media_type:
+        found = _in_slides(open_package(data, f"{_P}presentation", "a PowerPoint presentation"))
+    elif media_type.startswith("application/vnd.oasis.opendocument."):
+        if "spreadsheet" not in media_type:
+            found = _in_open_document(OpenPackage(data))
+    elif media_type in ("text/html", "application/xhtml+xml"):
+        found = _in_html(read_tree(data))
+    elif media_type in ("text/markdown", "text/mdx"):
+        found = _in_markdown(decode(data))
+    return [picture for _, picture in zip(range(MOST_PICTURES), found, strict=False)]
+
+
+class _Said:
+    """The last words of a walk through a file."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[str] = deque()
+        self._length = 0
+
+    def say(self, words: str | None) -> None:
+        if not words:
+            return
+        self._pieces.append(words[-_BEFORE:])
+        self._length += len(self._pieces[-1])
+        while self._length - len(self._pieces[0]) > _BEFORE:
+            self._length -= len(self._pieces.popleft())
+
+    def __str__(self) -> str:
+        return "".join(self._pieces)[-_BEFORE:]
+
+
+def _alt(words: str | None) -> str:
+    return " ".join((words or "").split())[:_LONGEST_ALT]
+
+
+def _in_word(package: Package) -> Iterator[Picture]:
+    root: Any = package.xml(package.main)
+    related = package.related(package.main)
+    said, alt = _Said(), ""
+    walker = etree.iterwalk(root, events=("start",))
+    for _, element in walker:
+        tag = element.tag
+        if tag == f"{W}t":
+            said.say(element.text)
+        elif tag in (_FALLBACK, f"{W}del", f"{W}moveFrom"):
+            walker.skip_subtree()
+        elif tag == _WORD_PICTURE:
+            alt = element.get("descr") or element.get("title") or ""
+        elif tag in (f"{_A}blip", _VML):
+            target = related.get(element.get(f"{{{REL}}}embed") or element.get(f"{{{REL}}}id") or "")
+            if target is not None and target.kind == "image":
+                yield Picture(str(said), _alt(alt), package.data(target.target))
+                alt = ""
+
+
+def _in_slides(package: Package) -> Iterator[Picture]:
+    root: Any = package.xml(package.main)
+    related = package.related(package.main)
+    for index, each in enumerate(root.iterfind(f"{_P}sldIdLst/{_P}sldId")):
+        target = related.get(each.get(f"{{{REL}}}id") or "")
+        slide = package.xml(target.target) if target is not None else None
+        if slide is None or target is None or slide.get("show") in ("0", "false"):
+            continue
+        own = package.related(target.target)
+        for shape in slide.iter(f"{_P}pic"):
+            blip = next(shape.iter(f"{_A}blip"), None)
+            image = own.get(blip.get(f"{{{REL}}}embed") or "") if blip is not None else None
+            if image is not None and image.kind == "image":
+                properties = next(shape.iter(f"{_P}cNvPr"), None)
+                alt = properties.get("descr") if properties is not None else ""
+                yield Picture("", _alt(alt), package.data(image.target), index)
+
+
+def _in_open_document(package: OpenPackage) -> Iterator[Picture]:
+    root: Any = package.xml("content.xml")
+    if root is None:
+        return
+    said = _Said()
+    page = -1
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "end":
+            said.say(element.tail)
+            continue
+        if element.tag == f"{DRAW}page":
+            page += 1
+        said.say(element.text if not str(element.tag).startswith(_SVG) else None)
+        if element.tag != f"{DRAW}image":
+            continue
+        name = posixpath.normpath(unquote(element.get(_XLINK) or ""))
+        frame = element.getparent()
+        alt = frame.findtext(f"{_SVG}desc") or frame.findtext(f"{_SVG}title") if frame is not None else ""
+        if name.startswith(("Pictures/", "media/")):
+            yield Picture("" if page >= 0 else str(said), _alt(alt), package.data(name), page if page >= 0 else None)
+
+
+def _in_html(root: Any) -> Iterator[Picture]:
+    said = _Said()
+    walker = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walker:
+        if event == "end":
+            said.say(element.tail)
+        elif element.tag in _SILENT:
+            walker.skip_subtree()
+        elif element.tag == "img":
+            said.say(element.get("alt"))  # which is part of the text
+            data = _inline(element.get("src") or "")
+            if data is not None:
+                yield Picture(str(said), _alt(element.get("alt")), data)
+        else:
+            said.say(element.text)
+
+
+def _in_markdown(text: str) -> Iterator[Picture]:
+    said = _Said()
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        if token.type in ("fence", "code_block"):
+            said.say(token.content)
+        for each in token.children or ():
+            words = "".join(part.content for part in each.children or ()) if each.type == "image" else each.content
+            said.say(words)
+            data = _inline(str(each.attrs.get("src") or "")) if each.type == "image" else None
+            if data is not None:
+                yield Picture(str(said), _alt(words), data)
+
+
+def _inline(address: str) -> bytes | None:
+    """Return the bytes of a picture that is written in its own address."""
+    found = _DATA.fullmatch(address.strip())
+    if found is None:
+        return None
+    try:
+        return b64decode("".join(unquote(found["data"]).split()), validate=True)
+    except (Base64Error, ValueError):
+        return None
