@@ -19,6 +19,8 @@ from graph.evidence import (
     Identity,
     Message,
     Outcome,
+    PagesRead,
+    Refusal,
     Section,
     SectionClaim,
     Source,
@@ -187,6 +189,8 @@ class SessionMessage(Body):
     claims: list[SectionClaim] = Field(default=[])
     assessment: Assessment | None = None
     disagreements: list[Disagreement] = Field(default=[])
+    refusal: Refusal | None = Field(default=None, description="What an answer that abstained says, in parts.")
+    pages: PagesRead | None = Field(default=None, description="What was read of the selected documents.")
     spent: dict[str, Spent] = Field(default={})
     cost: Cost | None = Field(default=None, description="What an answer cost, as far as its models have prices.")
 
