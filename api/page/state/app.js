@@ -2,7 +2,7 @@
 
 import { Client, Problem } from "../api/client.js";
 import { words } from "../words/index.js";
-import { said } from "../words/problems.js";
+import { advice, said } from "../words/problems.js";
 import { Cell } from "./cell.js";
 import { Conversation } from "./conversation.js";
 import { Selection } from "./selection.js";
@@ -94,7 +94,7 @@ export class App {
     if (!(error instanceof Problem)) throw error;
     if (error.status === 401) return;
     const retry = again && error.retryable ? { again } : {};
-    this.notice.set({ kind: "failed", text: said(error), suggestion: error.suggestion, ...retry });
+    this.notice.set({ kind: "failed", text: said(error), suggestion: advice(error), ...retry });
   }
 
   /** Read what there is: the session that the address names, the others, and the models. */
@@ -103,11 +103,17 @@ export class App {
     if (this.client.workspace) await known; // it may be gone, and the session is in it
     await Promise.all([
       known,
-      this.attempt(async () => this.person.set(await this.client.json("api/me"))),
+      this.attempt(async () => this.meet(await this.client.json("api/me"))),
       this.openAddressed(),
       this.sessions.read(),
       this.attempt(async () => this.models.set(await this.client.models())),
     ]);
+  }
+
+  /** Take note of whom the server takes this browser for, and of what it can do for them. @param {import("../api/types.js").Account} person */
+  meet(person) {
+    this.person.set(person);
+    this.selection.webOffered.set(person.web !== false);
   }
 
   /** Take up what another tab has done. @param {import("./tabs.js").Told} told */

@@ -33,6 +33,8 @@ export class Selection {
     /** @type {Cell<Options>} */
     this.options = new Cell(kept());
     this.options.watch((options) => localStorage.setItem(KEPT, JSON.stringify(options)));
+    /** Whether a search outside of the library is set up, as far as it is known. */
+    this.webOffered = new Cell(true);
     /** The models there are, the deployment's own first. @type {import("../api/types.js").Model[]} */
     this.models = [];
     /** The session whose pages these are; null for one that is yet to begin. @type {string | null} */
@@ -162,7 +164,7 @@ export class Selection {
       only_selected_pages: limited,
       search: limited || library ? "auto" : "off",
       // "fallback" asks the web only where the pages and the library had nothing.
-      web: limited || !web ? "off" : library ? "fallback" : "also",
+      web: limited || !web || !this.webOffered.value ? "off" : library ? "fallback" : "also",
       ...(this.passage.value ? { selected_text: this.passage.value.text } : {}),
       ...(model ? { model } : {}),
       ...(thinking && this.thinks ? { thinking } : {}),

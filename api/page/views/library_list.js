@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
-import { said } from "../words/problems.js";
+import { advice, said } from "../words/problems.js";
 import { documentRow } from "./library_row.js";
 
 /** @typedef {import("../state/library.js").Library} Library */
@@ -145,7 +145,7 @@ export function libraryList(app, library, actions) {
  * @returns {State | null}
  */
 function stateOf({ items, loading, problem }, none, failed, again) {
-  if (problem) return { text: [failed, said(problem), problem.suggestion].filter(Boolean).join(" "), again };
+  if (problem) return { text: [failed, said(problem), advice(problem)].filter(Boolean).join(" "), again };
   if (loading) return items.length ? null : { text: words.library.loading, again: null };
   return items.length ? null : { text: none, again: null };
 }

@@ -5,7 +5,7 @@ import { change, fill, h } from "../dom.js";
 import { DocumentTexts } from "../state/document.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
-import { said } from "../words/problems.js";
+import { advice, said } from "../words/problems.js";
 import { iconButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 import { readerLinks } from "./reader_links.js";
@@ -140,7 +140,7 @@ export function reader(app, place) {
       failed,
       h("p", null, words.reader.failed),
       h("p", { class: "muted" }, said(error)),
-      error.suggestion && h("p", { class: "muted" }, error.suggestion),
+      advice(error) && h("p", { class: "muted" }, advice(error)),
       again,
     );
     failed.hidden = false;

@@ -24,15 +24,21 @@ export function selectionOptions(app) {
   function show() {
     const { options, limited, limitable, thinks } = selection;
     for (const name of /** @type {SwitchName[]} */ (Object.keys(switches))) {
-      const idle = limited && (name === "library" || name === "web");
-      const hint = idle ? words.selection.hints.limited : words.selection.hints[name];
-      change(switches[name], { "aria-pressed": options.value[name] ? "true" : "false", disabled: idle, title: hint });
+      const missing = name === "web" && !selection.webOffered.value;
+      const idle = missing || (limited && (name === "library" || name === "web"));
+      const { hints } = words.selection;
+      const hint = missing ? hints.noWeb : idle ? hints.limited : hints[name];
+      const pressed = options.value[name] && !missing ? "true" : "false";
+      change(switches[name], { "aria-pressed": pressed, disabled: idle, title: hint });
+      switches[name].classList.toggle("missing", missing);
+      if (name === "web") said(switches.web, missing ? words.selection.noWeb : words.selection.web);
     }
     switches.only.hidden = !limitable;
     switches.thinking.hidden = !thinks;
     model.value = options.value.model;
   }
   selection.options.watch(show);
+  selection.webOffered.watch(show);
   selection.pages.watch(show);
   selection.passage.watch(show);
   app.models.watch((models) => {
@@ -53,9 +59,15 @@ function switchOf(app, name) {
     "button",
     { type: "button", class: "small switch", onclick },
     icon(DRAWINGS[name]),
-    words.selection[name],
+    h("span", { class: "name" }, words.selection[name]),
     check,
   );
+}
+
+/** Name a switch. @param {HTMLElement} element @param {string} name */
+function said(element, name) {
+  const shown = element.querySelector(".name");
+  if (shown && shown.textContent !== name) shown.textContent = name;
 }
 
 /** @param {App} app */

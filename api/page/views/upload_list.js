@@ -4,7 +4,7 @@ import { fill, h } from "../dom.js";
 import { omissionsOf, warningsOf } from "../text/omissions.js";
 import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
-import { said } from "../words/problems.js";
+import { advice, said } from "../words/problems.js";
 import { icon } from "./icons.js";
 import { select } from "./selection_pages.js";
 
@@ -131,7 +131,7 @@ function uploadRow(app, uploads) {
     const warnings = warningsOf(added?.warnings).join(" ");
     const omissions = unpacked ? refusalsOf(unpacked) : omissionsOf(added?.left_out).join(" ");
     why.hidden = !problem && !omissions && !warnings;
-    const suggestion = problem?.code === "unreachable" ? words.uploads.unreachableSuggestion : problem?.suggestion;
+    const suggestion = problem?.code === "unreachable" ? words.uploads.unreachableSuggestion : problem && advice(problem);
     fill(
       why,
       problem && reasonOf(problem),

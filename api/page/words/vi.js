@@ -1,6 +1,8 @@
 /** The interface in Vietnamese. */
 
+import { problems } from "./problems/vi.js";
 import { proof } from "./proof/vi.js";
+import { apart, reasons } from "./reasons/vi.js";
 import { run } from "./run/vi.js";
 
 /** @type {import("./index.js").Words} */
@@ -49,7 +51,7 @@ export const vi = {
     versions: { question: "Các phiên bản của câu hỏi", answer: "Các phiên bản của câu trả lời" },
     previous: "Phiên bản trước",
     following: "Phiên bản sau",
-    pages: (count) => `${count} trang đã chọn`,
+    pages: (count) => `${count} tài liệu đã chọn`,
     passage: "Đoạn đã đánh dấu",
     ended: { answered: "Câu trả lời đã xong.", abstained: "Không tìm thấy câu trả lời.", cancelled: "Câu trả lời đã bị dừng.", failed: "Không trả lời được." },
   },
@@ -95,7 +97,6 @@ export const vi = {
     cited: (/** @type {number} */ count) => `${count} nguồn được trích dẫn`,
     alsoRead: (/** @type {number} */ count) => `đã đọc thêm ${count}`,
     onlyRead: "Đã đọc, không trích dẫn",
-    disputed: " theo một nguồn; nguồn khác nói khác",
     page: (number) => `tr. ${number}`,
     slide: (number) => `trang chiếu ${number}`,
     sheet: (name) => `trang tính ${name}`,
@@ -115,12 +116,15 @@ export const vi = {
     ungrounded: "Theo kiến thức riêng của mô hình, không phải từ tài liệu của bạn",
     limits: {
       failed: {
-        page: "Không tìm kiếm được trong các trang đã chọn.",
+        page: "Không tìm kiếm được trong các tài liệu đã chọn.",
         search: "Không tìm kiếm được trong thư viện của bạn.",
         web: "Không tìm kiếm được trên web.",
+        servers: "Không hỏi được một máy chủ được kết nối.",
+        noWeb: "Chưa tìm trên web: ở đây chưa thiết lập tìm kiếm trên web.",
       },
       part: (title, read, of) => `“${title}” chỉ được đọc một phần: ${read}/${of} đoạn.`,
-      unread: (count) => `${count} trang đã chọn không được đọc: không tìm thấy, hoặc không còn đủ chỗ.`,
+      unread: (count) => `${count} tài liệu đã chọn không được đọc: không tìm thấy, hoặc không còn đủ chỗ.`,
+      parts: (count, of) => `${count} trong ${of} tài liệu đã chọn chỉ được đọc một phần.`,
     },
     since: "Kể từ khi có câu trả lời này:",
     changes: {
@@ -131,6 +135,9 @@ export const vi = {
     },
   },
   proof,
+  reasons,
+  problems,
+  apart,
   reader: {
     label: "Tài liệu",
     text: "Nội dung tài liệu",
@@ -170,11 +177,11 @@ export const vi = {
   library: {
     label: "Thư viện", open: "Thư viện", search: "Tìm trong tiêu đề và nội dung", titles: "Tài liệu",
     texts: "Tìm thấy trong nội dung", selected: "Đã chọn",
-    selectedCount: (count) => (count ? `Đã chọn ${count} trang` : "Chưa chọn trang nào"),
+    selectedCount: (count) => (count ? `Đã chọn ${count} tài liệu` : "Chưa chọn tài liệu nào"),
     found: (count) => (count ? `${count} tài liệu` : "Không tìm thấy gì"),
     searching: "Đang tìm…", loading: "Đang đọc thư viện…", more: "Xem thêm", none: "Không có tiêu đề nào chứa những từ này.",
     noneInTexts: "Không tài liệu nào có nội dung này.", empty: "Thư viện của bạn còn trống",
-    invitation: "Hãy thêm tệp hoặc dán văn bản: câu trả lời sẽ lấy từ đó, mọi trích dẫn đều được chứng minh. Bạn cũng có thể thả tệp vào bất cứ đâu trên trang này.",
+    invitation: "Hãy thêm tệp hoặc dán văn bản: câu trả lời sẽ lấy từ đó, mọi trích dẫn đều được chứng minh. Bạn cũng có thể thả tệp vào bất cứ đâu ở đây.",
     failed: "Không đọc được thư viện.", searchFailed: "Không tìm được trong nội dung.", done: "Xong", read: "Đọc",
     readTitle: (title) => `Đọc ${title}`,
     delete: "Xóa",
@@ -217,12 +224,12 @@ export const vi = {
     tellRefused: (name, reason) => `${name} bị từ chối: ${reason}`,
   },
   selection: {
-    label: "Nguồn cho câu trả lời", add: "Thêm trang",
+    label: "Nguồn cho câu trả lời", add: "Thêm tài liệu",
     removeTitle: (title) => `Bỏ ${title}`,
-    unnamed: "Trang không có tiêu đề", gone: "Trang đã xóa", goneHint: "Trang này đã bị xóa, hoặc bạn không còn quyền đọc.",
+    unnamed: "Tài liệu không có tiêu đề", gone: "Tài liệu đã xóa", goneHint: "Tài liệu này đã bị xóa, hoặc bạn không còn quyền đọc.",
     passage: "Đoạn đã đánh dấu",
     passageOf: (title) => `Đánh dấu trong ${title}`,
-    removePassage: "Bỏ đoạn đã đánh dấu", library: "Tìm trong thư viện", web: "Web", only: "Chỉ các trang này",
+    removePassage: "Bỏ đoạn đã đánh dấu", library: "Tìm trong thư viện", web: "Web", noWeb: "Web (chưa thiết lập)", only: "Chỉ các tài liệu này",
     thinking: "Suy nghĩ", model: "Mô hình",
     hints: {
       library: "Tìm câu trả lời trong toàn bộ thư viện",
@@ -230,8 +237,9 @@ export const vi = {
       only: "Chỉ trả lời từ phần đã chọn, không dùng phần còn lại của thư viện hay web",
       thinking: "Để mô hình suy nghĩ trước khi trả lời",
       limited: "Không dùng: chỉ trả lời từ phần đã chọn",
+      noWeb: "Ở đây chưa thiết lập tìm kiếm trên web, nên không thể hỏi web",
     },
-    full: (most) => `Chỉ chọn được tối đa ${most} trang.`,
+    full: (most) => `Chỉ chọn được tối đa ${most} tài liệu.`,
   },
   sessions: {
     label: "Phiên",

@@ -1,6 +1,8 @@
 /** The interface in Chinese. */
 
+import { problems } from "./problems/zh.js";
 import { proof } from "./proof/zh.js";
+import { apart, reasons } from "./reasons/zh.js";
 import { run } from "./run/zh.js";
 
 /** @type {import("./index.js").Words} */
@@ -49,7 +51,7 @@ export const zh = {
     versions: { question: "问题的各个版本", answer: "回答的各个版本" },
     previous: "上一版本",
     following: "下一版本",
-    pages: (count) => `${count} 个所选页面`,
+    pages: (count) => `${count} 个所选文档`,
     passage: "标记的段落",
     ended: { answered: "回答完毕。", abstained: "没有找到答案。", cancelled: "回答已停止。", failed: "回答失败。" },
   },
@@ -95,7 +97,6 @@ export const zh = {
     cited: (/** @type {number} */ count) => `引用了 ${count} 个来源`,
     alsoRead: (/** @type {number} */ count) => `另读了 ${count} 个`,
     onlyRead: "读过但未引用",
-    disputed: "，但另一来源说法不同",
     page: (number) => `第 ${number} 页`,
     slide: (number) => `第 ${number} 张幻灯片`,
     sheet: (name) => `工作表 ${name}`,
@@ -115,12 +116,15 @@ export const zh = {
     ungrounded: "出自模型自身的知识，而非您的文档",
     limits: {
       failed: {
-        page: "未能在所选页面中搜索。",
+        page: "未能在所选文档中搜索。",
         search: "未能搜索您的资料库。",
         web: "未能搜索网络。",
+        servers: "未能询问一个已连接的服务器。",
+        noWeb: "没有搜索网络：这里没有设置网络搜索。",
       },
       part: (title, read, of) => `“${title}”只读了一部分：${of} 段中的 ${read} 段。`,
-      unread: (count) => `${count} 个所选页面没有读取：未找到，或已超出篇幅。`,
+      unread: (count) => `${count} 个所选文档没有读取：未找到，或已超出篇幅。`,
+      parts: (count, of) => `所选的 ${of} 个文档中有 ${count} 个只读取了一部分。`,
     },
     since: "自回答以来：",
     changes: {
@@ -131,6 +135,9 @@ export const zh = {
     },
   },
   proof,
+  reasons,
+  problems,
+  apart,
   reader: {
     label: "文档",
     text: "文档正文",
@@ -169,10 +176,10 @@ export const zh = {
   run,
   library: {
     label: "资料库", open: "资料库", search: "搜索标题和正文", titles: "文档", texts: "正文中的匹配", selected: "已选",
-    selectedCount: (count) => (count ? `已选 ${count} 个页面` : "未选页面"),
+    selectedCount: (count) => (count ? `已选 ${count} 个文档` : "未选文档"),
     found: (count) => (count ? `${count} 份文档` : "没有找到"),
     searching: "正在搜索…", loading: "正在读取资料库…", more: "显示更多", none: "没有标题含有这些词。", noneInTexts: "没有文档的正文提到这些内容。", empty: "资料库还是空的",
-    invitation: "添加文件或粘贴文本：回答将取自其中，每条引用都有据可查。也可以把文件拖到本页任意位置。", failed: "无法读取资料库。", searchFailed: "无法搜索正文。", done: "完成",
+    invitation: "添加文件或粘贴文本：回答将取自其中，每条引用都有据可查。也可以把文件拖到此处任意位置。", failed: "无法读取资料库。", searchFailed: "无法搜索正文。", done: "完成",
     read: "阅读",
     readTitle: (title) => `阅读“${title}”`,
     delete: "删除",
@@ -212,19 +219,20 @@ export const zh = {
     tellRefused: (name, reason) => `${name} 被拒绝：${reason}`,
   },
   selection: {
-    label: "回答所依据的内容", add: "添加页面",
+    label: "回答所依据的内容", add: "添加文档",
     removeTitle: (title) => `移除“${title}”`,
-    unnamed: "无标题页面", gone: "已删除的页面", goneHint: "该页面已删除，或您已无权阅读。", passage: "标记的段落",
+    unnamed: "无标题文档", gone: "已删除的文档", goneHint: "该文档已删除，或您已无权阅读。", passage: "标记的段落",
     passageOf: (title) => `标记于“${title}”`,
-    removePassage: "移除标记的段落", library: "搜索资料库", web: "网络", only: "仅限这些页面", thinking: "思考", model: "模型",
+    removePassage: "移除标记的段落", library: "搜索资料库", web: "网络", noWeb: "网络（未设置）", only: "仅限这些文档", thinking: "思考", model: "模型",
     hints: {
       library: "在整个资料库中寻找答案",
       web: "资料库中找不到时搜索网络",
       only: "只根据所选内容回答，不用资料库其余部分和网络",
       thinking: "让模型先思考再回答",
       limited: "未使用：只根据所选内容回答",
+      noWeb: "这里没有设置网络搜索，因此无法搜索网络",
     },
-    full: (most) => `最多可选 ${most} 个页面。`,
+    full: (most) => `最多可选 ${most} 个文档。`,
   },
   sessions: {
     label: "会话",

@@ -24,6 +24,7 @@ const COMMON = {
   format: "esm",
   minify: true,
   target: "es2022",
+  charset: "utf8",
   legalComments: "none",
   write: false,
   metafile: true,
