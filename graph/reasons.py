@@ -97,6 +97,17 @@ def texts(reasons: Iterable[Why]) -> list[str]:
     return [each["text"] for each in reasons]
 
 
+def reasons_markdown() -> str:
+    """Return the table of docs/reasons.md: each code with what it is said of, its parts and its sentence."""
+    head = ["| Code | Said of | Parts | Text |", "|---|---|---|---|"]
+    rows = [
+        f"| `{code}` | {SAID_OF[kind.said_of]} | {', '.join(f'`{name}`: {what}' for name, what in kind.parts) or '-'} | "
+        f"{kind.text} |"
+        for code, kind in REASONS.items()
+    ]
+    return "\n".join([*head, *rows])
+
+
 def _changes(*sides: Part) -> str:
     """Write pairs of what a source says and what a claim says instead, either of them empty where it says nothing."""
     pairs = zip(sides[::2], sides[1::2], strict=True)
@@ -122,6 +133,16 @@ def _assessed(supported: Part, contradicted: Part, unsupported: Part, unverified
     return f"{counted}; {covered:.0%} of the question's words are taken up"
 
 
+SAID_OF: dict[str, str] = {
+    "claim": "a claim",
+    "sources": "sources that disagree",
+    "decision": "the decision to search",
+    "query": "another query",
+    "dropped": "what was dropped",
+    "search": "a search",
+    "fallback": "what was done instead",
+    "answer": "an answer",
+}
 REASONS: dict[str, Kind] = {
     IN_WORDS: Kind("claim", "what a model or a plugin says in its own words"),
     # Why a claim has its verdict, by code that compares texts.

@@ -13,7 +13,7 @@ import { SIGNS } from "./verdicts.js";
 /** Say how many statements have which verdict, and where no model wrote them. @param {Answer} answer */
 export function verdictLine(answer) {
   const counts = countsOf(answer);
-  const disagree = answer.disagreements.length; // what a source says is proven, and still another denies it
+  const disagree = answer.disagreements.length > 0; // nothing is green then: the amber line above says so
   const parts = /** @type {Verdict[]} */ (Object.keys(SIGNS))
     .filter((verdict) => counts[verdict])
     .map((verdict) => h(
@@ -22,7 +22,6 @@ export function verdictLine(answer) {
       icon(SIGNS[verdict]),
       words.answer.claims[verdict](counts[verdict] ?? 0),
     ));
-  if (disagree) parts.unshift(h("li", { class: "disputed" }, icon("unsure"), words.apart.disputed(disagree)));
   if (answer.family === "extractive" && quotesIn(answer)) parts.push(h("li", null, icon("book"), words.answer.extractive));
   return parts.length ? h("ul", { class: "verdicts" }, parts) : null;
 }

@@ -18,7 +18,7 @@ import { icon } from "./icons.js";
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map((each) => h("li", null, sidesOf(app, answer, each) ?? bare(app, answer, each)));
-  const title = h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.answer.disagreements));
+  const title = h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.apart.disputed(answer.disagreements.length)));
   return h("section", { class: "panel disagreements" }, title, h("ul", null, told));
 }
 

@@ -103,7 +103,6 @@ export const ar = {
     page: (number) => `ص ${number}`,
     slide: (number) => `الشريحة ${number}`,
     sheet: (name) => `ورقة ${name}`,
-    disagreements: "المصادر مختلفة",
     claims: {
       supported: (count) => n(count, "عبارة ثابتة", "عبارتان ثابتتان", "عبارات ثابتة", "عبارة ثابتة"),
       unverified: (count) => `${count} غير متحقق منها`,

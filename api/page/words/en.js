@@ -97,7 +97,6 @@ export const en = {
     page: (/** @type {string} */ number) => `p. ${number}`,
     slide: (/** @type {string} */ number) => `slide ${number}`,
     sheet: (/** @type {string} */ name) => `sheet ${name}`,
-    disagreements: "Sources disagree",
     claims: {
       supported: (/** @type {number} */ count) => n(count, "statement supported", "statements supported"),
       unverified: (/** @type {number} */ count) => `${count} unverified`,

@@ -100,7 +100,6 @@ export const vi = {
     page: (number) => `tr. ${number}`,
     slide: (number) => `trang chiếu ${number}`,
     sheet: (name) => `trang tính ${name}`,
-    disagreements: "Các nguồn mâu thuẫn nhau",
     claims: {
       supported: (count) => `${count} khẳng định có căn cứ`,
       unverified: (count) => `${count} chưa xác minh`,

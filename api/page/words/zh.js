@@ -100,7 +100,6 @@ export const zh = {
     page: (number) => `第 ${number} 页`,
     slide: (number) => `第 ${number} 张幻灯片`,
     sheet: (name) => `工作表 ${name}`,
-    disagreements: "来源互相矛盾",
     claims: {
       supported: (count) => `${count} 条论断有依据`,
       unverified: (count) => `${count} 条未证实`,

@@ -1,5 +1,7 @@
 /** Why something is so, by the server's codes, in Arabic. */
 
+import { n } from "../arabic_numbers.js";
+
 /** @type {import("../index.js").Words["reasons"]} */
 export const reasons = {
   part_of_sentence: "هذا جزء من جملة أطول في المصدر.",
@@ -95,7 +97,7 @@ export const apart = {
       claims_not_supported: "كُتبت إجابة، لكن لم يثبت منها شيء. لم يُبحث في مكتبتك لأن ذلك متوقف.",
     },
   },
-  disputed: (count) => `تختلف المصادر في ${count} من النقاط`,
+  disputed: (count) => `تختلف المصادر في ${n(count, "نقطة واحدة", "نقطتين", "نقاط", "نقطة")}`,
   newest: "الأحدث",
   dated: (day) => `بتاريخ ${day}`,
   added: (day) => `أُضيف في ${day}`,
