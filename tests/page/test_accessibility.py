@@ -230,7 +230,7 @@ async def test_the_main_job_with_the_keyboard_alone(chromium_page: Visits, model
     await expect(reader).to_be_hidden()
     await expect(marker(page).first).to_be_focused()
 
-    await keys.reach(page.get_by_role("button", name="Add pages"))
+    await keys.reach(page.get_by_role("button", name="Add documents"))
     await keys.press("Enter")
     library = page.get_by_role("dialog", name="Library")
     await expect(library.get_by_role("searchbox")).to_be_focused()
@@ -240,10 +240,10 @@ async def test_the_main_job_with_the_keyboard_alone(chromium_page: Visits, model
     await expect(library.get_by_text("1 page selected")).to_be_visible()
     await keys.press("Escape")
     await expect(library).to_be_hidden()
-    await expect(page.get_by_role("button", name="Add pages")).to_be_focused()
+    await expect(page.get_by_role("button", name="Add documents")).to_be_focused()
     await keys.reach(page.get_by_role("button", name=re.compile("^Remove ")), "Shift+Tab")
     await keys.press("Enter")
-    await expect(page.get_by_role("button", name="Add pages")).to_be_focused()
+    await expect(page.get_by_role("button", name="Add documents")).to_be_focused()
 
     await keys.reach(page.get_by_role("link", name="Another matter"), "Shift+Tab")
     await keys.press("Enter")

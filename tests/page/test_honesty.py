@@ -7,11 +7,11 @@ import json
 import re
 from typing import Any
 
-from playwright.async_api import Locator, Page, Route, expect
+from playwright.async_api import Locator, Page, expect
 
 from graph.evidence import Identity
 from tests.api.conftest import new_session
-from tests.page.browsing import Visits
+from tests.page.browsing import Visits, offering_web
 from tests.page.sites import Site
 from tests.page.test_asking import answered, ask
 from tests.page.test_library import DROP
@@ -71,12 +71,7 @@ async def test_b_a_web_search_that_is_not_set_up_is_not_offered(chromium_page: V
     assert (await sent.value).post_data_json["web"] == "off"
     await answered(asked)
     await expect(asked.get_by_text("web", exact=False)).to_have_count(0)
-
-    async def with_web(route: Route) -> None:
-        reply = await route.fetch()
-        await route.fulfill(response=reply, json={**await reply.json(), "web": True})
-
-    await page.route("**/api/me", with_web)
+    await offering_web(page)
     await page.reload()
     await expect(page.get_by_role("button", name="Web", exact=True)).to_have_attribute("aria-pressed", "true")
 

@@ -12,7 +12,7 @@ from playwright.async_api import Locator, Page, Request, Route, expect
 from tests.api.conftest import HANDBOOK, TRAVEL, new_session, with_model
 from tests.api.reading import events_of
 from tests.page.axe import accessible
-from tests.page.browsing import NARROW, Visits
+from tests.page.browsing import NARROW, Visits, offering_web
 from tests.page.sites import Site, site_of
 from tools.settings import Settings
 
@@ -52,7 +52,7 @@ def switch(page: Page, name: str) -> Locator:
 
 
 async def open_library(page: Page) -> Locator:
-    await page.get_by_role("button", name="Add pages").click()
+    await page.get_by_role("button", name="Add documents").click()
     await expect(shelf(page).get_by_role("checkbox").first).to_be_visible()
     return shelf(page)
 
@@ -132,14 +132,14 @@ async def test_pages_are_found_by_title_and_text_asked_of_and_saved_with_the_ses
     await expect(found).to_contain_text("It is one month during probation.")
     await expect(library.get_by_role("status").filter(has_text="1 document")).to_have_count(1)
     await found.get_by_role("checkbox").check()
-    await expect(library.get_by_text("2 pages selected")).to_be_visible()
+    await expect(library.get_by_text("2 documents selected")).to_be_visible()
     await search.fill("zyzzyva")
     await expect(library.get_by_text("No text says this.")).to_be_visible()
     await page.keyboard.press("Escape")  # clears the field, as in any field of this kind
     await expect(titles.get_by_role("checkbox", name="Travel policy")).to_be_checked()
     await page.keyboard.press("Escape")
     await expect(library).to_be_hidden()
-    await expect(page.get_by_role("button", name="Add pages")).to_be_focused()
+    await expect(page.get_by_role("button", name="Add documents")).to_be_focused()
 
     body = await asked(page, "How long is the notice period?")
     assert body["page_ids"] == [TRAVEL, HANDBOOK]
@@ -168,8 +168,10 @@ async def test_pages_are_found_by_title_and_text_asked_of_and_saved_with_the_ses
 async def test_where_to_look_is_switched_kept_and_left_to_the_pages_alone(
     chromium_page: Visits, extractive_site: Site
 ) -> None:
-    page = await chromium_page(extractive_site.url)
-    await expect(switch(page, "Only these pages")).to_be_hidden()
+    page = await chromium_page(extractive_site.url, go=False)
+    await offering_web(page)
+    await page.goto(extractive_site.url)
+    await expect(switch(page, "Only these documents")).to_be_hidden()
     await expect(page.get_by_role("combobox", name="Model")).to_be_hidden()
     await expect(switch(page, "Think")).to_be_hidden()
     await switch(page, "Web").click()
@@ -187,7 +189,7 @@ async def test_where_to_look_is_switched_kept_and_left_to_the_pages_alone(
 
     async with page.expect_response(lambda each: each.request.method == "PATCH"):
         await select(page, "Travel policy")
-    await switch(page, "Only these pages").click()
+    await switch(page, "Only these documents").click()
     await expect(switch(page, "Web")).to_be_disabled()
     await expect(switch(page, "Search library")).to_be_disabled()
     body = await asked(page, "How many days of annual leave does an employee get?")
@@ -199,7 +201,7 @@ async def test_where_to_look_is_switched_kept_and_left_to_the_pages_alone(
     assert messages[-1]["outcome"] == "abstained"
     # Without a page there is nothing that alone could answer: the question is asked as if it had never been limited.
     await page.get_by_role("button", name="Remove Travel policy").click()
-    await expect(switch(page, "Only these pages")).to_be_hidden()
+    await expect(switch(page, "Only these documents")).to_be_hidden()
     await expect(switch(page, "Web")).to_be_enabled()
     body = await asked(page, "When does unused leave lapse?")
     assert body["only_selected_pages"] is False
@@ -208,9 +210,11 @@ async def test_where_to_look_is_switched_kept_and_left_to_the_pages_alone(
 async def test_the_model_is_chosen_and_one_that_is_gone_is_forgotten(
     chromium_page: Visits, model_site: Site, module_settings: Settings
 ) -> None:
-    page = await chromium_page(model_site.url)
+    page = await chromium_page(model_site.url, go=False)
+    await offering_web(page)
+    await page.goto(model_site.url)
     model = page.get_by_role("combobox", name="Model")
-    await expect(model.get_by_role("option")).to_have_text(["scripted", re.compile("^Extractive")])
+    await expect(model.get_by_role("option")).to_have_text(["scripted", re.compile("^Quotes of the documents")])
     await expect(switch(page, "Think")).to_be_hidden()  # it has no thinking model
     await model.select_option(index=1)
     body = await asked(page, "When does unused leave lapse?")
@@ -247,7 +251,7 @@ async def test_a_marked_passage_can_be_put_away(chromium_page: Visits, extractiv
     await text.evaluate("(element) => getSelection().selectAllChildren(element)")
     await page.get_by_role("button", name="Ask about this").click()
     await expect(chip(page, "Marked passage: ")).to_be_visible()
-    await expect(switch(page, "Only these pages")).to_be_visible()
+    await expect(switch(page, "Only these documents")).to_be_visible()
     await page.get_by_role("button", name="Remove the marked passage").click()
     await expect(chip(page, "Marked passage: ")).to_have_count(0)
     body = await asked(page, "When does unused leave lapse?")
@@ -319,7 +323,7 @@ async def test_files_are_brought_in_and_a_refusal_says_why(chromium_page: Visits
     await expect(upload(page, "Kitchen")).to_contain_text("Too much is going on. Try again in a moment.")
     await page.unroute_all()
     await upload(page, "Kitchen").get_by_role("button", name="Try again: Kitchen").click()
-    await expect(upload(page, "Kitchen")).to_contain_text("Added, 1 segment")
+    await expect(upload(page, "Kitchen")).to_contain_text("Added, 1 passage")
     await expect(library.get_by_role("checkbox", name="Kitchen")).to_be_visible()
 
 
@@ -430,20 +434,20 @@ async def test_a_deleted_document_is_gone_in_every_tab_and_marked_where_it_was_s
     await expect(shelf(other).get_by_role("checkbox", name="Travel policy")).to_be_visible()
     await expect(shelf(other).get_by_role("region", name="Documents").get_by_text("Canteen")).to_have_count(0)
     await other.keyboard.press("Escape")
-    await expect(chip(other, "Deleted page: Canteen")).to_be_visible()
+    await expect(chip(other, "Deleted document: Canteen")).to_be_visible()
     await other.reload()
-    await expect(chip(other, "Deleted page")).to_be_visible()
+    await expect(chip(other, "Deleted document")).to_be_visible()
     body = await asked(other, "Which class is booked for trains?")
     assert body["page_ids"] == [TRAVEL]
-    await other.get_by_role("button", name="Remove Deleted page").click()
-    await expect(chip(other, "Deleted page")).to_have_count(0)
+    await other.get_by_role("button", name="Remove Deleted document").click()
+    await expect(chip(other, "Deleted document")).to_have_count(0)
 
 
 async def test_pages_are_picked_with_the_keyboard_in_a_narrow_window(
     chromium_page: Visits, extractive_site: Site
 ) -> None:
     page = await chromium_page(extractive_site.url, viewport=NARROW, color_scheme="dark", reduced_motion="reduce")
-    await page.get_by_role("button", name="Add pages").focus()
+    await page.get_by_role("button", name="Add documents").focus()
     await page.keyboard.press("Enter")
     library = shelf(page)
     search = library.get_by_role("searchbox", name="Search titles and texts")
@@ -468,10 +472,10 @@ async def test_pages_are_picked_with_the_keyboard_in_a_narrow_window(
     await page.keyboard.press("Escape")
     await expect(library).to_be_hidden()
     await expect(chip(page, "Travel policy")).to_be_visible()
-    await expect(page.get_by_role("button", name="Add pages")).to_be_focused()
+    await expect(page.get_by_role("button", name="Add documents")).to_be_focused()
     await page.keyboard.press("Tab")
     await page.keyboard.press("Space")
-    await expect(switch(page, "Only these pages")).to_have_attribute("aria-pressed", "true")
+    await expect(switch(page, "Only these documents")).to_have_attribute("aria-pressed", "true")
     await accessible(page, "the selection, narrow and dark")
     assert await page.evaluate(overflow) <= 0
 
@@ -496,13 +500,13 @@ async def test_the_library_is_paged_invites_when_empty_and_is_read_again_after_a
     await page.keyboard.press("Escape")
 
     await page.route(documents, none)
-    await page.get_by_role("button", name="Add pages").click()
+    await page.get_by_role("button", name="Add documents").click()
     await expect(library.get_by_text("Your library is empty")).to_be_visible()
     await page.mouse.click(5, 5)
     await expect(library).to_be_hidden()
 
     await page.route(documents, overload)
-    await page.get_by_role("button", name="Add pages").click()
+    await page.get_by_role("button", name="Add documents").click()
     await expect(library.get_by_text("The library couldn't be read. Too much is going on.")).to_be_visible()
     await page.unroute_all()
     await library.get_by_role("button", name="Try again").click()
@@ -548,4 +552,4 @@ async def test_office_files_are_brought_in_and_cited_by_slide_and_cell(
         await expect(proof).to_contain_text(place)
         await marker.click()
         await expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-    await expect(page.get_by_text("5 slides · 5 segments")).to_be_visible()
+    await expect(page.get_by_text("5 slides · 5 passages")).to_be_visible()

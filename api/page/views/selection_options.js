@@ -10,6 +10,8 @@ import { icon } from "./icons.js";
 /** @type {Record<SwitchName, import("./icons.js").IconName>} */
 const DRAWINGS = { library: "search", web: "web", only: "only", thinking: "think" };
 
+const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
+
 /** Make the switches and the choice of a model. @param {App} app @returns {HTMLElement[]} */
 export function selectionOptions(app) {
   const { selection } = app;
@@ -44,7 +46,7 @@ export function selectionOptions(app) {
   app.models.watch((models) => {
     selection.offer(models);
     // The deployment's own is chosen by no name, so that another default is followed.
-    fill(model, models.map(({ id, name }, at) => h("option", { value: at ? id : "" }, name)));
+    fill(model, models.map(({ id, name }, at) => h("option", { value: at ? id : "" }, id === EXTRACTIVE ? words.run.account.quotes : name)));
     model.hidden = models.length < 2;
     show();
   });
