@@ -237,7 +237,7 @@ async def test_the_main_job_with_the_keyboard_alone(chromium_page: Visits, model
     await expect(library.get_by_role("checkbox", name="Travel policy")).to_be_visible()
     await keys.press("ArrowDown")
     await keys.press("Space")
-    await expect(library.get_by_text("1 page selected")).to_be_visible()
+    await expect(library.get_by_text("1 document selected")).to_be_visible()
     await keys.press("Escape")
     await expect(library).to_be_hidden()
     await expect(page.get_by_role("button", name="Add documents")).to_be_focused()

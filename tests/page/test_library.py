@@ -270,7 +270,7 @@ async def test_a_change_that_is_not_saved_is_taken_back_and_told(chromium_page: 
     alert = library.get_by_role("alert").filter(has_text="Too much is going on.")
     await expect(alert).to_be_visible()
     await expect(box).not_to_be_checked()
-    await expect(library.get_by_text("1 page selected")).to_be_visible()
+    await expect(library.get_by_text("1 document selected")).to_be_visible()
     await page.unroute_all()
     await alert.get_by_role("button", name="Try again").click()
     await expect(box).to_be_checked()
@@ -427,7 +427,7 @@ async def test_a_deleted_document_is_gone_in_every_tab_and_marked_where_it_was_s
     await page.keyboard.press("Enter")
     await library.get_by_role("button", name="Delete", exact=True).click()
     await expect(library.get_by_role("checkbox", name="Canteen")).to_have_count(0)
-    await expect(library.get_by_text("No page selected")).to_be_visible()
+    await expect(library.get_by_text("No document selected")).to_be_visible()
     await expect(library.get_by_role("checkbox").first).to_be_focused()
     assert (await extractive_site.client.get(f"/api/documents/{document_id}")).status_code == 404
 
