@@ -127,7 +127,7 @@ async def vietnamese(page: Page) -> None:
 
 async def picked(page: Page) -> None:
     """Show the library, searched, with two pages selected."""
-    await page.get_by_role("button", name="Add pages").click()
+    await page.get_by_role("button", name="Add documents").click()
     library = page.get_by_role("dialog", name="Library")
     await library.get_by_role("searchbox").fill("travel")
     await expect(library.get_by_text("Found in the text")).to_be_visible()

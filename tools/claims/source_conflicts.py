@@ -71,8 +71,8 @@ def find_disputes(
         theirs = sentence.reading, sentence.content
         conflicts = (
             conflict
-            for text, *ours in said
-            for conflict in _conflicts(*ours, *theirs)
+            for text, reading, content in said
+            for conflict in _conflicts(reading, content, *theirs)
             if not _of_themselves(conflict, proving, other, (text, sentence.text))
         )
         conflict = next(conflicts, None)
