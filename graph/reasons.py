@@ -100,11 +100,10 @@ def texts(reasons: Iterable[Why]) -> list[str]:
 def reasons_markdown() -> str:
     """Return the table of docs/reasons.md: each code with what it is said of, its parts and its sentence."""
     head = ["| Code | Said of | Parts | Text |", "|---|---|---|---|"]
-    rows = [
-        f"| `{code}` | {SAID_OF[kind.said_of]} | {', '.join(f'`{name}`: {what}' for name, what in kind.parts) or '-'} | "
-        f"{kind.text} |"
-        for code, kind in REASONS.items()
-    ]
+    rows = []
+    for code, kind in REASONS.items():
+        parts = ", ".join(f"`{name}`: {what}" for name, what in kind.parts) or "-"
+        rows.append(f"| `{code}` | {SAID_OF[kind.said_of]} | {parts} | {kind.text} |")
     return "\n".join([*head, *rows])
 
 
