@@ -95,8 +95,12 @@ async def test_what_is_shown_is_what_is_stored_however_it_was_told(chromium_page
             letters = re.sub(
                 r"[\s\u2060\d\ufffd\ud83d]", "", await page.locator(".turn .sections").evaluate(f"(all) => all.{said}")
             )
-            for section in kept.events[-1]["message"]["sections"][:20]:
+            message = kept.events[-1]["message"]
+            shown = message["sections"][:20] if said == "textContent" or "refusal" not in message else []
+            for section in shown:
                 assert re.sub(r"[\s\d\ud83d]", "", section["text"]) in letters, name
+            for query in message.get("refusal", {}).get("tried", []):
+                await expect(page.locator(".panel")).to_contain_text(query)  # a refusal is shown apart
 
 
 def older(message: Event) -> Event:

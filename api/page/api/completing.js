@@ -84,14 +84,14 @@ const position = object({
   segment_id: text, document_id: text, title: text, start: number, end: number, quote: text, value: text, date: text,
   dated_by: oneOf("", "document", "library"),
 });
-const disagreement = { segment_ids: list(text), reason: text, positions: list(position) };
+const disagreement = { segment_ids: list(text), reason: text, positions: given(list(position)) };
 const assessment = {
   supported: flag, utility: number, claims: record(number), reason: text, model_score: numbered, answerhood: numbered, why,
 };
 const answer = {
   sections: list(section), citations: list(citation), sources: list(source), nearest: given(list(source)), claims, family: named,
   disagreements: list(object(disagreement)), assessment: maybe(object(assessment)),
-  refusal: maybe(refusal), pages: maybe(object(pages)),
+  refusal: given(maybe(refusal)), pages: given(maybe(object(pages))),
 };
 const spent = record(object({ calls: number, tokens: number, ms: number }));
 const cost = maybe(object({ amount: text, currency: text, unpriced: list(text), estimated: flag }));
