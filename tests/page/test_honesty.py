@@ -68,7 +68,9 @@ async def test_b_a_web_search_that_is_not_set_up_is_not_offered(chromium_page: V
     await expect(switch).to_have_attribute("title", "No web search is set up here, so the web cannot be asked")
     async with page.expect_request(re.compile("/runs$")) as sent:
         asked = await ask(page, LEAVE)
-    assert (await sent.value).post_data_json["web"] == "off"
+    body = (await sent.value).post_data_json
+    assert body is not None
+    assert body["web"] == "off"
     await answered(asked)
     await expect(asked.get_by_text("web", exact=False)).to_have_count(0)
     await offering_web(page)
