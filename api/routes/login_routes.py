@@ -48,6 +48,7 @@ class Account(Body):
     workspace: str
     groups: list[str]
     by: Literal["none", "key", "token", "login", "proxy"]
+    scopes: Annotated[list[str], Field(description="What the credentials allow in this workspace.")]
 
 
 class LoggedOut(Body):
@@ -85,7 +86,10 @@ async def get_account(request: Request, me: Me, grant: Granted, settings: AppSet
     """Tell whom this request is served as."""
     name: str | None = getattr(request.state, "login_name", None)
     by = BY_MODE[settings.auth.mode] if name is None else "login"
-    return Account(user=me.user, name=name or me.user, workspace=me.workspace, groups=list(me.groups), by=by)
+    scopes = sorted(grant.rights_in(me.workspace).scopes)
+    return Account(
+        user=me.user, name=name or me.user, workspace=me.workspace, groups=list(me.groups), by=by, scopes=scopes
+    )
 
 
 @router.get("/login", include_in_schema=False)

@@ -47,10 +47,10 @@ export function accountPlace(app) {
   return place;
 }
 
-/** Make the place of the library. @param {App} app */
+/** Make the place of the documents. @param {App} app */
 export function libraryPlace(app) {
   const place = h("div", { class: "place" });
-  const put = once(app, () => import("./library.js"), ({ library }) => library(app, place));
+  const put = once(app, () => import("./shelf.js"), ({ shelf }) => shelf(app, place));
   app.libraryOpen.watch((open) => open && put());
   for (const name of /** @type {const} */ (["dragenter", "dragover", "drop"])) {
     addEventListener(name, (event) => {

@@ -5,36 +5,32 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
-/** @typedef {"library" | "web" | "only" | "thinking"} SwitchName */
+/** @typedef {"web" | "thinking"} SwitchName */
 
 /** @type {Record<SwitchName, import("./icons.js").IconName>} */
-const DRAWINGS = { library: "search", web: "web", only: "only", thinking: "think" };
+const DRAWINGS = { web: "web", thinking: "think" };
 
 /** Make the switches and the choice of a model. @param {App} app @returns {HTMLElement[]} */
 export function selectionOptions(app) {
   const { selection } = app;
   const switches = {
-    only: switchOf(app, "only"),
-    library: switchOf(app, "library"),
     web: switchOf(app, "web"),
     thinking: switchOf(app, "thinking"),
   };
   const model = modelChoice(app);
 
   function show() {
-    const { options, limited, limitable, thinks } = selection;
+    const { options, limited, thinks } = selection;
     for (const name of /** @type {SwitchName[]} */ (Object.keys(switches))) {
-      const idle = limited && (name === "library" || name === "web");
+      const idle = limited && name === "web";
       const hint = idle ? words.selection.hints.limited : words.selection.hints[name];
       change(switches[name], { "aria-pressed": options.value[name] ? "true" : "false", disabled: idle, title: hint });
     }
-    switches.only.hidden = !limitable;
     switches.thinking.hidden = !thinks;
     model.value = options.value.model;
   }
   selection.options.watch(show);
   selection.pages.watch(show);
-  selection.passage.watch(show);
   app.models.watch((models) => {
     selection.offer(models);
     // The deployment's own is chosen by no name, so that another default is followed.

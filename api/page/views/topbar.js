@@ -26,9 +26,9 @@ export function topbar(app) {
     title,
     h(
       "button",
-      { class: "quiet", type: "button", onclick: () => app.libraryOpen.set(true) },
+      { class: "quiet", type: "button", "aria-controls": "shelf", onclick: () => app.toggleLibrary() },
       icon("book"),
-      h("span", { class: "wide-only" }, words.library.open),
+      h("span", { class: "wide-only" }, words.shelf.label),
     ),
     menuButton(words.page.menu, "settings", () => settings(app)),
   );

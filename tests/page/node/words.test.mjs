@@ -6,7 +6,7 @@ import { vi } from "../../../api/page/words/vi.js";
 import { zh } from "../../../api/page/words/zh.js";
 
 const OTHERS = { vi, zh };
-const NAMES = /^page\.name$|^library\.formats\./; // the same everywhere
+const NAMES = /^page\.name$|^shelf\.formats\./; // the same everywhere
 const GIVEN = [7, 11, 13]; // numbers that no text holds by itself
 
 /** List the texts of a language by their paths, however deep. */
