@@ -1,6 +1,6 @@
 /** Requests to the HTTP API, and its problems as errors. */
 
-import { graphOf, messageOf } from "./completing.js";
+import { documentsOf, graphOf, messageOf, summaryOf } from "./completing.js";
 
 export const PASSING = new Set([408, 425, 429]); // refusals of now, not for good
 
@@ -169,13 +169,13 @@ export class Client {
    * @param {Asked} [asked] What to list, in which order, and from where.
    * @returns {Promise<{documents: Document[], next_cursor: string | null, total: number | null}>}
    */
-  documents(asked = {}) {
-    return this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" });
+  async documents(asked = {}) {
+    return documentsOf(await this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" }));
   }
 
   /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<import("./types.js").LibrarySummary>} */
-  summary(asked) {
-    return this.json(`api/library?${query(asked)}`, { list: "folders" });
+  async summary(asked) {
+    return summaryOf(await this.json(`api/library?${query(asked)}`));
   }
 
   /** @param {string} id @returns {Promise<Document>} */

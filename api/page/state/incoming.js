@@ -3,7 +3,7 @@
 import { Problem } from "../api/client.js";
 import { followJob } from "../api/upload.js";
 import { Cell } from "./cell.js";
-import { batchOf, blank, sendBatch } from "./incoming_batches.js";
+import { batchOf, blank, mayRetry, sendBatch } from "./incoming_batches.js";
 import { describedBy, twinsOf } from "./incoming_notes.js";
 
 /** @typedef {import("../api/types.js").Job} Job */
@@ -43,12 +43,15 @@ export class Incoming {
     this.round = { at: 0, done: 0 };
   }
 
-  /** Bring files in, each with its path in the folder that it came from. @param {{file: File, path: string}[]} files */
+  /** Bring files in. @param {Iterable<File>} files */
   addFiles(files) {
-    for (const { file, path } of files) {
-      const alone = /\.zip$/i.test(file.name);
-      this.add(path || file.name, { kind: "file", file, path: path || file.name, alone });
-    }
+    for (const file of files) this.addFile(file, file.webkitRelativePath);
+  }
+
+  /** Bring a file in. @param {File} file @param {string} [path] In the folder that it came from. */
+  addFile(file, path) {
+    const name = path || file.name;
+    this.add(name, { kind: "file", file, path: name, alone: /\.zip$/i.test(name) });
   }
 
   /** Bring a text in. @param {string} title May be empty: then its first words name it. @param {string} text */
@@ -117,7 +120,7 @@ export class Incoming {
   /** Send one that was refused again. @param {number} id */
   retry(id) {
     const item = this.items.get(id);
-    if (item?.state !== "refused") return;
+    if (!item || !mayRetry(item)) return;
     if (!item.parcel) return void this.retryJob(item.jobId);
     this.put({ ...item, state: "waiting", share: 0, problem: null, jobId: "" });
     this.sendNext();
@@ -147,13 +150,8 @@ export class Incoming {
     this.tell();
   }
 
-  going() {
-    return [...this.items.values()].filter(({ state }) => state !== "added" && state !== "refused");
-  }
-
-  ended() {
-    return [...this.items.values()].filter(({ state }) => state === "added" || state === "refused");
-  }
+  going = () => [...this.items.values()].filter(({ state }) => state !== "added" && state !== "refused");
+  ended = () => [...this.items.values()].filter(({ state }) => state === "added" || state === "refused");
 
   sendNext() {
     while (!this.paused && !this.held && this.sending < BATCHES) {

@@ -25,7 +25,13 @@ import { sendForm } from "../api/upload.js";
 const BATCH_FILES = 20;
 const BATCH_BYTES = 4_000_000;
 const LOOK_MILLISECONDS = 1000; // between two looks at a site that is read
+const FOR_GOOD = new Set(["unreadable_document", "document_too_expensive", "invalid_request", "not_permitted", "request_too_large"]);
 let last = 0;
+
+/** Tell whether another try may help: the file itself is as it was. @param {Item} item */
+export function mayRetry({ state, problem }) {
+  return state === "refused" && (problem?.retryable || !FOR_GOOD.has(problem?.code ?? ""));
+}
 
 /** Make an item that waits. @param {string} name @param {Parcel | null} parcel @returns {Item} */
 export function blank(name, parcel) {

@@ -3,6 +3,7 @@
 import { fill, h } from "../dom.js";
 import { number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
+import { mayRetry } from "../state/incoming_batches.js";
 import { omissionsOf, warningsOf } from "../text/omissions.js";
 import { refusalOf } from "../text/refusals.js";
 import { icon, iconButton } from "./icons.js";
@@ -68,7 +69,7 @@ export function incomingView(app, incoming, shelf) {
     buttons.pause.hidden = !going || paused;
     buttons.resume.hidden = !going || !paused;
     buttons.cancel.hidden = !going;
-    buttons.retry.hidden = going || !refused.length;
+    buttons.retry.hidden = going || !refused.some((item) => mayRetry(item));
     buttons.dismiss.hidden = going;
     const ranked = items.toSorted((one, other) => rank(one) - rank(other));
     const notable = ranked.filter((item) => !rank(item)).length;
@@ -80,7 +81,7 @@ export function incomingView(app, incoming, shelf) {
     unfold.hidden = !unfolded && items.length <= shown.length;
     unfold.textContent = unfolded ? words.shelf.incoming.fewer : words.shelf.incoming.more(number(items.length - shown.length));
     unfold.setAttribute("aria-expanded", String(unfolded));
-    tell(items);
+    if (!going) tell(items);
     clearTimeout(seen);
     if (!going && items.length) seen = setTimeout(leave, SEEN_MS);
   }
@@ -91,7 +92,7 @@ export function incomingView(app, incoming, shelf) {
     else incoming.dismissEnded(true);
   }
 
-  /** @param {Item[]} items */
+  /** Tell once, when all have ended. @param {Item[]} items */
   function tell(items) {
     const news = items.filter(({ id, state }) => !told.has(id) && (state === "added" || state === "refused"));
     if (!news.length) return;
@@ -172,7 +173,7 @@ function itemRow(app, incoming, shelf) {
     const text = item.problem ? refusalOf(item.problem) : item.notes.map((note) => noteOf(note)).join(" ");
     why.textContent = text;
     why.hidden = !text;
-    again.hidden = item.state !== "refused";
+    again.hidden = !mayRetry(item);
     replace.hidden = !item.notes.some(({ kind }) => kind === "twin");
     for (const [button, label] of /** @type {const} */ ([
       [again, retryName(item.name)],

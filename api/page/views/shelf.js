@@ -1,6 +1,7 @@
 /** The documents beside the conversation: found, ticked, read, added and deleted. In narrow windows they are a drawer. */
 
 import { h } from "../dom.js";
+import { ROOMY } from "../state/app.js";
 import { Incoming } from "../state/incoming.js";
 import { MOST_TICKED } from "../state/selection.js";
 import { Shelf } from "../state/shelf.js";
@@ -78,6 +79,7 @@ export function shelf(app, place) {
   app.libraryOpen.watch((open) => {
     if (open) void documents.refresh();
     else adding.close();
+    if (open && !ROOMY.matches) tools.focus();
   });
   app.locked.watch((locked) => !locked && app.libraryOpen.value && settle());
   app.tabs.hear(({ kind }) => kind === "library" && settle());

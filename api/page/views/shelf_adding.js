@@ -26,7 +26,7 @@ export function addingTools(incoming) {
 
   /** @param {HTMLInputElement} input */
   function take(input) {
-    incoming.addFiles([...(input.files ?? [])].map((file) => ({ file, path: file.webkitRelativePath })));
+    incoming.addFiles(input.files ?? []);
     input.value = "";
   }
 

@@ -24,18 +24,22 @@ export function shelfRow(actions, told) {
   const facts = h("span", { class: "facts muted" });
   const remove = iconButton("trash", words.shelf.delete, erase, "quiet small writes");
   change(remove, { tabindex: -1 });
+  const all = h("button", { type: "button", class: "small", tabindex: -1, onclick: tickAll }, words.shelf.tickAll);
   const element = h(
     "div",
     { class: "row", role: "row", tabindex: -1, onfocusin: () => told.onfocus(at) },
     h("span", { role: "gridcell" }, box),
     h("span", { role: "gridcell", class: "what" }, title, facts),
-    h("span", { role: "gridcell" }, remove),
+    h("span", { role: "gridcell", class: "doing" }, remove, all),
   );
 
   /** @param {MouseEvent} event */
   function onclick(event) {
+    told.ticked(at, box.checked, event.shiftKey);
+  }
+
+  function tickAll() {
     if (row && "folder" in row) void actions.tickAll(row.folder);
-    else told.ticked(at, box.checked, event.shiftKey);
   }
 
   function read() {
@@ -54,7 +58,8 @@ export function shelfRow(actions, told) {
     change(element, { "aria-busy": row ? null : "true" });
     title.disabled = !(row && "document" in row);
     remove.hidden = title.disabled;
-    box.hidden = !row;
+    box.hidden = title.disabled;
+    all.hidden = !(row && "folder" in row);
     if (row && "document" in row) {
       const { document } = row;
       title.textContent = document.title;
@@ -66,7 +71,7 @@ export function shelfRow(actions, told) {
       const name = row.folder || words.shelf.noFolder;
       title.textContent = name;
       change(title, { "aria-label": null, title: name });
-      change(box, { "aria-label": words.shelf.tickFolder(name) });
+      change(all, { "aria-label": words.shelf.tickFolder(name) });
       fill(facts, words.shelf.count(row.documents, String(row.documents)));
     } else {
       title.textContent = "";
@@ -103,10 +108,11 @@ export function shelfRow(actions, told) {
     /** Do what a key means on it. @param {KeyboardEvent} event @returns {boolean} Whether it means anything. */
     press(event) {
       const own = event.target === element;
-      const controls = /** @type {HTMLElement[]} */ ([element, box, title, remove].filter((each) => each.checkVisibility() && !each.matches(":disabled")));
+      const controls = /** @type {HTMLElement[]} */ ([element, box, title, remove, all].filter((each) => each.checkVisibility() && !each.matches(":disabled")));
       const stands = controls.indexOf(/** @type {HTMLElement} */ (event.target));
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (step) controls[Math.max(0, Math.min(stands + step, controls.length - 1))]?.focus();
+      else if (own && event.key === " " && !all.hidden) tickAll();
       else if (own && event.key === " ") box.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, shiftKey: event.shiftKey }));
       else if (own && event.key === "Enter") read();
       else if (own && event.key === "Delete") erase();

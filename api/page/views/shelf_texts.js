@@ -39,7 +39,8 @@ export function shelfTexts(app, shelf, actions) {
     const heading = headingOf(source);
     const read = h(
       "button",
-      { type: "button", class: "quiet", dir: "auto", "aria-label": words.shelf.readTitle(title), onclick: () => actions.read(source, source) },
+      { type: "button", class: "quiet", dir: "auto", onclick: () => actions.read(source, source) },
+      h("span", { class: "seen-by-readers-only" }, words.shelf.readTitle(title)),
       h("b", null, heading ? `${title} · ${heading}` : title),
       h("q", null, excerpt),
     );

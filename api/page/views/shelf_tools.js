@@ -88,7 +88,7 @@ export function shelfTools(shelf, list) {
     event.preventDefault();
   }
 
-  return { element };
+  return { element, focus: () => search.focus() };
 }
 
 /** @param {string} mediaType */

@@ -49,7 +49,7 @@ export function dropTarget(app, incoming) {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
     app.showLibrary();
-    void filesOf(event.dataTransfer).then((files) => incoming.addFiles(files));
+    void filesOf(event.dataTransfer).then((files) => files.forEach(({ file, path }) => incoming.addFile(file, path)));
   }
   return overlay;
 }
