@@ -51,9 +51,10 @@ async def load_selected_pages(
 ) -> LoadSelectedPagesUpdate:
     """Read as much of the selected pages as the writer has room for, and report what was cut, not found or left out.
 
-    Where there are too many of them to read any whole, none is; the run searches within them. The marked passage comes first. Where the question names pages by number, only those are read of a document that has
-    them, before the budget is spent on other documents. Pages that don't fit share the rest equally, each with its best
-    segments for the question, in reading order.
+    Where there are too many of them to read any whole, none is; the run searches within them. The marked passage comes
+    first. Where the question names pages by number, only those are read of a document that has them, before the budget
+    is spent on other documents. Pages that don't fit share the rest equally, each with its best segments for the
+    question, in reading order.
     """
     context = runtime.context
     page_ids = list(dict.fromkeys(state.page_ids))

@@ -84,7 +84,7 @@ class ReadWhole(TypedDict):
     tokens: int
 
 
-class Summary(Body):
+class LibrarySummary(Body):
     """How many documents there are, by type, folder and source, and what of them a question can read whole.
 
     `folders` are the first 1,000, in the order of a list that is sorted by folder; `folder_count` is that of all.
@@ -106,11 +106,11 @@ async def summarise_library(
     shown: Filtered,
     settings: AppSettings,
     model: Annotated[ModelName, Query()] = "",
-) -> Summary:
+) -> LibrarySummary:
     """Count the documents that the same parameters list, by type, folder and source."""
     found = await library.documents.summarise(me, shown)
     room = library.resources.families(model).room
-    return Summary(
+    return LibrarySummary(
         documents=found.documents,
         types=found.types,
         folders=found.folders,
@@ -146,11 +146,11 @@ class DocumentsRestored(Body):
 @needs("write")
 async def delete_documents(chosen: ChosenDocuments, me: Me, library: OpenLibrary) -> DocumentsDeleted:
     """Hide documents at once, as `DELETE` of each does; what is not there or not yours to delete is left out."""
-    return DocumentsDeleted(deleted=await library.documents.delete_some(me, chosen.ids()))
+    return DocumentsDeleted(deleted=list(await library.documents.delete_some(me, chosen.ids())))
 
 
 @router.post("/api/deletions/undo", responses=problems(422, 503))
 @needs("write")
 async def restore_documents(chosen: ChosenDocuments, me: Me, library: OpenLibrary) -> DocumentsRestored:
     """Bring documents back within an hour of their deletion, if they were not purged."""
-    return DocumentsRestored(restored=await library.documents.restore(me, chosen.ids()))
+    return DocumentsRestored(restored=list(await library.documents.restore(me, chosen.ids())))

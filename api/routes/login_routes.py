@@ -86,7 +86,7 @@ async def get_account(request: Request, me: Me, grant: Granted, settings: AppSet
     """Tell whom this request is served as."""
     name: str | None = getattr(request.state, "login_name", None)
     by = BY_MODE[settings.auth.mode] if name is None else "login"
-    scopes = sorted(grant.rights_in(me.workspace).scopes)
+    scopes: list[str] = sorted(grant.rights_in(me.workspace).scopes)
     return Account(
         user=me.user, name=name or me.user, workspace=me.workspace, groups=list(me.groups), by=by, scopes=scopes
     )

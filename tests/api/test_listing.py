@@ -1,4 +1,4 @@
-"""The library as a list: by name, type and folder, in any order and from anywhere, counted; many documents at a time."""
+"""The library as a list: by name, type and folder, in any order, from anywhere, counted; many documents at a time."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""The documents beside the conversation: found and ticked, added by jobs, deleted and brought back, thousands in a list."""
+"""The documents beside the conversation: found, ticked, added by jobs, deleted and brought back, thousands of them."""
 
 import asyncio
 import io
@@ -222,7 +222,9 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
     chromium_page: Visits, extractive_site: Site, tmp_path: Path
 ) -> None:
     page = await chromium_page(extractive_site.url, faults=[REFUSED, OVERLOADED])
-    await bring(page, file("shuttle.md", "# Shuttle\n\nIt leaves at noon."), file("void.md", ""), file("a.pdf", "%PDF-1.4"))
+    await bring(
+        page, file("shuttle.md", "# Shuttle\n\nIt leaves at noon."), file("void.md", ""), file("a.pdf", "%PDF-1.4")
+    )
     await expect(incoming(page)).to_contain_text("1 document added · 2 not added")
     await expect(incoming(page, "void.md")).to_contain_text("The file is empty.")
     await expect(incoming(page, "a.pdf")).to_contain_text("The file is damaged, or is not what its name says.")

@@ -343,13 +343,13 @@ class Documents:
             if (await connection.execute(_DELETE, row)).rowcount == 0:
                 raise _unknown(document_id)
 
-    async def delete_some(self, identity: Identity, document_ids: Sequence[str]) -> "list[str]":
+    async def delete_some(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
         """Hide documents at once, and return which; others than these the identity may not delete."""
         row = {**await self._scope(identity), "ids": list(document_ids)}
         async with self._database.connection() as connection:
             return [found[0] for found in await (await connection.execute(_DELETE_SOME, row)).fetchall()]
 
-    async def restore(self, identity: Identity, document_ids: Sequence[str]) -> "list[str]":
+    async def restore(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
         """Bring documents back that were deleted within the last hour and are not purged; return which."""
         row = {**await self._scope(identity), "ids": list(document_ids), "within": RESTORED_WITHIN}
         async with self._database.connection() as connection:

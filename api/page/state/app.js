@@ -50,6 +50,8 @@ export class App {
     /** Whether the documents are on show beside the conversation or, where it is narrow, above it. */
     this.libraryOpen = new Cell(ROOMY.matches && localStorage.getItem(SHELF) !== "closed");
     ROOMY.addEventListener("change", () => this.libraryOpen.set(ROOMY.matches && localStorage.getItem(SHELF) !== "closed"));
+    /** Whether all that the page begins with has been read. */
+    this.begun = new Cell(false);
     /** How often this tab has changed the library. */
     this.libraryChanges = new Cell(0);
     /** Whether the list of sessions is open, where the window is narrow. */
@@ -131,6 +133,7 @@ export class App {
       this.sessions.read(),
       this.attempt(async () => this.models.set(await this.client.models())),
     ]);
+    this.begun.set(true);
   }
 
   /** Take up what another tab has done. @param {import("./tabs.js").Told} told */

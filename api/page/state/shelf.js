@@ -17,7 +17,7 @@ import { MOST_TICKED } from "./selection.js";
 /** @typedef {{folder: string, documents: number, row: number}} Group */
 
 const PAGE = 100; // documents that are asked for at a time
-const MOST_AT_A_TIME = 200;
+const MOST_AT_A_TIME = 100; // more would hold up the page while they are taken in
 export const MOST_GROUPS = 1000; // folders that are told apart
 const TEXTS = { top_k: 10, min_score: 0.3 };
 /** @type {View} */
@@ -185,6 +185,7 @@ export class Shelf {
       const { documents } = await this.client.documents({ ...asked, offset: found.length });
       found.push(...documents);
       if (documents.length < MOST_AT_A_TIME) break;
+      await new Promise(requestAnimationFrame); // the page is drawn between two of them
     }
     return found;
   }

@@ -51,7 +51,7 @@ export function shelf(app, place) {
   const tools = shelfTools(documents, list);
   const element = h(
     "section",
-    { class: "shelf", id: "shelf", "aria-label": words.shelf.label, onkeydown },
+    { class: "shelf", "aria-label": words.shelf.label, onkeydown },
     h("header", null, h("h2", null, words.shelf.label), count, adding.menu, close),
     adding.forms,
     incomingView(app, incoming, documents).element,
