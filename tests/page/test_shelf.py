@@ -244,6 +244,7 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
     again = [file("shuttle.md", "# Shuttle\n\nIt leaves at noon."), file("bus.md", "# Shuttle\n\nIt leaves at noon.")]
     await bring(page, again[0])
     await expect(incoming(page, "shuttle.md")).to_contain_text("It was in your library already, with the same content.")
+    await expect(incoming(page).locator(".count")).to_have_text("1 already there")
     await bring(page, again[1], file("street.txt", street), file("island.zip", packed.getvalue()))
     await expect(incoming(page, "bus.md")).to_contain_text("Your library had this content already.")
     await expect(incoming(page, "street.txt")).to_contain_text("It was read as windows-1252, which is a guess")
@@ -284,6 +285,17 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
     await shelf(page).get_by_role("textbox", name="Address").fill("https://wiki.example/handbook")
     await page.keyboard.press("Enter")
     await expect(incoming(page, "https://wiki.example/handbook")).to_contain_text("Added")
+
+    async def follow(route: Route) -> None:
+        await route.fulfill(json={"source_id": HANDBOOK, "syncing": False, "documents": 12})
+
+    await page.route(re.compile("/api/sources"), follow)
+    await add(page, "A web address…")
+    await shelf(page).get_by_role("textbox", name="Address").fill("https://wiki.example/")
+    await shelf(page).get_by_role("combobox", name="How much").select_option("site")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await expect(incoming(page).get_by_text("12 pages added.")).to_be_visible()
 
     (tmp_path / "plans" / "old").mkdir(parents=True)
     (tmp_path / "plans" / "old" / "desks.csv").write_text("item,euros\ndesk,300\n")

@@ -61,7 +61,8 @@ export function incomingView(app, incoming, shelf) {
     const refused = items.filter(({ state }) => state === "refused");
     element.hidden = !items.length;
     const going = done < of;
-    const text = goingText(progress, refused.length);
+    const same = items.filter(({ notes }) => notes.some(({ kind }) => kind === "same"));
+    const text = goingText(progress, refused.length, same.length);
     if (count.textContent !== text) count.textContent = text;
     bar.hidden = !going;
     bar.max = Math.max(1, of);
@@ -105,12 +106,12 @@ export function incomingView(app, incoming, shelf) {
   return { element };
 }
 
-/** @param {import("../state/incoming.js").Progress} progress @param {number} refused */
-function goingText({ done, of, paused, seconds }, refused) {
-  const { done: ofAll, minutes, soon, paused: stopped, refused: notAdded, ended } = words.shelf.incoming;
+/** @param {import("../state/incoming.js").Progress} progress @param {number} refused @param {number} same */
+function goingText({ done, of, paused, seconds }, refused, same) {
+  const { done: ofAll, minutes, soon, paused: stopped, refused: notAdded, ended, there } = words.shelf.incoming;
   const left = paused ? stopped : seconds === null ? "" : seconds < MINUTE ? soon : minutes(number(Math.round(seconds / MINUTE)));
-  const begins = done < of ? ofAll(number(done), number(of)) : done > refused ? ended(done - refused) : "";
-  return [begins, left, refused ? notAdded(refused) : ""].filter(Boolean).join(" · ");
+  const begins = done < of ? ofAll(number(done), number(of)) : done > refused + same ? ended(done - refused - same) : "";
+  return [begins, left, same ? there(same) : "", refused ? notAdded(refused) : ""].filter(Boolean).join(" · ");
 }
 
 /** What is to be read comes first, then what is on its way, and last what is done or waits. @param {Item} item */

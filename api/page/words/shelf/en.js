@@ -51,6 +51,7 @@ export const shelf = {
     minutes: (/** @type {string} */ minutes) => `${minutes} min left`, soon: "less than a minute left",
     paused: "Paused", refused: (/** @type {number} */ count) => `${count} not added`,
     ended: (/** @type {number} */ count) => `${n(count, "document", "documents")} added`,
+    there: (/** @type {number} */ count) => `${count} already there`,
     progress: "How much is added", pause: "Pause", resume: "Go on", cancel: "Cancel all", retry: "Try again", dismiss: "Put away",
     more: (/** @type {string} */ count) => `and ${count} more`, fewer: "Show fewer",
     states: { waiting: "Waiting", sending: "Sending", reading: "Being read…", added: "Added", refused: "Not added", same: "Already there" },

@@ -49,6 +49,7 @@ export const shelf = {
     minutes: (minutes) => `còn ${minutes} phút`, soon: "còn chưa đầy một phút",
     paused: "Đã tạm dừng", refused: (count) => `${count} không thêm được`,
     ended: (count) => `Đã thêm ${count} tài liệu`,
+    there: (count) => `${count} đã có sẵn`,
     progress: "Đã thêm được bao nhiêu", pause: "Tạm dừng", resume: "Tiếp tục", cancel: "Hủy tất cả", retry: "Thử lại", dismiss: "Cất đi",
     more: (count) => `và ${count} tệp nữa`, fewer: "Thu gọn",
     states: { waiting: "Đang chờ", sending: "Đang gửi", reading: "Đang đọc…", added: "Đã thêm", refused: "Không thêm được", same: "Đã có sẵn" },

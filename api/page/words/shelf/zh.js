@@ -49,6 +49,7 @@ export const shelf = {
     minutes: (minutes) => `还需 ${minutes} 分钟`, soon: "还需不到一分钟",
     paused: "已暂停", refused: (count) => `${count} 份未添加`,
     ended: (count) => `已添加 ${count} 份文档`,
+    there: (count) => `${count} 份已存在`,
     progress: "添加进度", pause: "暂停", resume: "继续", cancel: "全部取消", retry: "重试", dismiss: "收起",
     more: (count) => `还有 ${count} 份`, fewer: "收起列表",
     states: { waiting: "等待中", sending: "正在发送", reading: "正在读取…", added: "已添加", refused: "未添加", same: "已存在" },
