@@ -293,8 +293,7 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
     await add(page, "A web address…")
     await shelf(page).get_by_role("textbox", name="Address").fill("https://wiki.example/")
     await shelf(page).get_by_role("combobox", name="How much").select_option("site")
-    await page.keyboard.press("Tab")
-    await page.keyboard.press("Enter")
+    await shelf(page).get_by_role("textbox", name="Address").press("Enter")
     await expect(incoming(page).get_by_text("12 pages added.")).to_be_visible()
 
     (tmp_path / "plans" / "old").mkdir(parents=True)
