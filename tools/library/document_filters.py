@@ -53,7 +53,9 @@ SELECT (SELECT count(*) FROM listed),
     (SELECT count(DISTINCT folder) FROM listed),
     (SELECT coalesce(json_agg(json_build_object('source_id', source_id, 'kind', kind, 'location', location,
                                                 'documents', documents) ORDER BY location, source_id), '[]')
-     FROM (SELECT s.source_id, s.kind, s.location, count(DISTINCT p.document_id) AS documents
+     FROM (SELECT s.source_id, s.kind,
+               CASE WHEN s.kind = 'folder' THEN regexp_replace(s.location, '^.*/', '') ELSE s.location END AS location,
+               count(DISTINCT p.document_id) AS documents
            FROM sources AS s JOIN places AS p USING (workspace, source_id) JOIN listed USING (document_id)
            WHERE s.workspace = %(workspace)s AND {readable("s")} GROUP BY s.source_id, s.kind, s.location) AS o)
 """
@@ -125,7 +127,7 @@ class FolderCount(TypedDict):
 
 
 class SourceCount(TypedDict):
-    """How many documents there are of a source."""
+    """How many documents there are of a source; of a folder of the server no more than its name is told."""
 
     source_id: str
     kind: str
