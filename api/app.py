@@ -28,6 +28,7 @@ from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
+from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
 from api.routes.metrics_routes import router as metrics_router_
 from api.routes.page_routes import router as page_router_
@@ -130,6 +131,7 @@ def mount_routes(app: FastAPI) -> None:
     others = [dialect.router for dialect in DIALECTS.values() if dialect is not NATIVE]
     for router in (
         NATIVE.router,
+        listing_router,
         documents_router_,
         jobs_router_,
         source_router_,

@@ -37,6 +37,7 @@ PARTS = (
     "sessions",
     "strangers",
     "page",
+    "sources",
 )
 
 

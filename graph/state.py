@@ -35,6 +35,7 @@ from graph.reasons import Why
 
 SCHEMA_VERSION = 1
 TURNS_KEPT = 6
+MOST_READ_WHOLE = 100  # selected pages; among more the run only searches
 Outside = Literal["search_web", "search_mcp"]
 Gathering = Literal["load_selected_pages", "search_segments", "search_web", "search_mcp"]
 FIRST_STEP = "decide_retrieval"  # it clears the state of the last run

@@ -15,7 +15,7 @@ from graph.events import PagesLoaded, SearchFailed, SourcesFound
 from graph.evidence import Identity, Page, PagesRead, PageUse, Segment
 from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher, SourceRoom
 from graph.reasons import why
-from graph.state import Found, SourceRow, State, question_with_passage
+from graph.state import MOST_READ_WHOLE, Found, SourceRow, State, question_with_passage
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 
@@ -53,23 +53,25 @@ async def load_selected_pages(
 ) -> LoadSelectedPagesUpdate:
     """Read as much of the selected pages as the writer has room for, and report what was cut, not found or left out.
 
-    The marked passage comes first. Where the question names pages by number, only those are read of a document that has
-    them, before the budget is spent on other documents. Pages that don't fit share the rest equally, each with its best
-    segments for the question, in reading order.
+    Where there are too many of them to read any whole, none is; the run searches within them. The marked passage comes
+    first. Where the question names pages by number, only those are read of a document that has them, before the budget
+    is spent on other documents. Pages that don't fit share the rest equally, each with its best segments for the
+    question, in reading order.
     """
     context = runtime.context
     page_ids = list(dict.fromkeys(state.page_ids))
-    pages = await reader.read_pages(page_ids, context.identity) if page_ids else []
+    whole = page_ids if len(page_ids) <= MOST_READ_WHOLE else []
+    pages = await reader.read_pages(whole, context.identity) if whole else []
     marked = await _marked_passage(state, runtime, passages, page_ids)
     if room is not None:
         pages = [replace(page, segments=_measured(page.segments, room)) for page in pages]
         marked = list(_measured(marked, room))
     references = page_references(state.asked) or page_references(state.standalone_question)
     wanted = [_page_requests(page, references, marked) for page in pages]
-    budget = _page_tokens(state, context.page_tokens, room) - total_tokens(marked)
+    budget = read_tokens(question_with_passage(state), context.page_tokens, room) - total_tokens(marked)
     read = await _within_budget(wanted, state, runtime, searcher, budget)
     offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
-    report = _report(page_ids, pages, offered)
+    report = _report(whole, pages, offered)
     runtime.stream_writer(PagesLoaded(**report))
     return {
         "candidates": Found(
@@ -79,11 +81,11 @@ async def load_selected_pages(
     }
 
 
-def _page_tokens(state: State, cap: int | None, room: SourceRoom | None) -> int:
+def read_tokens(question: str, cap: int | None, room: SourceRoom | None) -> int:
     """Return how many tokens of pages are read: what the writer has room for, at most the deployment's cap."""
     if room is None:
         return cap or PAGE_TOKENS
-    own = max(0, room.tokens(question_with_passage(state)))
+    own = max(0, room.tokens(question))
     return own if cap is None else min(own, cap)
 
 

@@ -72,7 +72,8 @@ INSPECT = """
 ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 PATHS = re.compile(
     rf"""/ | /page/[0-9a-f]{{16}}/[\w/.-]+ | /v1/models | /api/graph | /api/search
-    | /api/me | /api/login | /api/workspaces | /api/jobs/{ID}(/cancel)?
+    | /api/me | /api/login | /api/workspaces | /api/library | /api/deletions(/undo)?
+    | /api/jobs(/{ID}(/events|/cancel|/pause|/resume|/retry)?)? | /api/sources(/{ID}(/sync)?)?
     | /api/sessions(/{ID}(/runs|/auto-title)?)? | /api/documents(/{ID}(/raw-text)?)?
     | /api/runs(/{ID}(/stream|/cancel)?)? | /documents/{ID}""",
     re.VERBOSE,

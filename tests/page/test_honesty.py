@@ -14,7 +14,7 @@ from tests.api.conftest import new_session
 from tests.page.browsing import Visits, offering_web
 from tests.page.sites import Site
 from tests.page.test_asking import answered, ask
-from tests.page.test_library import DROP
+from tests.page.test_shelf import DROP
 from tests.scripted_openai import answer
 from tools.library.ingestion import NewDocument
 
@@ -82,18 +82,21 @@ async def test_c_a_library_that_was_filled_is_not_said_to_be_empty(
     chromium_page: Visits, extractive_site: Site
 ) -> None:
     page = await chromium_page(extractive_site.url, go=False)
-    empty = {"body": json.dumps({"documents": [], "next_cursor": None}), "content_type": "application/json"}
-    await page.route(re.compile(r"/api/documents\?"), lambda route: route.fulfill(**empty), times=1)
+    empty = {"body": json.dumps({"documents": [], "next_cursor": None, "total": 0}), "content_type": "application/json"}
+    await page.route(re.compile(r"/api/documents\?"), lambda route: route.fulfill(**empty))
     await page.goto(extractive_site.url)
-    await expect(page.get_by_text("Your library is empty")).to_be_visible()
+    for place in (".empty", ".shelf"):
+        await expect(page.locator(place).get_by_text("Your library is empty")).to_be_visible()
+    await page.unroute_all()
     files = [[name, f"The lamp of {name} turns."] for name in ("one.md", "two.md")]
     await page.evaluate(DROP, ["dragenter", "files", files])
     await page.locator(".drop").wait_for(state="attached")  # it is loaded when a file first comes near
     await page.evaluate(DROP, ["dragover", "files", files])
-    await expect(page.get_by_text("Drop files to add them to the library")).to_be_visible()
+    await expect(page.get_by_text("Drop files or folders to add them to the library")).to_be_visible()
     await page.evaluate(DROP, ["drop", "files", files])
     await expect(page.get_by_role("list", name="Begin with a document")).to_contain_text("two")
-    await expect(page.locator(".empty").get_by_text("Your library is empty")).to_have_count(0)
+    for place in (".empty", ".shelf"):
+        await expect(page.locator(place).get_by_text("Your library is empty")).to_be_hidden()
 
 
 async def test_d_what_came_nearest_has_no_share_that_reads_like_a_proof(

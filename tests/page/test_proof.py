@@ -430,6 +430,7 @@ async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
     chromium_page: Visits, modules_site: Site
 ) -> None:
     page = await chromium_page(modules_site.url)
+    await expect(page.locator(".shelf")).to_be_visible()  # the last of the modules, or the site would end before it
     await page.evaluate(GROWING)
     section = page.locator(".growing .section")
     first = await section.locator("p").first.element_handle()

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 from pydantic_core import PydanticCustomError, to_json
 
-from api.fields import Body, PageIds, Question, RunOptions, Title, optional
+from api.fields import Body, Question, RunOptions, SelectedIds, Title, optional
 from graph.events import RunFinished
 from graph.evidence import (
     Assessment,
@@ -107,7 +107,7 @@ class NewSession(Body):
 
     title: Title | None = None
     page_id: UUID | None = Field(default=None, description="The host's page on which it was started.")
-    page_ids: PageIds = Field(default=[])
+    page_ids: SelectedIds = Field(default=[])
     ephemeral: bool = Field(default=False, description="Never listed; deleted after 24 hours.")
 
 
@@ -115,7 +115,7 @@ class SessionChange(Body):
     """Changes to a session; fields that are left out stay as they are."""
 
     title: Title | None = None
-    page_ids: PageIds | None = None
+    page_ids: SelectedIds | None = None
 
 
 class FinishedRun(Body):

@@ -1,6 +1,6 @@
 /** Requests to the HTTP API, and its problems as errors. */
 
-import { graphOf, messageOf } from "./completing.js";
+import { documentsOf, graphOf, messageOf, summaryOf } from "./completing.js";
 
 export const PASSING = new Set([408, 425, 429]); // refusals of now, not for good
 
@@ -166,11 +166,16 @@ export class Client {
   }
 
   /**
-   * @param {{title?: string | undefined, cursor?: string | undefined}} [part]
-   * @returns {Promise<{documents: Document[], next_cursor: string | null}>}
+   * @param {Asked} [asked] What to list, in which order, and from where.
+   * @returns {Promise<{documents: Document[], next_cursor: string | null, total: number | null}>}
    */
-  documents(part = {}) {
-    return this.json(`api/documents?${query({ limit: 50, ...part })}`, { list: "documents" });
+  async documents(asked = {}) {
+    return documentsOf(await this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" }));
+  }
+
+  /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<import("./types.js").LibrarySummary>} */
+  async summary(asked) {
+    return summaryOf(await this.json(`api/library?${query(asked)}`));
   }
 
   /** @param {string} id @returns {Promise<Document>} */
@@ -183,14 +188,19 @@ export class Client {
     return this.json(`api/documents/${id}/raw-text`, { list: "segments", ...(signal ? { signal } : {}) });
   }
 
-  /** @param {string} id */
-  deleteDocument(id) {
-    return this.send(`api/documents/${id}`, { method: "DELETE" });
+  /** @param {string[]} document_ids @returns {Promise<string[]>} Those that were deleted. */
+  async deleteDocuments(document_ids) {
+    return (await this.json("api/deletions", { method: "POST", json: { document_ids }, list: "deleted" })).deleted;
   }
 
-  /** @param {string} words @returns {Promise<{results: import("./types.js").Source[]}>} */
-  search(words) {
-    return this.json(`api/search?${query({ q: words, top_k: 10, min_score: 0.3 })}`, { list: "results" });
+  /** @param {string[]} document_ids @returns {Promise<string[]>} Those that are back. */
+  async restoreDocuments(document_ids) {
+    return (await this.json("api/deletions/undo", { method: "POST", json: { document_ids }, list: "restored" })).restored;
+  }
+
+  /** @param {string} words @param {Asked} [options] @returns {Promise<{results: import("./types.js").Source[]}>} */
+  search(words, options = {}) {
+    return this.json(`api/search?${query({ q: words, ...options })}`, { list: "results" });
   }
 
   /** @returns {Promise<import("./types.js").GraphStructure>} What every run takes its way through. */
@@ -204,13 +214,12 @@ export class Client {
   }
 }
 
-/**
- * Write parameters, leaving out what is not given.
- * @param {Record<string, string | number | null | undefined>} parameters
- */
+/** A list gives a parameter more than once. @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Asked */
+
+/** Write parameters, leaving out what is not given. @param {Asked} parameters */
 function query(parameters) {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null);
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return new URLSearchParams(given.flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)])));
 }
 
 /**

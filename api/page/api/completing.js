@@ -167,6 +167,32 @@ export function messageOf(given) {
   return bare ? { ...whole, sections: [{ text: whole.content, source_ids: [] }] } : whole;
 }
 
+const document = object({
+  document_id: text, title: text, file_name: text, folder: text, media_type: text, url: named, owner: named, tokens: number,
+  updated_at: text, places: list(object({ source_id: text, kind: text, path: text, trouble: named })),
+});
+
+/**
+ * Make a page of documents whole.
+ * @param {any} given
+ * @returns {{documents: import("./types.js").Document[], next_cursor: string | null, total: number | null}}
+ */
+export function documentsOf({ documents, next_cursor, total }) {
+  return { documents: list(document)(documents), next_cursor: named(next_cursor), total: numbered(total) };
+}
+
+const counted = { documents: number };
+
+/** Make what the library holds whole. @type {(given: any) => import("./types.js").LibrarySummary} */
+export const summaryOf = object({
+  ...counted,
+  types: list(object({ ...counted, media_type: text })),
+  folders: list(object({ ...counted, folder: text })),
+  folder_count: number,
+  sources: list(object({ ...counted, source_id: text, kind: text, location: text })),
+  reads_whole: (value) => maybe(object({ ...counted, tokens: number }))(value ?? null) ?? { documents: Infinity, tokens: Infinity },
+});
+
 const graph = object({ nodes: list(object({ id: text })), edges: list(object({ from: text, to: text, conditional: flag })) });
 
 /**

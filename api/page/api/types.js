@@ -221,18 +221,48 @@
  * @property {number | null} page_count
  * @property {string[]} [left_out] What of its file is not in its text.
  * @property {{sha256: string, size: number, media_type: string, name: string} | null} [original] Its file, where that is kept.
+ * @property {string} file_name Of its file; empty where it is not known.
+ * @property {string} folder Of its file; empty where it is in none.
  * @property {number} segments
+ * @property {number} tokens
  * @property {string} updated_at
  * @property {string | null} expires_at
+ * @property {{source_id: string, kind: string, path: string, trouble: string | null}[]} places
+ */
+
+/**
+ * What the library holds, as far as it was asked for.
+ * @typedef {object} LibrarySummary
+ * @property {number} documents
+ * @property {{media_type: string, documents: number}[]} types
+ * @property {{folder: string, documents: number}[]} folders
+ * @property {number} folder_count
+ * @property {{source_id: string, kind: string, location: string, documents: number}[]} sources
+ * @property {{documents: number, tokens: number}} reads_whole
+ */
+
+/**
+ * @typedef {object} Job
+ * @property {string} job_id
+ * @property {"queued" | "running" | "paused" | "cancelled" | "finished"} state
+ * @property {number} files
+ */
+
+/**
+ * @typedef {object} JobFile
+ * @property {number} file_no
+ * @property {string} name
+ * @property {string} document_id
+ * @property {"queued" | "working" | "stored" | "unchanged" | "refused" | "cancelled"} state
+ * @property {{code: string, message: string, suggestion: string} | null} problem
+ * @property {Ingested | null} ingested
  */
 
 /** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} RawSegment */
 /** @typedef {{document_id: string, title: string, segments: RawSegment[]}} RawText */
-/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[], warnings?: string[]}} Ingested */
-/** @typedef {{name: string, code: string, reason: string, suggestion: string, status: string}} Refused */
-/** @typedef {{name: string, documents: Ingested[], refused: Refused[], status: string}} IngestedArchive */
+/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[], warnings?: string[], similar_to?: {document_id: string, title: string}[]}} Ingested */
 /** @typedef {{id: string, name: string, thinking: boolean}} Model */
-/** @typedef {{user: string, name: string, by: "none" | "key" | "token" | "login" | "proxy", web?: boolean}} Account `web` where a search outside of the library is set up. */
+/** @typedef {{user: string, name: string, by: "none" | "key" | "token" | "login" | "proxy", scopes: string[], web?: boolean}} Account `web` where a search outside of the library is set up. */
 /** @typedef {{id: string}} GraphNode */
 /** @typedef {{from: string, to: string, conditional: boolean}} GraphEdge */
 /** @typedef {{nodes: GraphNode[], edges: GraphEdge[]}} GraphStructure */

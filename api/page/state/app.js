@@ -20,9 +20,12 @@ import { Workspaces } from "./workspace.js";
  */
 
 /** A word to the user that goes away by itself where it was "done", and else when it was read.
- * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void}} Notice */
+ * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void, undo?: () => void}} Notice */
 
 const KEY = "citewell.key";
+const SHELF = "citewell.shelf";
+/** Where there is room for the documents beside the conversation. */
+export const ROOMY = matchMedia("(min-width: 75rem)");
 
 /** The page's state, made once. */
 export class App {
@@ -44,8 +47,11 @@ export class App {
     this.reading = new Cell(/** @type {Reading | null} */ (null));
     /** @type {Cell<Notice | null>} */
     this.notice = new Cell(/** @type {Notice | null} */ (null));
-    /** Whether the library is open. */
-    this.libraryOpen = new Cell(false);
+    /** Whether the documents are on show beside the conversation or, where it is narrow, above it. */
+    this.libraryOpen = new Cell(ROOMY.matches && localStorage.getItem(SHELF) !== "closed");
+    ROOMY.addEventListener("change", () => this.libraryOpen.set(ROOMY.matches && localStorage.getItem(SHELF) !== "closed"));
+    /** Whether all that the page begins with has been read. */
+    this.begun = new Cell(false);
     /** How often this tab has changed the library. */
     this.libraryChanges = new Cell(0);
     /** Whether the list of sessions is open, where the window is narrow. */
@@ -83,6 +89,25 @@ export class App {
     }
   }
 
+  /** Show the documents, in the place of one that is read. */
+  showLibrary() {
+    this.reading.set(null);
+    if (ROOMY.matches) localStorage.setItem(SHELF, "open");
+    this.libraryOpen.set(true);
+  }
+
+  /** Show the documents, or put them away. */
+  toggleLibrary() {
+    if (!this.libraryOpen.value || this.reading.value) this.showLibrary();
+    else this.hideLibrary();
+  }
+
+  /** Put the documents away, for good where there is room for them. */
+  hideLibrary() {
+    if (ROOMY.matches) localStorage.setItem(SHELF, "closed");
+    this.libraryOpen.set(false);
+  }
+
   /** Tell the views of this tab and the others that the library is another. */
   libraryChanged() {
     this.libraryChanges.update((count) => count + 1);
@@ -108,6 +133,7 @@ export class App {
       this.sessions.read(),
       this.attempt(async () => this.models.set(await this.client.models())),
     ]);
+    this.begun.set(true);
   }
 
   /** Take note of whom the server takes this browser for, and of what it can do for them. @param {import("../api/types.js").Account} person */

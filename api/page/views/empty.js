@@ -13,7 +13,7 @@ const OFFERED = 3;
 export function libraryButton(app) {
   return h(
     "button",
-    { type: "button", class: "primary", onclick: () => app.libraryOpen.set(true) },
+    { type: "button", class: "primary", onclick: () => app.showLibrary() },
     icon("book"),
     words.conversation.library,
   );
@@ -71,14 +71,10 @@ export function emptyView(app) {
     goToQuestion();
   }
 
-  app.libraryOpen.watch((open) => {
-    if (open) stale = true;
-    else void offer();
-  });
   app.key.watch(() => void offer());
   app.libraryChanges.watch(() => {
     stale = true;
-    if (!app.libraryOpen.value) void offer();
+    void offer();
   });
   app.tabs.hear(({ kind }) => {
     if (kind === "library") stale = true;

@@ -5,10 +5,10 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
-/** @typedef {"library" | "web" | "only" | "thinking"} SwitchName */
+/** @typedef {"web" | "thinking"} SwitchName */
 
 /** @type {Record<SwitchName, import("./icons.js").IconName>} */
-const DRAWINGS = { library: "search", web: "web", only: "only", thinking: "think" };
+const DRAWINGS = { web: "web", thinking: "think" };
 
 const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 
@@ -16,18 +16,16 @@ const EXTRACTIVE = "extractive"; // how the service names what quotes without a 
 export function selectionOptions(app) {
   const { selection } = app;
   const switches = {
-    only: switchOf(app, "only"),
-    library: switchOf(app, "library"),
     web: switchOf(app, "web"),
     thinking: switchOf(app, "thinking"),
   };
   const model = modelChoice(app);
 
   function show() {
-    const { options, limited, limitable, thinks } = selection;
+    const { options, limited, thinks } = selection;
     for (const name of /** @type {SwitchName[]} */ (Object.keys(switches))) {
       const missing = name === "web" && !selection.webOffered.value;
-      const idle = missing || (limited && (name === "library" || name === "web"));
+      const idle = missing || (limited && name === "web");
       const { hints } = words.selection;
       const hint = missing ? hints.noWeb : idle ? hints.limited : hints[name];
       const pressed = options.value[name] && !missing ? "true" : "false";
@@ -35,14 +33,12 @@ export function selectionOptions(app) {
       switches[name].classList.toggle("missing", missing);
       if (name === "web") said(switches.web, missing ? words.selection.noWeb : words.selection.web);
     }
-    switches.only.hidden = !limitable;
     switches.thinking.hidden = !thinks;
     model.value = options.value.model;
   }
   selection.options.watch(show);
   selection.webOffered.watch(show);
   selection.pages.watch(show);
-  selection.passage.watch(show);
   app.models.watch((models) => {
     selection.offer(models);
     // The deployment's own is chosen by no name, so that another default is followed.

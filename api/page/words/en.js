@@ -4,6 +4,7 @@ import { problems } from "./problems/en.js";
 import { proof } from "./proof/en.js";
 import { apart, reasons } from "./reasons/en.js";
 import { run } from "./run/en.js";
+import { selection, shelf } from "./shelf/en.js";
 
 /** @param {number} count @param {string} one @param {string} many */
 const n = (count, one, many) => `${count} ${count === 1 ? one : many}`;
@@ -169,76 +170,8 @@ export const en = {
     },
   },
   run,
-  library: {
-    label: "Library", open: "Library", search: "Search titles and texts", titles: "Documents", texts: "Found in the text",
-    selected: "Selected",
-    selectedCount: (/** @type {number} */ count) => (count ? `${n(count, "document", "documents")} selected` : "No document selected"),
-    found: (/** @type {number} */ count) => (count ? n(count, "document", "documents") : "Nothing found"),
-    searching: "Searching…", loading: "Reading the library…", more: "Show more", none: "No title has these words.",
-    noneInTexts: "No text says this.", empty: "Your library is empty",
-    invitation: "Add files or paste a text: answers are then drawn from them, with every citation proven. You can also drop files anywhere here.",
-    failed: "The library couldn't be read.", searchFailed: "The texts couldn't be searched.", done: "Done", read: "Read",
-    readTitle: (/** @type {string} */ title) => `Read ${title}`,
-    delete: "Delete",
-    deleteTitle: (/** @type {string} */ title) => `Delete ${title}`,
-    sure: (/** @type {string} */ title) => `Delete “${title}”? Citations of old answers will be marked as deleted.`,
-    deleted: (/** @type {string} */ title) => `Deleted ${title}.`,
-    segments: (/** @type {number} */ count) => n(count, "passage", "passages"),
-    pages: (/** @type {number} */ count) => n(count, "page", "pages"),
-    slides: (/** @type {number} */ count) => n(count, "slide", "slides"),
-    sheets: (/** @type {number} */ count) => n(count, "sheet", "sheets"),
-    updated: (/** @type {string} */ when) => `changed ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Text",
-      ipynb: "Notebook", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "Mail", mbox: "Mailbox" },
-    kinds: { web: "Web page", selection: "Marked passage", private: "Only you" },
-  },
-  uploads: {
-    label: "Uploads", add: "Add files", paste: "Paste text", title: "Title (optional)", text: "Text", addText: "Add text",
-    drop: "Drop files to add them to the library",
-    formats: "Markdown, text, HTML, PDF, Word, Excel, PowerPoint or OpenDocument", waiting: "Waiting",
-    sending: (/** @type {string} */ share) => `Sending, ${share}`,
-    reading: "Being read…",
-    progress: (/** @type {string} */ name) => `Sending ${name}`,
-    unpacked: (/** @type {number} */ count, /** @type {number} */ refused) =>
-      `Unpacked, ${n(count, "document", "documents")}${refused ? `, ${refused} refused` : ""}`,
-    warnings: {
-      encoding: (/** @type {string} */ name) =>
-        `The file does not say how its text is encoded. It was read as ${name}, which is a guess: check its accented and special letters.`,
-      recognised: (/** @type {string} */ count, /** @type {string} */ of) =>
-        `The text of ${count} of ${of} pages was recognised in a scan: its letters may be wrong.`,
-    },
-    created: (/** @type {number} */ count) => `Added, ${n(count, "passage", "passages")}`,
-    updated: (/** @type {number} */ count) => `New version, ${n(count, "passage", "passages")}`,
-    unchanged: (/** @type {number} */ count) => `Unchanged, ${n(count, "passage", "passages")}`,
-    refused: "Refused", unreachable: "The server can't be reached, or stopped taking the file in.",
-    unreachableSuggestion: "Try again. If it happens again, the file may be larger than the server takes.",
-    folder: "A folder can't be added.", folderSuggestion: "Open it and choose the files in it.", select: "Select",
-    selected: "Selected",
-    cancelName: (/** @type {string} */ name) => `Cancel ${name}`,
-    retryName: (/** @type {string} */ name) => `Try again: ${name}`,
-    selectName: (/** @type {string} */ name) => `Select ${name}`,
-    selectedName: (/** @type {string} */ name) => `Selected: ${name}`,
-    dismissName: (/** @type {string} */ name) => `Dismiss ${name}`,
-    tellAdded: (/** @type {string} */ name) => `${name} was added.`,
-    tellRefused: (/** @type {string} */ name, /** @type {string} */ reason) => `${name} was refused: ${reason}`,
-  },
-  selection: {
-    label: "What the answer draws on", add: "Add documents",
-    removeTitle: (/** @type {string} */ title) => `Remove ${title}`,
-    unnamed: "Untitled document", gone: "Deleted document", goneHint: "This document was deleted, or you may no longer read it.",
-    passage: "Marked passage",
-    passageOf: (/** @type {string} */ title) => `Marked in ${title}`,
-    removePassage: "Remove the marked passage", library: "Search library", web: "Web", noWeb: "Web (not set up)", only: "Only these documents",
-    thinking: "Think", model: "Model",
-    hints: {
-      library: "Search the whole library for the answer",
-      web: "Ask the web where the library has nothing",
-      only: "Answer from the selection alone, without the rest of the library and without the web",
-      thinking: "Let the model think before it answers",
-      limited: "Not used: only the selection answers", noWeb: "No web search is set up here, so the web cannot be asked",
-    },
-    full: (/** @type {number} */ most) => `At most ${most} documents can be selected.`,
-  },
+  shelf,
+  selection,
   sessions: {
     label: "Sessions",
     workspaces: "Workspaces",

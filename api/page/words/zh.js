@@ -4,6 +4,7 @@ import { problems } from "./problems/zh.js";
 import { proof } from "./proof/zh.js";
 import { apart, reasons } from "./reasons/zh.js";
 import { run } from "./run/zh.js";
+import { selection, shelf } from "./shelf/zh.js";
 
 /** @type {import("./index.js").Words} */
 export const zh = {
@@ -173,66 +174,8 @@ export const zh = {
     },
   },
   run,
-  library: {
-    label: "资料库", open: "资料库", search: "搜索标题和正文", titles: "文档", texts: "正文中的匹配", selected: "已选",
-    selectedCount: (count) => (count ? `已选 ${count} 个文档` : "未选文档"),
-    found: (count) => (count ? `${count} 份文档` : "没有找到"),
-    searching: "正在搜索…", loading: "正在读取资料库…", more: "显示更多", none: "没有标题含有这些词。", noneInTexts: "没有文档的正文提到这些内容。", empty: "资料库还是空的",
-    invitation: "添加文件或粘贴文本：回答将取自其中，每条引用都有据可查。也可以把文件拖到此处任意位置。", failed: "无法读取资料库。", searchFailed: "无法搜索正文。", done: "完成",
-    read: "阅读",
-    readTitle: (title) => `阅读“${title}”`,
-    delete: "删除",
-    deleteTitle: (title) => `删除“${title}”`,
-    sure: (title) => `删除“${title}”？旧回答中的引用会标为已删除。`,
-    deleted: (title) => `已删除“${title}”。`,
-    segments: (count) => `${count} 段`,
-    pages: (count) => `${count} 页`,
-    slides: (count) => `${count} 张幻灯片`,
-    sheets: (count) => `${count} 个工作表`,
-    updated: (when) => `更新于 ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "文本",
-      ipynb: "笔记本", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "邮件", mbox: "邮箱" },
-    kinds: { web: "网页", selection: "标记的段落", private: "仅自己可见" },
-  },
-  uploads: {
-    label: "上传", add: "添加文件", paste: "粘贴文本", title: "标题（可选）", text: "文本", addText: "添加文本", drop: "松开即可将文件添加到资料库", formats: "Markdown、文本、HTML、PDF、Word、Excel、PowerPoint 或 OpenDocument", waiting: "等待中",
-    sending: (share) => `正在发送，${share}`,
-    reading: "正在读取…",
-    progress: (name) => `正在发送 ${name}`,
-    unpacked: (count, refused) => `已解压，${count} 个文档${refused ? `，${refused} 个被拒绝` : ""}`,
-    warnings: {
-      encoding: (name) => `文件没有注明文字编码，已按 ${name} 读取，这只是猜测：请核对特殊字符。`,
-      recognised: (count, of) => `共 ${of} 页，其中 ${count} 页的文字由扫描件识别而来，可能有误。`,
-    },
-    created: (count) => `已添加，${count} 段`,
-    updated: (count) => `新版本，${count} 段`,
-    unchanged: (count) => `没有变化，${count} 段`,
-    refused: "已拒绝", unreachable: "无法连接到服务器，或服务器中止了接收。", unreachableSuggestion: "请重试。如果仍然失败，文件可能超出服务器的上限。", folder: "不能添加文件夹。",
-    folderSuggestion: "请打开文件夹，选择其中的文件。", select: "选用", selected: "已选",
-    cancelName: (name) => `取消 ${name}`,
-    retryName: (name) => `重试 ${name}`,
-    selectName: (name) => `选用 ${name}`,
-    selectedName: (name) => `已选：${name}`,
-    dismissName: (name) => `移除 ${name}`,
-    tellAdded: (name) => `已添加 ${name}。`,
-    tellRefused: (name, reason) => `${name} 被拒绝：${reason}`,
-  },
-  selection: {
-    label: "回答所依据的内容", add: "添加文档",
-    removeTitle: (title) => `移除“${title}”`,
-    unnamed: "无标题文档", gone: "已删除的文档", goneHint: "该文档已删除，或您已无权阅读。", passage: "标记的段落",
-    passageOf: (title) => `标记于“${title}”`,
-    removePassage: "移除标记的段落", library: "搜索资料库", web: "网络", noWeb: "网络（未设置）", only: "仅限这些文档", thinking: "思考", model: "模型",
-    hints: {
-      library: "在整个资料库中寻找答案",
-      web: "资料库中找不到时搜索网络",
-      only: "只根据所选内容回答，不用资料库其余部分和网络",
-      thinking: "让模型先思考再回答",
-      limited: "未使用：只根据所选内容回答",
-      noWeb: "这里没有设置网络搜索，因此无法搜索网络",
-    },
-    full: (most) => `最多可选 ${most} 个文档。`,
-  },
+  shelf,
+  selection,
   sessions: {
     label: "会话",
     workspaces: "工作区",

@@ -7,7 +7,7 @@ import { vi } from "../../../api/page/words/vi.js";
 import { zh } from "../../../api/page/words/zh.js";
 
 const OTHERS = { vi, zh, ar };
-const NAMES = /^page\.name$|^library\.formats\./; // the same everywhere
+const NAMES = /^page\.name$|^shelf\.formats\./; // the same everywhere
 const BY_CODE = /^problems\./; // English has those alone that it says better than the server; a test in Python counts the others
 const GIVEN = [7, 11, 13]; // numbers that no text holds by itself
 
