@@ -11,6 +11,7 @@ from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
 from graph.evidence import Claim, Failure, Origin, Proof, Section, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
+from graph.reasons import texts, why, why_each
 from graph.state import ClaimRow, DisputeRow, RevisionRow, State
 from graph.usage import Meter
 from text.normal_forms import flatten
@@ -263,8 +264,9 @@ class CheckedAnswer:
                 start=0,
                 end=len(section["text"]),
                 verdict=verdict,
-                reasons=[reason],
                 proofs=list(proofs),
+                reasons=[str(reason)],
+                why=why(reason),
             )
         )
         self._remember(index)
@@ -393,7 +395,7 @@ class CheckedAnswer:
                         section_index=index,
                         own=own,
                         other=dispute.other,
-                        reason=dispute.reason,
+                        reason=str(dispute.reason),
                         values=list(dispute.values),
                     )
                     for dispute in each.disputes
@@ -408,13 +410,15 @@ class CheckedAnswer:
         return sorted([*rest, *rows], key=lambda row: (row["section_index"], row["start"]))
 
     def _row(self, index: int, claim: CheckedClaim) -> ClaimRow:
+        reasons = why_each(claim.reasons)
         row = ClaimRow(
             section_index=index,
             start=claim.start,
             end=claim.end,
             verdict=claim.verdict,
-            reasons=list(claim.reasons),
             proofs=list(claim.proofs),
+            reasons=texts(reasons),
+            why=reasons,
         )
         return ClaimRow(**row, twin=True) if claim.twin else row
 

@@ -18,6 +18,7 @@ from graph.evidence import (
     Verdict,
     telling,
 )
+from graph.reasons import Reason, why
 from graph.state import ClaimRow, SourceRow
 
 EXCERPT_CHARACTERS = 500
@@ -73,7 +74,7 @@ def nearest_sources(candidates: list[SourceRow], repeated: Collection[str] = ())
     return [row for key, row in rank_candidates(candidates).items() if key not in repeated][:NEAREST_SHOWN]
 
 
-SOURCE_CHANGED = "its source has changed since it was checked"
+SOURCE_CHANGED = Reason("source_changed")
 
 
 def build_citation(
@@ -170,9 +171,11 @@ def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]
         end=row["end"],
         text=section["text"][row["start"] : row["end"]],
         verdict="unverified" if lost else row["verdict"],
-        reasons=[*row["reasons"], SOURCE_CHANGED] if lost else row["reasons"],
+        reasons=[*row["reasons"], *([str(SOURCE_CHANGED)] if lost else [])],
         citations=citations,
     )
+    if reasons := [*row.get("why", []), *(why(SOURCE_CHANGED) if lost else [])]:
+        claim["why"] = reasons
     if claim["verdict"] != "unverified":
         claim["by"] = "judge" if "judge" in row else "text"
     if "judge" in row and not lost:

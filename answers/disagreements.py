@@ -14,11 +14,12 @@ from answers.editions import by_edition, day_of_edition
 from answers.standing import disagreement_of
 from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStarted, SourcesDisagree, TextDelta
 from graph.evidence import Disagreement, Position, Proof, Section, Segment
+from graph.reasons import Reason
 from graph.state import DisputeRow
 
 MOST_DISAGREEMENTS = 2
 MOST_POSITIONS = 3  # of one disagreement
-BOTH_QUOTED = "both sources are quoted word for word"
+BOTH_QUOTED = Reason("both_quoted")
 # Of a document's metadata, the first that holds a date.
 _DATES = (
     "date",

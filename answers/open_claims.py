@@ -10,13 +10,14 @@ from answers.citations import context_of_quote, context_outside
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.evidence import Failure, JudgeMark, Proof, Section, Segment
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
+from graph.reasons import Reason, texts, why
 from graph.state import ClaimRow
 from graph.usage import Meter
 from text.answer_markdown import context_of
 
 log = logging.getLogger(__name__)
 
-NOT_JUDGED = "The claims that code left open stay unverified."
+NOT_JUDGED = Reason("not_judged")
 ENTRY_CHARACTERS = 2400  # of a segment that a judge reads around the cited sentences
 BEFORE_CHARACTERS = 600
 MOST_ENTRIES = 4
@@ -105,14 +106,13 @@ def judged_row(question: Question, judgement: Judgement, judge: str) -> ClaimRow
     Only an exam gives a judge its say, and on a near twin of a source sentence it may only say that it fails.
     """
     row = question.row
-    reasons = [*row["reasons"], judgement.reason] if judgement.reason else list(row["reasons"])
     if judgement.verdict == "supported" and row.get("twin"):
         return row
     if judgement.verdict is None or judgement.exam is None:
-        return ClaimRow(**{**row, "reasons": reasons})
-    decided = ClaimRow(
-        **{**row, "verdict": judgement.verdict, "reasons": [judgement.reason] if judgement.reason else []}
-    )
+        before, added = row.get("why", []), why(judgement.reason)
+        return ClaimRow(**{**row, "reasons": [*row["reasons"], *texts(added)], "why": [*before, *added]})
+    said = why(judgement.reason)
+    decided = ClaimRow(**{**row, "verdict": judgement.verdict, "reasons": texts(said), "why": said})
     decided["judge"] = JudgeMark(model=judge, exam=judgement.exam)
     if judgement.verdict != "unsupported" and not row["proofs"]:
         decided["proofs"] = list(question.spans)  # a judge does not say which of them it read
@@ -189,5 +189,7 @@ class JudgeQueue:
                 self.failure = fallback_failure(error, NOT_JUDGED)
             except Exception:  # an installed judge may raise anything, and no run ends by it
                 log.exception("The judge %s failed.", self._judge.name)
-                self.failure = Failure(code="judge_failed", message=f"The judge failed. {NOT_JUDGED}")
+                self.failure = Failure(
+                    code="judge_failed", message=f"The judge failed. {NOT_JUDGED}", why=why(NOT_JUDGED)
+                )
         return [Judgement(None)] * len(claims)

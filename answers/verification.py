@@ -25,10 +25,11 @@ from graph.evidence import (
     Verdict,
     VerdictSource,
 )
+from graph.reasons import Reason, Why
 
 MOST_CLAIMS = 200
 MOST_BYTES = 100_000  # of an answer, or of all claims together
-NOT_SEARCHED = "it was not searched for: the searches or the seconds of a verification are used up"
+NOT_SEARCHED = Reason("not_searched")
 
 
 class VerifiedQuote(TypedDict):
@@ -70,6 +71,7 @@ class VerifiedClaim(TypedDict):
     citations: list[VerifiedQuote]
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
+    why: NotRequired[list[Why]]
     cited: NotRequired[list[CitedSource]]
     cited_ok: NotRequired[bool | None]
 
@@ -175,6 +177,8 @@ def _verified(item: ClaimToVerify, evidence: Evidence) -> VerifiedClaim:
         verified["by"] = claim["by"]
     if "judge" in claim:
         verified["judge"] = claim["judge"]
+    if "why" in claim:
+        verified["why"] = claim["why"]
     return verified
 
 

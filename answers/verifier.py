@@ -10,13 +10,14 @@ from answers.claim_evidence import Evidence
 from answers.open_claims import JudgeQueue, Question, is_open, question_of
 from graph.evidence import Failure, Proof, Section, Segment, Spent, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
+from graph.reasons import Reason, texts, why_each
 from graph.state import ClaimRow
 from graph.usage import Meter
 
 MOST_JUDGED = 3  # segments of which a judge reads a part for one claim
 BETWEEN = "\n\n"
-NOTHING_FOUND = "nothing was found that says anything of this"
-NO_CLAIM = "it states nothing that can be checked"
+NOTHING_FOUND = Reason("nothing_found")
+NO_CLAIM = Reason("states_nothing")
 
 
 @dataclass(slots=True)
@@ -190,13 +191,15 @@ def merged_row(claim: ClaimToVerify, checked: Sequence[CheckedClaim], *, has_evi
 
 def row_of(claim: ClaimToVerify, verdict: Verdict, reasons: Sequence[str], proofs: Sequence[Proof] = ()) -> ClaimRow:
     """Return the row of a claim."""
+    said = why_each(reasons)
     return ClaimRow(
         section_index=0,
         start=claim.start,
         end=claim.end,
         verdict=verdict,
-        reasons=list(dict.fromkeys(reasons)),
         proofs=list(proofs),
+        reasons=texts(said),
+        why=said,
     )
 
 

@@ -32,6 +32,7 @@ from api.routes.key_routes import router as keys_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
+from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
 from api.routes.metrics_routes import router as metrics_router_
 from api.routes.page_routes import router as page_router_
@@ -140,6 +141,7 @@ def mount_routes(app: FastAPI) -> None:
         export_router_,
         feedback_router_,
         shares_router_,
+        listing_router,
         documents_router_,
         guide_router_,
         jobs_router_,

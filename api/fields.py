@@ -76,6 +76,7 @@ ModelName = Annotated[
 Limit = Annotated[int, Query(ge=1, le=200)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 PageIds = Annotated[list[UUID], Field(max_length=100)]
+SelectedIds = Annotated[list[UUID], Field(max_length=1000)]
 
 
 def optional(value: UUID | None) -> str | None:
@@ -152,7 +153,9 @@ class Budget(Body):
 class SearchOptions(ExactTypes):
     """The documents that a run reads, and where it searches."""
 
-    page_ids: PageIds = Field(default=[], description="Documents to read in full.")
+    page_ids: SelectedIds = Field(
+        default=[], description="Documents to read in full; more than 100 are searched instead."
+    )
     only_selected_pages: bool = Field(default=False, description="Answer only from `page_ids` and `selected_text`.")
     selected_text: SelectedText | None = Field(
         default=None, description="A passage that the reader selected: read first, and citable."

@@ -38,6 +38,7 @@ PARTS = (
     "strangers",
     "page",
     "viewer",
+    "sources",
 )
 
 

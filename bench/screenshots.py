@@ -126,13 +126,13 @@ async def vietnamese(page: Page) -> None:
 
 
 async def picked(page: Page) -> None:
-    """Show the library, searched, with two pages selected."""
-    await page.get_by_role("button", name="Add pages").click()
-    library = page.get_by_role("dialog", name="Library")
-    await library.get_by_role("searchbox").fill("travel")
-    await expect(library.get_by_text("Found in the text")).to_be_visible()
+    """Show the documents, searched, with two of them ticked."""
+    shelf = page.get_by_role("region", name="Documents")
+    await shelf.get_by_role("searchbox").fill("travel")
+    await expect(shelf.get_by_text("Found in the texts")).to_be_visible()
     for title in ("Travel policy", "Expense guide"):
-        await library.get_by_role("checkbox", name=title).first.check()
+        await shelf.get_by_role("checkbox", name=title).last.check()
+    await shelf.get_by_text("Sort and narrow").click()
 
 
 PLAN = (

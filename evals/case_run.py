@@ -10,7 +10,8 @@ from evals.dataset_store import StoredDataSet
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError
-from graph.events import AnyEvent, PagesLoaded, PageUse, QueryRewritten, RetrievalDecided, TextDelta
+from graph.events import AnyEvent, PagesLoaded, QueryRewritten, RetrievalDecided, TextDelta
+from graph.evidence import PageUse
 from tools.runs.run_request import RunRequest
 from tools.runs.runner import Runner
 

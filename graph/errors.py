@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from graph.evidence import Failure
+from graph.reasons import Reason, why
 
 
 class CitewellError(Exception):
@@ -291,6 +292,6 @@ def restored_error(code: str, message: str, suggestion: str) -> CitewellError:
     return kind(message, suggestion=suggestion)
 
 
-def fallback_failure(error: CitewellError, instead: str) -> Failure:
-    """Return the failure of an error, with a sentence about what was done ``instead``."""
-    return Failure(code=error.code, message=f"{error.message} {instead}")
+def fallback_failure(error: CitewellError, instead: Reason) -> Failure:
+    """Return the failure of an error, with what was done ``instead``."""
+    return Failure(code=error.code, message=f"{error.message} {instead}", why=why(instead))

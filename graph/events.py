@@ -19,6 +19,7 @@ from graph.evidence import (
     FamilyName,
     Intent,
     Message,
+    PageUse,
     Position,
     Release,
     Source,
@@ -26,6 +27,7 @@ from graph.evidence import (
     Spent,
     Verdict,
 )
+from graph.reasons import Why, why
 
 SCHEMA = 1
 EMIT_KEY = "citewell_emit"  # key in a run's configurable of the callback that replaces LangGraph's event stream
@@ -34,15 +36,12 @@ EMIT_KEY = "citewell_emit"  # key in a run's configurable of the callback that r
 class Dropped(TypedDict):
     segment_id: str
     reason: str
+    why: NotRequired[list[Why]]
 
 
-class PageUse(TypedDict):
-    """A selected page: how many of its segments were read (``segments``), and how many it has (``of``)."""
-
-    document_id: str
-    title: str
-    segments: int
-    of: int
+def dropped(segment_id: str, reason: str) -> Dropped:
+    """Return a segment that was dropped, with the reason and its code."""
+    return Dropped(segment_id=segment_id, reason=str(reason), why=why(reason))
 
 
 class BudgetCaps(TypedDict):
@@ -96,6 +95,7 @@ class RetrievalDecided:
     reason: str
     standalone_question: str
     intent: Intent
+    why: list[Why] = field(default_factory=list)
     fallback: Failure | None = None
 
 
@@ -116,6 +116,7 @@ class SourcesFound:
     query: str
     count: int
     degraded: str | None = None
+    why: list[Why] = field(default_factory=list)
     servers: list[str] = field(default_factory=list)
 
 
@@ -156,6 +157,7 @@ class QueryRewritten:
     query: str
     reason: str
     attempt: int
+    why: list[Why] = field(default_factory=list)
     fallback: Failure | None = None
 
 
@@ -265,6 +267,7 @@ class AnswerAssessed:
     reason: str = ""
     model_score: float | None = None
     answerhood: float | None = None
+    why: list[Why] = field(default_factory=list)
     fallback: Failure | None = None
 
 

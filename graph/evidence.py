@@ -11,6 +11,8 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from graph.reasons import Why
+
 Verdict = Literal["supported", "contradicted", "unsupported", "unverified"]
 Origin = Literal["cited", "matched"]
 VerdictSource = Literal["text", "judge"]  # code that compares texts, or a judge that passed its exam
@@ -362,7 +364,7 @@ class Claim(TypedDict):
     """One sentence of a section, the unit of checking. Offsets are into the section's text.
 
     ``by`` is who gave the verdict; an ``unverified`` claim has none, since nobody who may decide has. ``judge`` is
-    there where a judge gave it.
+    there where a judge gave it. ``why`` are the reasons again, with their codes and parts.
     """
 
     start: int
@@ -373,6 +375,7 @@ class Claim(TypedDict):
     citations: list[Citation]
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
+    why: NotRequired[list[Why]]
 
 
 class SectionClaim(Claim):
@@ -426,14 +429,19 @@ class Assessment(TypedDict):
     reason: str
     model_score: float | None
     answerhood: NotRequired[float | None]
+    why: NotRequired[list[Why]]
 
 
 class Failure(TypedDict):
-    """A failure for which a fallback was used: its code, and a sentence about what was done instead."""
+    """A failure for which a fallback was used: its code, and a sentence about what was done instead.
+
+    ``why`` is what was done instead, with its code.
+    """
 
     code: str
     message: str
     suggestion: NotRequired[str]
+    why: NotRequired[list[Why]]
 
 
 class ModelUse(TypedDict):
@@ -490,8 +498,42 @@ class Cost(TypedDict):
     estimated: bool
 
 
+class PageUse(TypedDict):
+    """A selected document: how many of its segments were read (``segments``), and how many it has (``of``)."""
+
+    document_id: str
+    title: str
+    segments: int
+    of: int
+
+
+class PagesRead(TypedDict):
+    """What was read of the selected documents: those read whole, those read in part, and the ids of the others."""
+
+    used: list[PageUse]
+    cut: list[PageUse]
+    unused: list[str]
+
+
+class Refusal(TypedDict):
+    """What a refusal says: its code, which is the stop reason of its run, and the queries that were searched for.
+
+    ``library`` is False where the library was not searched. ``web_failed`` is True where what lies outside of it could
+    not be searched. ``written_in`` are languages (ISO 639-1) of the library that it was not searched in.
+    """
+
+    code: StopReason
+    tried: list[str]
+    library: bool
+    web_failed: bool
+    written_in: list[str]
+
+
 class Message(TypedDict):
-    """The finished answer as stored and sent. ``nearest`` is what an abstention shows instead of sources."""
+    """The finished answer as stored and sent. ``nearest`` is what an abstention shows instead of sources.
+
+    ``refusal`` has the parts of what an abstention says; ``pages`` is there where documents were selected.
+    """
 
     answer: str
     sections: list[Section]
@@ -502,3 +544,5 @@ class Message(TypedDict):
     claims: NotRequired[list[SectionClaim]]
     assessment: NotRequired[Assessment]
     disagreements: NotRequired[list[Disagreement]]
+    refusal: NotRequired[Refusal]
+    pages: NotRequired[PagesRead]

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from graph.context import Context
-from graph.state import Gathering, State
+from graph.state import MOST_READ_WHOLE, Gathering, State
 
 Without = Literal["answer_directly", "abstain"]
 
@@ -13,10 +13,11 @@ def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
 
     With ``web: first`` the web is searched before the library, with ``fallback`` after it, with ``also`` in the same
     round; MCP servers that are configured are searched whenever the web is. A selected passage is loaded in the first
-    round whatever the order. A run limited to selected pages that selects none has no library. The list is empty where
-    there is nowhere to search.
+    round whatever the order; among too many pages to read the run only searches. A run limited to selected pages that
+    selects none has no library. The list is empty where there is nowhere to search.
     """
-    pages: list[Gathering] = ["load_selected_pages"] if state.page_ids or state.selected_text else []
+    read_whole = 0 < len(state.page_ids) <= MOST_READ_WHOLE or state.selected_text
+    pages: list[Gathering] = ["load_selected_pages"] if read_whole else []
     no_library = context.search == "off" or (context.only_selected_pages and not state.page_ids)
     library: list[Gathering] = [] if no_library else ["search_segments"]
     web: list[Gathering] = [*state.outside] if context.web != "off" and not context.only_selected_pages else []

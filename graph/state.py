@@ -21,7 +21,9 @@ from graph.evidence import (
     Intent,
     JudgeMark,
     LibraryQuestion,
+    PagesRead,
     Proof,
+    Refusal,
     Section,
     SourceKind,
     Spent,
@@ -29,9 +31,11 @@ from graph.evidence import (
     Verdict,
     add_use,
 )
+from graph.reasons import Why
 
 SCHEMA_VERSION = 1
 TURNS_KEPT = 6
+MOST_READ_WHOLE = 100  # selected pages; among more the run only searches
 Outside = Literal["search_web", "search_mcp"]
 Gathering = Literal["load_selected_pages", "search_segments", "search_web", "search_mcp"]
 FIRST_STEP = "decide_retrieval"  # it clears the state of the last run
@@ -76,6 +80,7 @@ class ClaimRow(TypedDict):
     end: int
     verdict: Verdict
     reasons: list[str]
+    why: NotRequired[list[Why]]  # the reasons with their codes
     proofs: list[Proof]
     judge: NotRequired[JudgeMark]
     twin: NotRequired[bool]
@@ -200,6 +205,8 @@ class State(InputState):
     withdrawn: int = 0  # failed claims that were cut out of the answer
     fallback: Failure | None = None  # a fallback not yet in any event; the last event reports it
 
+    pages: PagesRead | None = None  # what was read of the selected documents
+    refusal: Refusal | None = None
     assessment: Assessment | None = None
     outcome: Literal["", "answered", "abstained"] = ""
     stop_reason: StopReason | Literal[""] = ""

@@ -9,9 +9,10 @@ from typing_extensions import TypedDict
 import prompts
 from answers.citations import excerpt, nearest_sources
 from answers.drafting import emit_removed, filter_links
+from answers.model_words import without_marks
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
-from graph.evidence import Identity, LibraryQuestion, Section, Segment, StopReason
+from graph.evidence import Identity, LibraryQuestion, Refusal, Section, Segment, StopReason
 from graph.ports import Catalogue, LibraryLanguages, SegmentReader
 from graph.routing import outside_failed
 from graph.state import ClaimRow, State
@@ -24,9 +25,10 @@ OF_THE_LIBRARY = {"load_selected_pages", "search_segments"}
 
 
 class AbstainUpdate(TypedDict):
-    """The refusal as a section after the withdrawn ones, and its reason."""
+    """The refusal as a section after the withdrawn ones, its reason, and its parts."""
 
     sections: list[Section]
+    refusal: Refusal
     claims: list[ClaimRow]
     outcome: Literal["abstained"]
     stop_reason: StopReason
@@ -54,14 +56,16 @@ async def abstain(
     if reason == "nothing_found" and in_library and await _is_empty(catalogue, runtime.context.identity):
         reason = "library_empty"
     held = await languages(runtime.context.identity) if in_library and languages is not None else ()
+    foreign = held if _is_foreign(state, held) else ()
+    web_failed = outside_failed(state)
     wording = refusal(
         reason,
         state.tried,
         segments,
         state.language,
         in_library=in_library,
-        web_failed=outside_failed(state),
-        written_in=held if _is_foreign(state, held) else (),
+        web_failed=web_failed,
+        written_in=foreign,
     )
     text, removed = filter_links(wording, [], {})
     index = len(state.sections)
@@ -71,7 +75,20 @@ async def abstain(
     runtime.stream_writer(SectionFinished(section_index=index, text=text, source_ids=[]))
     sections = [*state.sections, Section(text=text, source_ids=[])]
     capped = STOP_REASONS.get(state.exhausted)  # a step that was cut might have found an answer
-    return {"sections": sections, "claims": [], "outcome": "abstained", "stop_reason": capped or reason}
+    parts = Refusal(
+        code=capped or reason,
+        tried=[without_marks(excerpt(query, LONGEST_QUERY)) for query in state.tried],
+        library=in_library,
+        web_failed=web_failed,
+        written_in=list(foreign),
+    )
+    return {
+        "sections": sections,
+        "refusal": parts,
+        "claims": [],
+        "outcome": "abstained",
+        "stop_reason": capped or reason,
+    }
 
 
 async def _is_empty(catalogue: Catalogue | None, identity: Identity) -> bool:

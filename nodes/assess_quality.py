@@ -10,13 +10,15 @@ from answers.checking import count_verdicts, has_failed, support_score
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnswerAssessed
-from graph.evidence import Assessment, Failure, StopReason
+from graph.evidence import Assessment, Failure, StopReason, Verdict
 from graph.ports import QualityAssessor, QuestionCoverage, SegmentReader
+from graph.reasons import Reason, why
 from graph.state import ClaimRow, State, answer_text
 from graph.usage import STOP_REASONS, Meter
 
-BY_VERDICTS = "The answer was assessed by its verdicts alone."
-NOTHING_CHECKED = "nothing could be checked: the answer holds no claim"
+BY_VERDICTS = Reason("assessed_by_verdicts")
+NOTHING_CHECKED = Reason("nothing_checked")
+ASSESSED: tuple[Verdict, ...] = ("supported", "contradicted", "unsupported", "unverified")
 
 
 class AssessQualityUpdate(TypedDict):
@@ -48,6 +50,7 @@ async def assess_quality(
     claims = [row for row in state.claims if row["section_index"] < len(written)]
     answer = answer_text(written)
     covered = coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])
+    reason = _reason(claims, covered)
     score, failure = None, None
     if assessor is not None and runtime.context.assess_with_model:
         score, failure = await _model_score(assessor, state, answer, meter)
@@ -55,7 +58,8 @@ async def assess_quality(
         supported=count_verdicts(claims)["supported"] > 0 and not any(map(has_failed, claims)),
         utility=utility(claims, covered),
         claims=count_verdicts(claims),
-        reason=_reason(claims, covered),
+        reason=str(reason),
+        why=why(reason),
         model_score=score,
         answerhood=state.answerhood if state.answerhood is not None else score,
     )
@@ -93,8 +97,8 @@ async def _cited(claims: Sequence[ClaimRow], context: Context, reader: SegmentRe
     return [segment.text for segment in await reader.read_segments(list(ids), context.identity)] if ids else []
 
 
-def _reason(claims: Sequence[ClaimRow], covered: float) -> str:
+def _reason(claims: Sequence[ClaimRow], covered: float) -> Reason:
     if not claims:
         return NOTHING_CHECKED
-    counted = ", ".join(f"{n} {verdict}" for verdict, n in count_verdicts(claims).items() if n)
-    return f"{counted}; {covered:.0%} of the question's words are taken up"
+    counted = count_verdicts(claims)
+    return Reason("assessed", *(counted[verdict] for verdict in ASSESSED), round(covered, 4))

@@ -9,10 +9,11 @@ from graph.context import Context
 from graph.errors import BudgetExhausted, fallback_failure
 from graph.evidence import Disagreement, Failure, Section
 from graph.ports import ClaimChecker, Judge, SegmentReader
+from graph.reasons import Reason
 from graph.state import ClaimRow, DisputeRow, State
 from graph.usage import Meter
 
-NOT_REPAIRED = "The failed sections were not written again."
+NOT_REPAIRED = Reason("not_repaired")
 
 
 class CheckClaimsUpdate(TypedDict):

@@ -24,6 +24,7 @@ from graph.evidence import (
     Section,
 )
 from graph.ports import Catalogue, LibraryLanguages, Preparation, QuestionPreparer
+from graph.reasons import Reason, why
 from graph.routing import gathering_rounds
 from graph.state import (
     ANSWER_KEPT,
@@ -43,12 +44,11 @@ from graph.usage import Meter
 from text.language import DEFAULT, language
 
 NO_QUESTION = "question: ask one; it is missing or blank."
-NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
-OF_THE_CATALOGUE = "asks about the library itself, which its catalogue answers"
-MODEL_ALONE = "the model is to answer from its own knowledge"
-NO_KNOWLEDGE = Failure(
-    code="no_own_knowledge", message="The extractive family only quotes sources, so it answers from the library."
-)
+NOWHERE_TO_LOOK = Reason("nowhere_to_look")
+OF_THE_CATALOGUE = Reason("of_catalogue")
+MODEL_ALONE = Reason("model_alone")
+_ONLY_QUOTES = Reason("only_quotes")
+NO_KNOWLEDGE = Failure(code="no_own_knowledge", message=str(_ONLY_QUOTES), why=why(_ONLY_QUOTES))
 
 
 class DecideRetrievalUpdate(TypedDict):
@@ -90,6 +90,8 @@ class DecideRetrievalUpdate(TypedDict):
     withdrawn: int
     fallback: None
     answerhood: None
+    pages: None
+    refusal: None
     assessment: None
     outcome: Literal[""]
     stop_reason: Literal[""]
@@ -140,10 +142,12 @@ async def decide_retrieval(
     question = without_links(preparation.standalone_question, asked)
     query = without_links(preparation.search_query, asked) or question
     needs_retrieval = preparation.needs_retrieval and bool(planned)
+    reason = decision_reason(preparation, planned, answer_from)
     runtime.stream_writer(
         RetrievalDecided(
             needs_retrieval=needs_retrieval,
-            reason=without_marks(without_links(decision_reason(preparation, planned, answer_from))),
+            reason=without_marks(without_links(reason)),
+            why=why(reason if isinstance(reason, Reason) else without_marks(without_links(reason))),
             standalone_question=without_marks(question),
             intent=preparation.intent,
             fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else None),
@@ -186,6 +190,8 @@ async def decide_retrieval(
         "withdrawn": 0,
         "fallback": None,
         "answerhood": None,
+        "pages": None,
+        "refusal": None,
         "assessment": None,
         "outcome": "",
         "stop_reason": "",

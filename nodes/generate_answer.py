@@ -13,10 +13,11 @@ from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnyEvent
 from graph.evidence import Failure, Hit, Section
 from graph.ports import AnswerWriter, ClaimChecker, FaultyClaim, FaultySection, Judge, SegmentReader
+from graph.reasons import Reason
 from graph.state import ClaimRow, DisputeRow, RevisionRow, State, question_with_passage
 from graph.usage import Meter
 
-NOT_REPAIRED = "The failed sections were left as they were."
+NOT_REPAIRED = Reason("left_as_written")
 
 
 class GenerateAnswerUpdate(TypedDict, total=False):

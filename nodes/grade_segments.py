@@ -6,15 +6,16 @@ from typing_extensions import TypedDict
 from answers.citations import describe_source, rank_candidates
 from answers.copies import repeated_texts
 from graph.context import Context
-from graph.events import Dropped, SourcesGraded
+from graph.events import SourcesGraded, dropped
 from graph.evidence import Hit, Segment
 from graph.ports import Grading, RelevanceGrader, SegmentReader
+from graph.reasons import Reason
 from graph.state import SourceRow, State, question_with_passage
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 
-BELOW = "scored below min_score"
-OFF_PAGE = "stands on another page than the question names"
+BELOW = Reason("below_min_score")
+OFF_PAGE = Reason("off_page")
 
 
 class GradeSegmentsUpdate(TypedDict):
@@ -44,7 +45,7 @@ async def grade_segments(
     ranked = [by_id[each] for each in wanted if each in by_id]
     repeated = repeated_texts(ranked, {each for each in gathered if gathered[each]["kind"] == "page"})
     candidates = {key: row for key, row in gathered.items() if row["score"] >= floor and key not in repeated}
-    weak = [Dropped(segment_id=key, reason=BELOW) for key in gathered if key not in candidates and key not in repeated]
+    weak = [dropped(key, BELOW) for key in gathered if key not in candidates and key not in repeated]
     elsewhere = _off_page(state, candidates, by_id)
     hits = [
         Hit(by_id[row["segment_id"]], row["score"], row["kind"])
@@ -52,7 +53,7 @@ async def grade_segments(
         if row["segment_id"] in by_id and row["segment_id"] not in elsewhere
     ]
     grading = await grader.grade(question_with_passage(state), hits, meter=meter) if hits else Grading(())
-    kept, dropped = (grading.kept, grading.dropped) if grading.chose_in_pages else _with_pages(grading, hits)
+    kept, left_out = (grading.kept, grading.dropped) if grading.chose_in_pages else _with_pages(grading, hits)
     for segment_id, score in kept:
         kind = candidates[segment_id]["kind"]
         sources.append(SourceRow(index=len(sources) + 1, segment_id=segment_id, kind=kind, score=score))
@@ -60,8 +61,8 @@ async def grade_segments(
         SourcesGraded(
             sources=[describe_source(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
             dropped=[
-                *(Dropped(segment_id=s, reason=reason) for s, reason in dropped),
-                *(Dropped(segment_id=s, reason=OFF_PAGE) for s in elsewhere),
+                *(dropped(s, reason) for s, reason in left_out),
+                *(dropped(s, OFF_PAGE) for s in elsewhere),
                 *weak,
             ],
             fallback=grading.fallback,

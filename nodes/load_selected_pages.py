@@ -11,10 +11,11 @@ from typing_extensions import TypedDict
 from answers.page_budget import best_fitting, fits_whole, total_tokens
 from graph.context import Context
 from graph.errors import DependencyFailed
-from graph.events import PagesLoaded, PageUse, SearchFailed, SourcesFound
-from graph.evidence import Identity, Page, Segment
+from graph.events import PagesLoaded, SearchFailed, SourcesFound
+from graph.evidence import Identity, Page, PagesRead, PageUse, Segment
 from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher, SourceRoom
-from graph.state import Found, SourceRow, State, question_with_passage
+from graph.reasons import why
+from graph.state import MOST_READ_WHOLE, Found, SourceRow, State, question_with_passage
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 
@@ -25,9 +26,10 @@ AT_ONCE = 4  # concurrent searches
 
 
 class LoadSelectedPagesUpdate(TypedDict):
-    """The segments read, as candidates."""
+    """The segments read, as candidates, and what was read of which document."""
 
     candidates: Found
+    pages: PagesRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +53,39 @@ async def load_selected_pages(
 ) -> LoadSelectedPagesUpdate:
     """Read as much of the selected pages as the writer has room for, and report what was cut, not found or left out.
 
-    The marked passage comes first. Where the question names pages by number, only those are read of a document that has
-    them, before the budget is spent on other documents. Pages that don't fit share the rest equally, each with its best
-    segments for the question, in reading order.
+    Where there are too many of them to read any whole, none is; the run searches within them. The marked passage comes
+    first. Where the question names pages by number, only those are read of a document that has them, before the budget
+    is spent on other documents. Pages that don't fit share the rest equally, each with its best segments for the
+    question, in reading order.
     """
     context = runtime.context
     page_ids = list(dict.fromkeys(state.page_ids))
-    pages = await reader.read_pages(page_ids, context.identity) if page_ids else []
+    whole = page_ids if len(page_ids) <= MOST_READ_WHOLE else []
+    pages = await reader.read_pages(whole, context.identity) if whole else []
     marked = await _marked_passage(state, runtime, passages, page_ids)
     if room is not None:
         pages = [replace(page, segments=_measured(page.segments, room)) for page in pages]
         marked = list(_measured(marked, room))
     references = page_references(state.asked) or page_references(state.standalone_question)
     wanted = [_page_requests(page, references, marked) for page in pages]
-    budget = _page_tokens(state, context.page_tokens, room) - total_tokens(marked)
+    budget = read_tokens(question_with_passage(state), context.page_tokens, room) - total_tokens(marked)
     read = await _within_budget(wanted, state, runtime, searcher, budget)
     offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
-    runtime.stream_writer(_report(page_ids, pages, offered))
+    report = _report(whole, pages, offered)
+    runtime.stream_writer(PagesLoaded(**report))
     return {
         "candidates": Found(
             found=[SourceRow(index=0, segment_id=each.segment_id, kind="page", score=PAGE_SCORE) for each in offered]
-        )
+        ),
+        "pages": report,
     }
 
 
-def _page_tokens(state: State, cap: int | None, room: SourceRoom | None) -> int:
+def read_tokens(question: str, cap: int | None, room: SourceRoom | None) -> int:
     """Return how many tokens of pages are read: what the writer has room for, at most the deployment's cap."""
     if room is None:
         return cap or PAGE_TOKENS
-    own = max(0, room.tokens(question_with_passage(state)))
+    own = max(0, room.tokens(question))
     return own if cap is None else min(own, cap)
 
 
@@ -147,7 +153,7 @@ async def _ranked(
         return [list(each.segments) for each in long]
     count = sum(len(result.hits) for result in results)
     degraded = next((result.degraded for result in results if result.degraded), None)
-    runtime.stream_writer(SourcesFound(kind="page", query=text, count=count, degraded=degraded))
+    runtime.stream_writer(SourcesFound(kind="page", query=text, count=count, degraded=degraded, why=why(degraded)))
     return [_best_first(each, result) for each, result in zip(long, results, strict=True)]
 
 
@@ -165,8 +171,8 @@ def _within(page: Page, text: str, identity: Identity) -> SearchQuery:
     )
 
 
-def _report(page_ids: Sequence[str], pages: Sequence[Page], offered: Sequence[Segment]) -> PagesLoaded:
-    """Return the event that lists pages read whole, cut pages, and pages not found or left out."""
+def _report(page_ids: Sequence[str], pages: Sequence[Page], offered: Sequence[Segment]) -> PagesRead:
+    """List the pages read whole, cut pages, and pages not found or left out."""
     taken = Counter(segment.document_id for segment in offered)
     uses = [
         PageUse(
@@ -179,7 +185,7 @@ def _report(page_ids: Sequence[str], pages: Sequence[Page], offered: Sequence[Se
         if taken[page.document_id]
     ]
     reported = {use["document_id"] for use in uses}
-    return PagesLoaded(
+    return PagesRead(
         used=[use for use in uses if use["segments"] == use["of"]],
         cut=[use for use in uses if use["segments"] < use["of"]],
         unused=[page_id for page_id in page_ids if page_id not in reported],

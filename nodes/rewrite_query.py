@@ -9,6 +9,7 @@ from graph.context import Context
 from graph.events import QueryRewritten
 from graph.evidence import Failure
 from graph.ports import LibraryLanguages, QueryRewriter
+from graph.reasons import Reason, why
 from graph.state import State
 from graph.usage import Meter
 
@@ -39,11 +40,10 @@ async def rewrite_query(
     """
     if state.repairing:
         query = failed_claims(state)
-        named = ", ".join(str(index + 1) for index in state.repairing)
-        reason = f"looking again for what section {named} claims"
-        if len(state.repairing) > 1:
-            reason = f"looking again for what sections {named} claim"
-        runtime.stream_writer(QueryRewritten(query=without_marks(query), reason=reason, attempt=state.repairs + 1))
+        repair = Reason("repair", *(index + 1 for index in state.repairing))
+        runtime.stream_writer(
+            QueryRewritten(query=without_marks(query), reason=str(repair), attempt=state.repairs + 1, why=why(repair))
+        )
         # Not added to ``tried``: a refusal that lists it would repeat claims that failed.
         return {"query": query, "repairs": state.repairs + 1}
     held = await languages(runtime.context.identity) if languages is not None else ()
@@ -54,9 +54,17 @@ async def rewrite_query(
     if not query or query in state.tried:
         # No event for a query that is not searched: the refusal says why there is none.
         return {"query": "", "rewrites": attempt, "fallback": rewriting.fallback}
-    reason = without_marks(without_links(rewriting.reason))
+    reason = rewriting.reason
+    if not isinstance(reason, Reason):
+        reason = without_marks(without_links(reason))
     runtime.stream_writer(
-        QueryRewritten(query=without_marks(query), reason=reason, attempt=attempt, fallback=rewriting.fallback)
+        QueryRewritten(
+            query=without_marks(query),
+            reason=str(reason),
+            attempt=attempt,
+            why=why(reason),
+            fallback=rewriting.fallback,
+        )
     )
     return {"query": query, "tried": [*state.tried, query], "rewrites": attempt}
 

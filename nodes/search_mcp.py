@@ -8,6 +8,7 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import McpSearcher
+from graph.reasons import why
 from graph.state import Found, SourceRow, State
 from graph.usage import Meter
 
@@ -27,7 +28,7 @@ async def search_mcp(
     """Gather candidates from MCP servers; each that fails emits an event, and the run continues without it."""
     context = runtime.context
     if mcp is None:
-        runtime.stream_writer(SearchFailed(kind="web", code="mcp_unavailable", message=NOT_CONFIGURED))
+        runtime.stream_writer(SearchFailed(kind="web", code="mcp_not_configured", message=NOT_CONFIGURED))
         return {"candidates": Found(found=[]), "mcp_failed": True}
     try:
         result = await mcp.search_mcp(
@@ -50,6 +51,7 @@ async def search_mcp(
             query=without_marks(state.query),
             count=len(result.hits),
             degraded=result.degraded,
+            why=why(result.degraded),
             servers=list(result.servers),
         )
     )

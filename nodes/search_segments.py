@@ -8,6 +8,7 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import SearchQuery, SegmentSearcher
+from graph.reasons import why
 from graph.state import Found, SourceRow, State
 from graph.usage import Meter
 
@@ -44,7 +45,13 @@ async def search_segments(
             raise
         return {"candidates": Found(found=[])}
     runtime.stream_writer(
-        SourcesFound(kind="search", query=without_marks(query.text), count=len(result.hits), degraded=result.degraded)
+        SourcesFound(
+            kind="search",
+            query=without_marks(query.text),
+            count=len(result.hits),
+            degraded=result.degraded,
+            why=why(result.degraded),
+        )
     )
     return {
         "candidates": Found(

@@ -8,10 +8,11 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import WebSearcher
+from graph.reasons import why
 from graph.state import Found, SourceRow, State
 from graph.usage import Meter
 
-NOT_CONFIGURED = "Web search is not configured: set SERPER_API_KEY. The library answers alone."
+NOT_CONFIGURED = "No web search is configured: set SERPER_API_KEY, or leave the web out of the request."
 
 
 class SearchWebUpdate(TypedDict):
@@ -27,7 +28,7 @@ async def search_web(
     """Gather candidates from the web; a failed search emits an event, and the run continues without it."""
     context = runtime.context
     if web is None:
-        runtime.stream_writer(SearchFailed(kind="web", code="web_unavailable", message=NOT_CONFIGURED))
+        runtime.stream_writer(SearchFailed(kind="web", code="web_not_configured", message=NOT_CONFIGURED))
         return {"candidates": Found(found=[]), "web_failed": True}
     try:
         result = await web.search_web(
@@ -37,7 +38,13 @@ async def search_web(
         runtime.stream_writer(SearchFailed(kind="web", code=error.code, message=error.message))
         return {"candidates": Found(found=[]), "web_failed": True}
     runtime.stream_writer(
-        SourcesFound(kind="web", query=without_marks(state.query), count=len(result.hits), degraded=result.degraded)
+        SourcesFound(
+            kind="web",
+            query=without_marks(state.query),
+            count=len(result.hits),
+            degraded=result.degraded,
+            why=why(result.degraded),
+        )
     )
     return {
         "candidates": Found(

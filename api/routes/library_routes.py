@@ -13,7 +13,7 @@ from answers.citations import describe_source
 from api.dependencies import Me, OpenLibrary
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
-from api.fields import Body, Cursor, Limit, Name, Printable, optional
+from api.fields import Body, Name, Printable
 from api.original_files import send_original, send_picture
 from api.problems import problems
 from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
@@ -23,7 +23,7 @@ from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.auth.document_links import LinkedPlace
-from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
+from tools.library.catalogue import DocumentDetails, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.layout import Layout
 from tools.library.library import Library
@@ -34,8 +34,6 @@ from tools.library.versions import Version
 
 documents_router = APIRouter(tags=["documents"])
 WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}
-Filter = Annotated[Name | None, Query()]
-PathPart = Annotated[str, Field(min_length=1, max_length=2000), Printable]
 
 
 @documents_router.post(
@@ -95,28 +93,6 @@ async def _ingest(
     if document.text is None and document.data is None:
         return await library.pages.ingest_page(me, document)
     return await store_or_accept(request, response, me, library, document, prefer)
-
-
-@documents_router.get("/api/documents", responses=problems(422, 503))
-@needs("read")
-async def list_documents(
-    me: Me,
-    library: OpenLibrary,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-    space: Filter = None,
-    title: Filter = None,
-    source: Annotated[UUID | None, Query()] = None,
-    path: Annotated[PathPart | None, Query()] = None,
-) -> DocumentPage:
-    """List documents, last changed first.
-
-    ``space`` is an id or a slug, ``title`` a part of the title, ``source`` the id of a source, and ``path`` how a path
-    in a source begins, or a pattern with ``*`` and ``?``.
-    """
-    return await library.documents.list(
-        me, limit=limit, cursor=cursor, space=space, title=title, source=optional(source), path=path
-    )
 
 
 @documents_router.get("/api/documents/{document_id}", responses=problems(404, 422, 503))

@@ -48,6 +48,10 @@ class Account(Body):
     workspace: str
     groups: list[str]
     by: Literal["none", "key", "token", "login", "proxy"]
+    scopes: Annotated[list[str], Field(description="What the credentials allow in this workspace.")]
+    web: Annotated[
+        bool, Field(description="Whether a search outside of the library is configured, such as of the web.")
+    ]
 
 
 class LoggedOut(Body):
@@ -82,10 +86,19 @@ async def get_login_offer(request: Request) -> LoginOffer:
 @router.get("/api/me", responses=problems(503))
 @needs(*SCOPES)
 async def get_account(request: Request, me: Me, grant: Granted, settings: AppSettings) -> Account:
-    """Tell whom this request is served as."""
+    """Tell whom this request is served as, and where its questions can be searched for."""
     name: str | None = getattr(request.state, "login_name", None)
     by = BY_MODE[settings.auth.mode] if name is None else "login"
-    return Account(user=me.user, name=name or me.user, workspace=me.workspace, groups=list(me.groups), by=by)
+    scopes: list[str] = sorted(grant.rights_in(me.workspace).scopes)
+    return Account(
+        user=me.user,
+        name=name or me.user,
+        workspace=me.workspace,
+        groups=list(me.groups),
+        by=by,
+        scopes=scopes,
+        web=bool(settings.web.api_key.get_secret_value() or settings.mcp_search),
+    )
 
 
 @router.get("/login", include_in_schema=False)

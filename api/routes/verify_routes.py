@@ -118,6 +118,13 @@ VERIFIED: dict[str, Any] = {
             "verdict": "contradicted",
             "by": "text",
             "reasons": ["the source says March, the answer says April"],
+            "why": [
+                {
+                    "code": "differs",
+                    "parts": ["March", "April"],
+                    "text": "the source says March, the answer says April",
+                }
+            ],
             "citations": [
                 {
                     "source": 1,

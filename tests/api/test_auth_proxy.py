@@ -57,6 +57,8 @@ async def test_the_proxy_says_who_asks(settings: Settings, citewell: Citewell) -
             "workspace": "a",
             "groups": ["guests", "staff"],
             "by": "proxy",
+            "scopes": ["ask", "read", "write"],
+            "web": False,
         }
         chosen = await client.get("/api/me", headers={**headers, "X-Citewell-Workspace": b"b"})
         assert chosen.json()["workspace"] == "b"

@@ -135,6 +135,8 @@ async def test_a_person_logs_in_asks_and_logs_out(browser: httpx.AsyncClient, is
         "workspace": "default",
         "groups": ["staff"],
         "by": "login",
+        "scopes": ["ask", "read", "write"],
+        "web": False,
     }
     session = (await browser.post("/api/sessions", json={}, headers=PAGE)).json()["session_id"]
     asked = {"question": "How long is the notice period?", "stream": True}

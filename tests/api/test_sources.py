@@ -64,6 +64,9 @@ async def test_a_source_is_added_synced_and_deleted(rooted: httpx.AsyncClient, d
     details = (await rooted.get(f"/api/documents/{document['document_id']}")).json()
     assert details == document | {"similar_to": []}
     assert (await rooted.get("/api/documents", params={"path": "*.txt"})).json()["documents"] == []
+    # Whoever may only read is not told where on the server the folder is.
+    counted = {"source_id": source_id, "kind": "folder", "location": "docs", "documents": 1}
+    assert (await rooted.get("/api/library")).json()["sources"] == [counted]
 
     [listed] = (await rooted.get("/api/sources")).json()["sources"]
     assert listed == source

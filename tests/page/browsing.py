@@ -133,6 +133,16 @@ async def asking_with(page: Page, **fields: Any) -> None:
     await page.route(re.compile("/api/sessions/.*/runs$"), filled_in)
 
 
+async def offering_web(page: Page) -> None:
+    """Let the page believe that a search of the web is set up."""
+
+    async def with_web(route: Route) -> None:
+        reply = await route.fetch()
+        await route.fulfill(response=reply, json={**await reply.json(), "web": True})
+
+    await page.route("**/api/me", with_web)
+
+
 def _origin(url: str) -> str:
     parts = urlsplit(url.removeprefix("blob:"))
     return f"{parts.scheme}://{parts.netloc}"

@@ -130,6 +130,8 @@ def tell_all(relay: Relay, sessions: Iterable[Retold]) -> None:
     for each in known:
         relay.answer(f"GET /api/sessions/{each.id}", _detail(each))
         relay.answer(f"GET /api/sessions/{each.id}/runs", told(_runs(each)))
+        onward = {"status": "ready", "message_id": None, "questions": []}
+        relay.answer(f"GET /api/sessions/{each.id}/follow-ups", told(lambda onward=onward: onward))
         relay.answer(f"GET /api/runs/{each.run}/stream", stream(each.tell))
 
 

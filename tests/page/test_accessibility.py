@@ -115,23 +115,28 @@ async def test_answers_that_are_none(chromium_page: Visits, model_site: Site) ->
 
 async def test_the_library(chromium_page: Visits, model_site: Site) -> None:
     page = await chromium_page(model_site.url, reduced_motion="reduce", faults=["status of 4"])
-    await page.get_by_role("button", name="Library").first.click()
-    dialog = page.get_by_role("dialog", name="Library")
-    await expect(dialog.get_by_text("Travel policy")).to_be_visible()
+    shelf = page.get_by_role("region", name="Documents")
+    await expect(shelf.get_by_role("checkbox", name="Travel policy")).to_be_visible()
     await page.locator("input[type=file]").first.set_input_files(
         [
             {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"no pdf"},
             {"name": "menu.md", "mimeType": "text/markdown", "buffer": b"Soup on Fridays."},
         ]
     )
-    await expect(dialog.get_by_text("Refused", exact=True)).to_be_visible()
-    await dialog.get_by_role("button", name="Paste text").click()
-    await accessible(page, "the library, a text to be pasted and a file refused")
-    await dialog.get_by_role("searchbox").fill("travel")
-    await expect(dialog.get_by_text("Found in the text")).to_be_visible()
-    await dialog.get_by_role("button", name="Delete").first.click()
-    await expect(dialog.get_by_text("Citations of old answers")).to_be_visible()
-    await accessible(page, "the library, searched, and a document to be deleted")
+    await expect(shelf.get_by_text("Not added", exact=True)).to_be_visible()
+    await shelf.get_by_role("button", name="Add", exact=True).click()
+    await page.get_by_role("menuitem", name="A text…").click()
+    await shelf.get_by_text("Sort and narrow").click()
+    await accessible(page, "the documents, a text to be pasted and a file refused", [WIDE])
+    await shelf.get_by_role("checkbox", name="Menu").check()
+    await shelf.get_by_role("searchbox").fill("travel")
+    await expect(shelf.get_by_text("Found in the texts")).to_be_visible()
+    await shelf.get_by_role("row").first.get_by_role("button", name="Delete Travel policy").click()
+    undo = page.get_by_role("button", name="Undo")
+    await expect(undo).to_be_visible()
+    await accessible(page, "the documents, searched, and one deleted", [WIDE])
+    await undo.click()
+    await expect(shelf.get_by_role("checkbox", name="Travel policy").first).to_be_visible()
 
 
 async def test_sessions_settings_and_the_key(chromium_page: Visits, model_site: Site) -> None:
@@ -283,20 +288,15 @@ async def test_the_main_job_with_the_keyboard_alone(chromium_page: Visits, model
     await expect(reader).to_be_hidden()
     await expect(marker(page).first).to_be_focused()
 
-    await keys.reach(page.get_by_role("button", name="Add pages"))
-    await keys.press("Enter")
-    library = page.get_by_role("dialog", name="Library")
-    await expect(library.get_by_role("searchbox")).to_be_focused()
-    await expect(library.get_by_role("checkbox", name="Travel policy")).to_be_visible()
+    shelf = page.get_by_role("region", name="Documents")
+    await keys.reach(shelf.get_by_role("searchbox"))
+    await expect(shelf.get_by_role("checkbox", name="Travel policy")).to_be_visible()
     await keys.press("ArrowDown")
     await keys.press("Space")
-    await expect(library.get_by_text("1 page selected")).to_be_visible()
-    await keys.press("Escape")
-    await expect(library).to_be_hidden()
-    await expect(page.get_by_role("button", name="Add pages")).to_be_focused()
-    await keys.reach(page.get_by_role("button", name=re.compile("^Remove ")), "Shift+Tab")
+    await expect(shelf.get_by_text("1 ticked")).to_be_visible()
+    await keys.reach(page.get_by_role("button", name="Ask all documents again"), "Shift+Tab")
     await keys.press("Enter")
-    await expect(page.get_by_role("button", name="Add pages")).to_be_focused()
+    await expect(page.get_by_role("button", name="All documents")).to_be_focused()
 
     await keys.reach(page.locator(".session .open[aria-current]"), "Shift+Tab")
     await keys.press("ArrowDown")

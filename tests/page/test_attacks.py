@@ -185,17 +185,19 @@ async def test_a_library_of_attacks_is_text(chromium_page: Visits, site: Site) -
         )
     hostile = await ingested(site, text="\n\n".join([*marked(), *deep()]), title="Every attack")
     watch = await watched(await chromium_page(site.url, go=False, faults=[" 4[0-9][0-9] "]), site.url)
-    await watch.page.get_by_role("button", name="Library").first.click()
-    dialog = watch.page.get_by_role("dialog", name="Library")
-    await expect(dialog.get_by_text("Every attack", exact=True)).to_be_visible()
+    shelf = watch.page.get_by_role("region", name="Documents")
+    await expect(shelf.get_by_text("Every attack", exact=True)).to_be_visible()
+    await shelf.get_by_text("Sort and narrow").click()
+    await watch.page.set_viewport_size({"width": 1280, "height": 56 * (len(titles) + 10)})  # no row is out of sight
     await holds(watch, titles)
     files = [
         {"name": f"{name}.md".replace("/", "⁄"), "mimeType": "text/html", "buffer": f"{name}: {text}".encode()}
         for name, text in zip(MARKUP.values(), MARKUP.values(), strict=True)
     ][:20]
-    await watch.page.locator("dialog.library input[type=file]").set_input_files(files)
-    await expect(dialog.locator(".upload")).to_have_count(len(files))
-    await expect(dialog.locator(".upload[data-state=added]")).to_have_count(len(files))
+    await shelf.locator("input[type=file]").first.set_input_files(files)
+    await shelf.get_by_role("button", name=re.compile("^and .* more$")).click()
+    await expect(shelf.locator(".incoming li")).to_have_count(len(files))
+    await expect(shelf.locator(".incoming li[data-state=added]")).to_have_count(len(files))
     await holds(watch, [str(file["name"]) for file in files])
     await watch.untouched()
     await holds_everything(site, chromium_page, hostile)
@@ -260,10 +262,10 @@ async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, si
     await page.locator(".marker").first.click()
     await expect(page.locator(".reader .segment").first).to_be_visible()
     await watch.untouched()
-    await page.get_by_role("button", name="Library", exact=True).click()
-    await expect(page.get_by_role("dialog", name="Library").locator(".document").first).to_be_visible()
-    await page.get_by_role("searchbox", name="Search titles and texts").fill("pwned")
-    await expect(page.get_by_text("Found in the text")).to_be_visible()
+    await page.get_by_role("button", name="Documents", exact=True).click()
+    await expect(page.get_by_role("region", name="Documents").get_by_role("checkbox").first).to_be_visible()
+    await page.get_by_role("searchbox", name="Find by name or text").fill("pwned")
+    await expect(page.get_by_text("Found in the texts")).to_be_visible()
     await watch.untouched()
 
 
@@ -303,6 +305,7 @@ async (texts) => {
 
 async def test_the_renderer_makes_little_of_any_text(chromium_page: Visits, modules_site: Site) -> None:
     page = await chromium_page(modules_site.url)
+    await expect(page.locator(".shelf")).to_be_visible()  # the last of the modules, or the site would end before it
     chance = random.Random(6)
     plain = ["a", "B", "ш", "中", "é", "😀", " ", "\n", "\n\n", "\t", *"*_`~#>-+=|!&;:.,'\"\\\\/{}()$%^<"]
     signs = [

@@ -295,7 +295,6 @@ async def test_a_quote_near_the_end_of_two_megabytes(chromium_page: Visits, mode
 async def test_a_document_of_the_library_is_read_from_its_start(chromium_page: Visits, model_site: Site) -> None:
     [_, travel] = LIBRARY
     page = await chromium_page(model_site.url)
-    await page.get_by_role("button", name="Library").first.click()
     await page.get_by_role("button", name=f"Read {travel.title}").click()
     await expect(reader(page).get_by_text("Second class is booked for trains.")).to_be_visible()
     await expect(reader(page).get_by_role("button", name="Next quote")).to_have_count(0)

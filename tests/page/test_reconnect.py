@@ -246,7 +246,9 @@ async def test_reloads_tabs_and_cuts_in_the_middle_of_an_answer(
     hold.release()
     for each in (page, tab, elsewhere):
         await expect(each.get_by_role("article").nth(2).get_by_role("button", name="Answer again")).to_be_visible()
-    questions = [await each.get_by_role("heading", level=2).all_inner_texts() for each in (page, tab)]
+    questions = [
+        await each.locator("article").get_by_role("heading", level=2).all_inner_texts() for each in (page, tab)
+    ]
     assert questions == [["hello", QUESTION, "thanks"]] * 2
     session = (await client.get(f"/api/sessions/{session_id}")).json()
     texts = [section["text"] for section in session["messages"][3]["sections"]]

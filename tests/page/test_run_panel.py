@@ -92,7 +92,7 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     await expect(panel.locator("summary").first).to_contain_text("Writing the answer…")
     await expect(page.locator(".announcer")).to_have_text("Writing the answer…")
     await expect(step(panel, "decide_retrieval")).to_contain_text("Decided to search")
-    await expect(step(panel, "search_segments")).to_contain_text(re.compile(r"Searched the library: \d segment"))
+    await expect(step(panel, "search_segments")).to_contain_text(re.compile(r"Searched the library: \d passage"))
     await expect(step(panel, "grade_segments")).to_contain_text(re.compile(r"Kept \d of \d"))
     await expect(step(panel, "generate_answer")).to_have_attribute("aria-current", "step")
     await expect(step(panel, "check_claims")).to_have_count(0)
@@ -122,10 +122,10 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     writing.release()
     events = await finished(page, model_site)
     await expect(panel.locator("summary").first).to_contain_text(
-        re.compile(r"Searched · kept \d of \d · checked 1 claim[\d.,]+ (sec|ms)")
+        re.compile(r"Searched · kept \d of \d · checked 1 statement[\d.,]+ (sec|ms)")
     )
     await expect(panel).to_have_attribute("open", "")  # it was in use
-    await expect(step(panel, "check_claims")).to_contain_text("Checked 1 claim: 1 supported")
+    await expect(step(panel, "check_claims")).to_contain_text("Checked 1 statement: 1 supported")
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await panel.get_by_role("button", name="Copy the run's id").click()
     await expect(page.get_by_text("Copied", exact=True)).to_be_visible()
@@ -138,7 +138,7 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     streams: list[str] = []
     page.on("request", lambda request: streams.append(request.url) if request.url.endswith("/stream") else None)
     await page.reload()
-    await expect(panel.locator("summary").first).to_contain_text(re.compile(r"Kept \d sources? · checked 1 claim"))
+    await expect(panel.locator("summary").first).to_contain_text(re.compile(r"Kept \d sources? · checked 1 statement"))
     assert streams == []
     await opened(panel)
     await expect(step(panel, "generate_answer")).to_contain_text("Wrote 1 section")
@@ -214,7 +214,7 @@ async def test_a_repair_is_a_loop_in_the_drawing(chromium_page: Visits, model_si
     await finished(page, model_site)
     panel = await opened(panel_of(page))
     await expect(panel.locator("summary").first).to_contain_text("repaired 1")
-    await expect(step(panel, "check_claims").first).to_contain_text("Checked 1 claim: 1 contradicted")
+    await expect(step(panel, "check_claims").first).to_contain_text("Checked 1 statement: 1 contradicted")
     await expect(step(panel, "rewrite_query")).to_contain_text("Looked again for what failed: “Every employee gets 30")
     await expect(step(panel, "check_claims").last).to_contain_text("Repaired 1 section")
     assert (await visited(panel))["check_claims"] == "×2"
@@ -244,10 +244,12 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     await asking_with(page, effort="thorough")  # a model grades in no other
     await ask(page)
     events = await finished(page, model_site)
-    (fallback,) = {json.dumps(e["fallback"]) for e in events if e.get("fallback")}
+    assert {e["fallback"]["code"] for e in events if e.get("fallback")} == {"model_reply_invalid"}
     panel = await opened(panel_of(page))
     await expect(panel.locator("summary").first).to_contain_text("1 fallback")
-    await expect(step(panel, "grade_segments").locator(".grave")).to_contain_text(json.loads(fallback)["message"])
+    await expect(step(panel, "grade_segments").locator(".grave")).to_contain_text(
+        "The model’s reply could not be read. What was found was kept by how near it is to the question."
+    )
 
     async def resume(route: Route) -> None:
         told = [*events[:-1], {**events[-1], "type": "run_resumed", "attempt": 2, "sections": [0]}, events[-1]]
@@ -311,10 +313,10 @@ async def test_pages_are_read_beside_the_search_and_quoted_without_a_model(
     page = await chromium_page(f"{model_site.url}/#/sessions/{session}", faults=[f"404 .*{gone}"])
     panel = await opened(panel_of(page))
     await expect(step(panel, "load_selected_pages")).to_contain_text(
-        "Read 1 selected page (1 not found or not fitting in)"
+        "Read 1 selected document (1 not found or not fitting in)"
     )
     assert {"load_selected_pages grade_segments", "search_segments grade_segments"} <= await taken(panel)
-    way = "Decide → Read pages + Search library → Sift → Write → Check claims → Assess"
+    way = "Decide → Read documents + Search library → Sift → Write → Check → Assess"
     await expect(panel.get_by_role("img", name=way)).to_be_visible()
     await expect(panel.locator(".account dl")).to_contain_text("Quotes of the documents, no model")
     assert (await account(panel))["total"][1:] == ["0", "0"]
@@ -334,8 +336,8 @@ async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, mo
     for _ in ("as it failed", "later"):
         panel = await opened(panel_of(page))
         await expect(step(panel, "generate_answer")).to_contain_text("Cut off")
-        await expect(panel.locator(".account dl")).to_contain_text(events[-1]["message"])
-        await expect(page.locator(".outcomes")).to_contain_text(events[-1]["message"])
+        for told in (panel.locator(".account dl"), page.locator(".outcomes")):
+            await expect(told).to_contain_text("The model’s reply could not be read.")
         await expect(panel.locator(".graph .node.visited").last).to_have_attribute("data-node", "generate_answer")
         await page.reload()
 

@@ -45,7 +45,7 @@ async def test_sessions_and_library_follow_the_chosen_workspace(
     await choose(page, "default", OTHER)
     await expect(own).to_have_count(0)
     await expect(page.get_by_role("button", name="Answer again")).to_have_count(0)
-    await expect(page.get_by_role("button", name="Ferry times")).to_be_visible()
+    await expect(page.get_by_role("button", name="Ferry times", exact=True)).to_be_visible()
     await page.get_by_role("textbox", name="Your question").fill("When does the ferry leave?")
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("The ferry leaves at nine.").first).to_be_visible()
@@ -55,7 +55,7 @@ async def test_sessions_and_library_follow_the_chosen_workspace(
     await expect(page.get_by_text("The ferry leaves at nine.").first).to_be_visible()
     await choose(page, OTHER, "default")
     await expect(own).to_have_count(1)
-    await expect(page.get_by_role("button", name="Ferry times")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Ferry times", exact=True)).to_have_count(0)
 
 
 async def test_a_question_to_an_empty_library_leads_to_the_library(
@@ -77,14 +77,15 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await expect(page.locator(".empty").get_by_text("citewell ingest FOLDER")).to_be_visible()
     empty = page.locator(".empty")
     await expect(empty.get_by_text("drop files anywhere")).to_be_visible()
-    await empty.get_by_role("button", name="Paste text").click()
+    await empty.get_by_role("button", name="Add", exact=True).click()
+    await page.get_by_role("menuitem", name="A text…").click()
     await empty.get_by_role("textbox", name="Title (optional)").fill("Ferry times")
     await empty.get_by_role("textbox", name="Text", exact=True).fill("The ferry leaves at nine.")
     await accessible(page, "a text that is pasted before the first question")
-    await empty.get_by_role("button", name="Add text").click()
-    await expect(page.get_by_text("Added, 1 segment")).to_be_visible()
-    await expect(empty.get_by_role("button", name="Ferry times")).to_be_visible()
-    await expect(page.locator(".empty").get_by_text("citewell ingest FOLDER")).to_be_hidden()
+    await empty.get_by_role("button", name="Add the text").click()
+    await expect(page.get_by_role("region", name="Documents").get_by_text("1 document added")).to_be_visible()
+    await expect(empty.get_by_role("button", name="Ferry times", exact=True)).to_be_visible()
+    await expect(empty.get_by_text("citewell ingest FOLDER")).to_be_hidden()
 
 
 @pytest.mark.parametrize(("width", "height", "left"), [(320, 256, 90), (844, 200, 60)])

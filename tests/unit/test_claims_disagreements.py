@@ -96,6 +96,36 @@ def test_documents_whose_titles_differ_in_a_word_are_about_two_things(
     assert bool(find_conflicts([own, rival])) == disagree
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Harbour Ltd., version 7, in force since 2 February.", "Harbour Ltd., version 4, in force since 2 February."),
+        ("This is version 7 and replaces all earlier ones.", "This is version 4 and replaces all earlier ones."),
+        ("This policy was last changed on 3 March 2026.", "This policy was last changed on 5 May 2026."),
+        ("Phiên bản 7 có hiệu lực từ ngày 1 tháng 1.", "Phiên bản 4 có hiệu lực từ ngày 1 tháng 1."),
+        ("本政策为第7版，自1月1日起施行。", "本政策为第4版，自1月1日起施行。"),
+    ],
+)
+def test_what_two_documents_say_of_themselves_is_no_disagreement(one: str, other: str) -> None:
+    own = replace(segment("own", 0, one), title="Travel policy")
+    rival = replace(segment("rival", 0, other), title="Expense guide")
+    assert find_conflicts([own, rival]) == []
+    assert check_section(WrittenSection(one, (own,), (own, rival)))[0].disputes == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The service needs PostgreSQL version {} or newer to start.",
+        "The hotel limit is {} euros a night in Paris.",
+    ],
+)
+def test_what_two_documents_say_of_one_thing_is_a_disagreement(said: str) -> None:
+    own = replace(segment("own", 0, said.format(14)), title="Travel policy")
+    rival = replace(segment("rival", 0, said.format(16)), title="Expense guide")
+    assert len(find_conflicts([own, rival])) == 1
+
+
 def test_a_document_is_not_held_against_itself() -> None:
     own, rival = segment("own", 0, GUIDE.format("six")), segment("own", 1, GUIDE.format("five"))
     (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))

@@ -18,7 +18,7 @@ from cli.rendering.transcript import answerhood_line, show_citations, show_doubt
 from cli.rendering.wrapping import Flow
 from cli.tables import one_line, printable, show_table
 from graph import errors, events
-from graph.evidence import Citation, Message, SectionClaim, Source, Spent
+from graph.evidence import Citation, Message, PageUse, SectionClaim, Source, Spent
 
 MIXED = "The filter 滤芯指示灯变为红色时 must be changed，within 7 days. "
 
@@ -199,7 +199,7 @@ def test_a_quote_that_proves_two_claims_stands_once() -> None:
 def test_what_was_read_of_the_selected_pages_is_shown(
     used: list[tuple[str, int, int]], cut: list[tuple[str, int, int]], unused: list[str], line: str
 ) -> None:
-    def pages(rows: list[tuple[str, int, int]]) -> list[events.PageUse]:
+    def pages(rows: list[tuple[str, int, int]]) -> list[PageUse]:
         return [{"document_id": "d", "title": title, "segments": read, "of": of} for title, read, of in rows]
 
     out = console(80)

@@ -12,6 +12,7 @@ from graph.evidence import (
     Disagreement,
     Failure,
     Message,
+    PageUse,
     Section,
     SectionClaim,
     Source,
@@ -56,7 +57,7 @@ SOURCE = Source(
 )
 CLAIM = Claim(start=0, end=21, text="Employees get 25 days", verdict="supported", reasons=[], citations=[CITATION])
 SECTION = Section(text="Employees get 25 days.\r\nThat is all.", source_ids=[SEGMENT])
-PAGE = told.PageUse(document_id=DOCUMENT, title="Staff handbook", segments=2, of=3)
+PAGE = PageUse(document_id=DOCUMENT, title="Staff handbook", segments=2, of=3)
 FALLBACK = Failure(code="budget_exhausted", message="The run's budget of model calls is used up.")
 REASON = "the source says 25 days, the answer says 30 days"
 DOUBTED = Claim(start=0, end=21, text="Employees get 30 days", verdict="contradicted", reasons=[REASON], citations=[])

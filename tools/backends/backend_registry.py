@@ -10,6 +10,7 @@ from functools import cache, lru_cache, partial
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
 from graph.evidence import Failure
 from graph.ports import Families, Family, Judge, RelevanceGrader
+from graph.reasons import Reason, Reasons, why
 from tools.claims.code_checker import CodeChecker
 from tools.judges.judge_registry import check_judge, configured_judge
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
@@ -125,9 +126,9 @@ def _lenient(families: Families, settings: Settings) -> Families:
 
     def lenient(model: str, *, thinking: bool = False) -> Family:
         name = model or settings.default_model
-        notes: list[Failure] = []
+        notes: list[tuple[str, Reason]] = []
         if (stand_in := _stand_in(settings, name)) is not None:
-            notes.append(Failure(code="unknown_model", message=f"No model is named {name!r}; {stand_in!r} answers."))
+            notes.append(("unknown_model", Reason("other_model", name, stand_in)))
             name = stand_in
         try:
             family = families(name, thinking=thinking and name != EXTRACTIVE)
@@ -137,7 +138,7 @@ def _lenient(families: Families, settings: Settings) -> Families:
                 raise
             family, thinks = families(name), False
         if thinking and not thinks:
-            notes.append(Failure(code="no_thinking_model", message=f"{name!r} has no thinking model; it only writes."))
+            notes.append(("no_thinking_model", Reason("no_thinking", name)))
         return _with_notes(family, notes)
 
     return lenient
@@ -160,11 +161,12 @@ def only_endpoint(settings: Settings) -> str | None:
     return settings.default_model if settings.default_model in names else names[0]
 
 
-def _with_notes(family: Family, notes: Sequence[Failure]) -> Family:
+def _with_notes(family: Family, notes: Sequence[tuple[str, Reason]]) -> Family:
     if not notes:
         return family
-    message = " ".join(note["message"] for note in notes)
-    return replace(family, fallback=Failure(code=notes[0]["code"], message=message))
+    code, _ = notes[0]
+    said = Reasons(note for _, note in notes)
+    return replace(family, fallback=Failure(code=code, message=str(said), why=why(said)))
 
 
 def _held_to_exam(family: Family, model: str, examined: Examined | None) -> Family:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graph.evidence import Verdict
+from graph.reasons import Reason
 from text.language import language
 from tools.claims.answer_leads import agreement, answer_lead
 from tools.claims.cited_sources import Sources
@@ -21,13 +22,12 @@ LEVEL = 0.02  # share of a claim's content by which two sentences are about as n
 OWN_WORDS = 0.5  # share of a claim's terms that tells that it is in its sources' language
 ELSEWHERE = 0.4  # share of a claim's content in another sentence, which may say what this one contradicts
 FEWEST_TERMS = 2  # of a claim that says something by itself, rather than "It does."
-PART = "it is a part of a longer source sentence"
-ORDER = "the same words stand in another order in the source"
-UNSAID = "no sentence of the cited sources says this"
-UNCITED = "the section cites no source"
-DENIED = "the text around this sentence denies it or sets a condition"
-NEARLY = "it is nearly a sentence of its source"
-FOREIGN = "it is in another language than its sources"
+PART = Reason("part_of_sentence")
+ORDER = Reason("other_order")
+UNSAID = Reason("not_said")
+UNCITED = Reason("uncited")
+DENIED = Reason("conditioned")
+FOREIGN = Reason("other_language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def judge_claim(claim: str, sources: Sources, others: Sources | None = None, que
     lead = answer_lead(claim)
     rest = claim[lead.end :] if lead else claim
     if not rest.strip() and sources.segments:
-        return ClaimJudgement("unverified", (f'"{claim}" alone says nothing that the sources could say',))
+        return ClaimJudgement("unverified", (Reason("says_nothing", claim),))
     judgement = _verbatim(rest, sources, others) or _not_verbatim(rest, sources, question)
     if lead is None or judgement.verdict != "supported":
         return judgement
@@ -70,9 +70,8 @@ def judge_claim(claim: str, sources: Sources, others: Sources | None = None, que
     if agreed == "agrees":
         return judgement
     if agreed == "conflicts":
-        reason = f'the answer says "{lead.said}", and goes on to say the opposite, as the source does'
-        return replace(judgement, verdict="contradicted", reasons=(reason,))
-    return replace(judgement, verdict="unverified", reasons=(f'whether "{lead.said}" answers the question is open',))
+        return replace(judgement, verdict="contradicted", reasons=(Reason("opposite_follows", lead.said),))
+    return replace(judgement, verdict="unverified", reasons=(Reason("lead_open", lead.said),))
 
 
 def _verbatim(claim: str, sources: Sources, others: Sources | None) -> ClaimJudgement | None:
@@ -92,10 +91,12 @@ def _not_verbatim(claim: str, sources: Sources, question: str) -> ClaimJudgement
     judgement = _compared(claim, sources, question)
     if judgement.verdict == "contradicted":
         return judgement
-    change = near_twin(claim, sources, sources.words_above | rough_words(question))
-    if not change:
+    changes = near_twin(claim, sources, sources.words_above | rough_words(question))
+    if not changes:
         return judgement
-    return replace(judgement, twin=True, reasons=(ORDER if ORDER in judgement.reasons else f"{NEARLY}: {change}",))
+    return replace(
+        judgement, twin=True, reasons=(ORDER if ORDER in judgement.reasons else Reason("nearly_quoted", *changes),)
+    )
 
 
 def _compared(claim: str, sources: Sources, question: str) -> ClaimJudgement:
@@ -177,13 +178,13 @@ def _all_said(keys: Sequence[str], said: frozenset[str]) -> bool:
 
 def _why_open(comparison: Comparison) -> str:
     reasons = {"part": PART, "order": ORDER}
-    return reasons.get(comparison.finding, f"the closest source sentence has {comparison.near:.0%} of its words")
+    return reasons.get(comparison.finding) or Reason("closest_sentence", round(comparison.near, 4))
 
 
 def _missing_numbers(claim: ParsedSentence, sources: Sources) -> tuple[str, ...]:
     """List the numbers of a claim, in digits or above ten, that occur nowhere in its sources, not even rounded."""
     return tuple(
-        f"{claim.said(at, at + 1)} stands nowhere in the sources"
+        Reason("nowhere", claim.said(at, at + 1))
         for at, token in enumerate(claim.tokens)
         if token.kind in ("number", "date")
         and not lookup_keys(token.key) & sources.quantities

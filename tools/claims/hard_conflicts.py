@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from graph.reasons import Reason
 from text.numbers import ZH_DIGITS, ZH_SCALES
 from tools.claims.alignment import (
     Edit,
@@ -49,7 +50,7 @@ class Conflict:
     ``sides`` are the words of the claim and of the source; empty where one only denies what the other says.
     """
 
-    reason: str
+    reason: Reason
     keys: tuple[str, ...] = ()
     sides: tuple[str, str] = ("", "")
 
@@ -132,9 +133,7 @@ class _Differences:
             sides = self._quantities(a, b) or self._names(a, b)
             keys = tuple(b.reading.keys[place] for place in b.content) if sides else ()
             sides = sides or self._words(a, b, edit)
-            found += [
-                Conflict(f"the source says {said}, the answer says {says}", keys, (says, said)) for said, says in sides
-            ]
+            found += [Conflict(Reason("differs", said, says), keys, (says, said)) for said, says in sides]
         return tuple(dict.fromkeys((*found, *map(Conflict, self._negations()))))
 
     @property
@@ -228,7 +227,7 @@ class _Differences:
             return False
         return {stem(key)[:4] for key in a.keys}.isdisjoint(stem(key)[:4] for key in b.keys)
 
-    def _negations(self) -> list[str]:
+    def _negations(self) -> list[Reason]:
         """Return where one of the two denies what the other says."""
         if not self.one_statement or not (self.copies or self._only_denies()):
             return []
@@ -238,10 +237,10 @@ class _Differences:
             return []
         if theirs and ours:
             odd = len(self.pairs) == 1 and (_negation_count(theirs[0]) + _negation_count(ours[0])) % 2
-            return [f"the source says {_quoted(theirs[0])}, the answer says {_quoted(ours[0])}"] if odd else []
+            return [Reason("negated_otherwise", _with_neighbours(theirs[0]), _with_neighbours(ours[0]))] if odd else []
         return [
-            *(f"the source says {_quoted(run)}, the answer leaves that out" for run in theirs if _denies(run)),
-            *(f"the answer says {_quoted(run)}, the source does not" for run in ours if _negation_count(run) % 2),
+            *(Reason("negation_left_out", _with_neighbours(run)) for run in theirs if _denies(run)),
+            *(Reason("negation_added", _with_neighbours(run)) for run in ours if _negation_count(run) % 2),
         ]
 
     def _only_denies(self) -> bool:
@@ -396,14 +395,14 @@ def _adjoins(reading: ParsedSentence, place: int) -> bool:
     return reading.folded[reading.tokens[place].end : reading.tokens[place + 1].start] in ("", " ", "-")
 
 
-def _quoted(run: Run) -> str:
-    """Quote a negation with its neighbouring words."""
+def _with_neighbours(run: Run) -> str:
+    """Return a negation with its neighbouring words."""
     reach = 2 if run.tokens[0].kind == "letter" else 1
     first, last = run.places[0], run.places[-1] + 1
     last += _joined_after(run.reading, last, reach)
     for _ in range(reach):
         first -= first > 0 and _adjoins(run.reading, first - 1)
-    return f'"{run.reading.said(first, last)}"'
+    return run.reading.said(first, last)
 
 
 def _begins_title(reading: ParsedSentence, place: int) -> bool:

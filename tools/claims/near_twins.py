@@ -33,16 +33,18 @@ _POINTERS = word_set(
 )
 
 
-def near_twin(claim: str, sources: Sources, named: frozenset[str]) -> str:
-    """Return what a claim changes in the source sentence that it nearly repeats, "" where there is none.
+def near_twin(claim: str, sources: Sources, named: frozenset[str]) -> tuple[str, ...]:
+    """Return what a claim changes in the source sentence that it nearly repeats, nothing where there is none.
+
+    Two words or more are a change: those of the source, "" where the claim adds some, and those of the claim instead.
 
     To name what the sentence points to is no change, nor to name what it hangs on, such as the term that it defines;
     ``named`` holds the words of titles, headings and the question, in lower case.
     """
     said = _tokens(exact_form(claim))
     if not said or len(said) > LONGEST:
-        return ""
-    change = ""
+        return ()
+    change: tuple[str, ...] = ()
     compounds = compounds_of(claim)
     folded = {key: key.casefold() for key in said}
     named_anywhere = frozenset(key for key, lower in folded.items() if lower in named)
@@ -58,7 +60,7 @@ def near_twin(claim: str, sources: Sources, named: frozenset[str]) -> str:
         if not (_is_near(bare, source) or _holds(bare, source) or bare == source != said):
             continue
         if _only_names(bare, said, source):
-            return ""
+            return ()
         change = change or _difference(said, source, claim, sentence.text)
     return change
 
@@ -117,18 +119,12 @@ def _changes(said: Sequence[str], source: Sequence[str]) -> Iterator[tuple[Seque
             yield said[j1:j2], source[i1:i2]
 
 
-def _difference(said: Sequence[str], source: Sequence[str], claim: str, sentence: str) -> str:
+def _difference(said: Sequence[str], source: Sequence[str], claim: str, sentence: str) -> tuple[str, ...]:
     changes = islice(_changes(said, source), MOST_SHOWN)
-    return "; ".join(_change(_as_written(added, claim), _as_written(left, sentence)) for added, left in changes)
+    return tuple(side for added, left in changes for side in (_as_written(left, sentence), _as_written(added, claim)))
 
 
 def _as_written(keys: Sequence[str], text: str) -> str:
     written = {word.casefold(): word for word in written_runs(text)}
     words = [written.get(key, key) for key in keys]
     return ("" if any(map(_LETTER.match, words)) else " ").join(words)
-
-
-def _change(added: str, left: str) -> str:
-    if not left:
-        return f'it adds "{added}"'
-    return f'it has "{added}" for "{left}"' if added else f'it leaves out "{left}"'

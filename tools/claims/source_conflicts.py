@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from answers.editions import are_editions, names_an_edition, tell_the_edition
 from graph.evidence import Proof, Segment
 from graph.ports import Dispute
+from graph.reasons import Reason
 from tools.claims.alignment import common_in_order
 from tools.claims.cited_sources import Sources
 from tools.claims.hard_conflicts import Conflict, Surroundings, compare
+from tools.claims.self_descriptions import says_of_itself, tells_own_version
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_sentences import Content, SourceSentence, content_of, parse_source, rough_words
 
@@ -18,6 +20,12 @@ HALF = 0.5
 FEWEST = 3  # content tokens in common
 FEWEST_WORDS = 2  # words as written in common; a unit or number among the tokens may be written otherwise
 _WORD = re.compile(r"\w+(?:\.\w+)*")
+_OF_SOURCES = {
+    "differs": "another_value",
+    "negated_otherwise": "another_negation",
+    "negation_left_out": "denied",
+    "negation_added": "denies",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,7 @@ class SourceConflict:
     other: Segment
     other_start: int
     other_end: int
-    reason: str
+    reason: Reason
 
 
 def find_disputes(
@@ -50,8 +58,9 @@ def find_disputes(
         return ()
     texts = list(dict.fromkeys((claim, *quotes)))
     near = {place for text in texts for place in others.sharing(rough_words(text), FEWEST_WORDS)}
-    said = [(reading, content_of(reading)) for reading in map(parse_sentence, texts)] if near else []
-    keys = {reading.keys for reading, _ in said}
+    read = [(text, parse_sentence(text)) for text in texts] if near else []
+    said = [(text, reading, content_of(reading)) for text, reading in read]
+    keys = {reading.keys for _, reading in read}
     places = [others.places[place] for place in sorted(near)]
     agreeing = {others.segments[at].document_id for at, sentence in places if sentence.reading.keys in keys}
     found: list[Dispute] = []
@@ -60,8 +69,13 @@ def find_disputes(
         if not rivals[at] or other.document_id in agreeing:
             continue
         theirs = sentence.reading, sentence.content
-        conflicts = (conflict for ours in said for conflict in _conflicts(*ours, *theirs))
-        conflict = next((each for each in conflicts if not _of_edition(each, proving, other)), None)
+        conflicts = (
+            conflict
+            for text, reading, content in said
+            for conflict in _conflicts(reading, content, *theirs)
+            if not _of_themselves(conflict, proving, other, (text, sentence.text))
+        )
+        conflict = next(conflicts, None)
         if conflict is not None:
             start, end = other.start + sentence.start, other.start + sentence.end
             proof = Proof(segment_id=other.segment_id, start=start, end=end, origin="cited")
@@ -103,15 +117,16 @@ def _between(one: Segment, other: Segment) -> list[SourceConflict]:
         if sentence.reading.keys in said:
             continue
         for rival in rivals:
+            pair = sentence.text, rival.text
             conflicts = _conflicts(sentence.reading, sentence.content, rival.reading, rival.content)
-            conflict = next((each for each in conflicts if not _of_edition(each, [one], other)), None)
+            conflict = next((each for each in conflicts if not _of_themselves(each, [one], other, pair)), None)
             if conflict is not None:
                 found.append(_disagreement(one, sentence, other, rival, _reason(conflict)))
     return found
 
 
 def _disagreement(
-    one: Segment, sentence: SourceSentence, other: Segment, rival: SourceSentence, reason: str
+    one: Segment, sentence: SourceSentence, other: Segment, rival: SourceSentence, reason: Reason
 ) -> SourceConflict:
     return SourceConflict(
         one,
@@ -124,10 +139,15 @@ def _disagreement(
     )
 
 
-def _of_edition(conflict: Conflict, proving: Sequence[Segment], other: Segment) -> bool:
-    """Whether a conflict is only that two editions are of two years, dates or versions."""
+def _of_themselves(conflict: Conflict, proving: Sequence[Segment], other: Segment, texts: tuple[str, str]) -> bool:
+    """Whether a conflict is only what two documents say of themselves, such as their versions, years or dates."""
     said, says = conflict.sides
-    return any(tell_the_edition(one.title, other.title, said, says) for one in proving)
+    if any(tell_the_edition(one.title, other.title, said, says) for one in proving):
+        return True
+    if any(tells_own_version(text, value) for text, value in zip(texts, conflict.sides, strict=True)):
+        return True
+    named_alike = any(one.title.casefold() == other.title.casefold() for one in proving)
+    return not named_alike and all(map(says_of_itself, texts))
 
 
 def _conflicts(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs: Content) -> tuple[Conflict, ...]:
@@ -146,9 +166,9 @@ def _conflicts(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs
     return comparison.conflicts
 
 
-def _reason(conflict: Conflict) -> str:
-    reason = conflict.reason.replace("the source says", "another source says")
-    return reason.replace("the answer says", "this one")
+def _reason(conflict: Conflict) -> Reason:
+    """Return what two sources contradict each other in, of a conflict of one with the other."""
+    return Reason(_OF_SOURCES[conflict.reason.code], *conflict.reason.parts)
 
 
 def _around(one: Sequence[str], other: Sequence[str]) -> float:

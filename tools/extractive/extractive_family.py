@@ -16,6 +16,7 @@ from graph.ports import (
     Grading,
     Revision,
 )
+from graph.reasons import Reason
 from graph.state import Turn
 from graph.usage import Meter
 from prompts import lines
@@ -49,7 +50,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
     answered = [reading for reading in readings if reading.answerable >= refuse_below]
     ids = [hit.segment.segment_id for hit in ranked]
     if not answered:
-        reason = "no sentence in it answers the question"
+        reason = Reason("no_answer_in_it")
         return Grading((), tuple((segment_id, reason) for segment_id in ids), chose_in_pages=True)
     keep: set[int] = set()
     for row in zip_longest(*(_leading(reading, ranked) for reading in answered)):
@@ -57,9 +58,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
     return Grading(
         tuple((hit.segment.segment_id, hit.score) for index, hit in enumerate(ranked) if index in keep),
         tuple(
-            (segment_id, "other segments answer the question better")
-            for index, segment_id in enumerate(ids)
-            if index not in keep
+            (segment_id, Reason("others_answer_better")) for index, segment_id in enumerate(ids) if index not in keep
         ),
         chose_in_pages=True,
         answerable=min(reading.answerable for reading in readings),

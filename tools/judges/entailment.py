@@ -11,6 +11,7 @@ from typing import get_args
 from graph.errors import ConfigurationError, DependencyFailed
 from graph.evidence import Verdict
 from graph.ports import Judgement, OpenClaim
+from graph.reasons import Reason
 from graph.usage import Meter
 from tools.judges.classification_endpoint import FIRST_WAIT, ClassificationEndpoint, Pair, PairsTooLarge, Scores
 from tools.judges.judge_batches import (
@@ -27,7 +28,7 @@ from tools.settings import Entailment, JudgeSettings
 
 MOST_PAIRS = 32  # per request; what Text Embeddings Inference accepts unless configured otherwise
 EXAMPLE_LABELS = '{"LABEL_0": "contradiction", "LABEL_1": "neutral", "LABEL_2": "entailment"}'
-UNREADABLE = "The judge's reply has no scores for it that can be read."
+UNREADABLE = Reason("scores_unreadable")
 VERDICTS: Mapping[Entailment, Verdict] = {
     "entailment": "supported",
     "neutral": "unsupported",

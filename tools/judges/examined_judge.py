@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 from graph.errors import ModelReplyInvalid
 from graph.ports import Judge, Judgement, OpenClaim
+from graph.reasons import Reason
 from graph.usage import Meter
 from text.language import language
 from tools.judges.exam_marking import LanguageResult, accepts
 from tools.judges.examiner import Examiner, Standing
 from tools.telemetry.tracing import judge_span
 
-NO_PROBABILITY = "The judge reported no probability of support, which its exam asks for."
+NO_PROBABILITY = Reason("no_probability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,5 @@ def _examined(judgement: Judgement, result: LanguageResult) -> Judgement:
         return replace(judgement, exam=result.figure)
     if judgement.probability is None:
         return Judgement(None, reason=NO_PROBABILITY)
-    least = f"the {result.threshold:.2f} that its exam asks for"
-    reason = f"Its probability of support, {judgement.probability:.2f}, is below {least}."
+    reason = Reason("below_threshold", judgement.probability, result.threshold or 0.0)
     return replace(judgement, verdict="unsupported", reason=reason, exam=result.figure)

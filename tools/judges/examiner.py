@@ -12,6 +12,7 @@ from functools import partial
 
 from graph.errors import CitewellError, DependencyFailed
 from graph.ports import Judge
+from graph.reasons import Reason
 from prompts import load
 from tools.judges.exam import Cost, Exam, Progress, built_in_exam, estimate_cost, examine
 from tools.judges.exam_marking import LanguageResult
@@ -208,7 +209,7 @@ def exam_cost(exam: Exam, languages: Sequence[str], settings: JudgeSettings) -> 
 
 
 def _none(language: str, why: str) -> Standing:
-    return Standing(None, f"No judge has passed its exam in {language_names([language])}: {why}")
+    return Standing(None, Reason("no_judge", language_names([language]), why))
 
 
 def language_names(languages: Sequence[str]) -> str:

@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from graph.errors import BudgetExhausted, DependencyFailed
 from graph.ports import CitedEntry, Judgement, OpenClaim
+from graph.reasons import Reason
 from text.normal_forms import without_invisible, without_surrogates
 
 IN_FLIGHT = 4
-NOTHING_CITED = "It cites nothing that it could be judged by."
-TOO_LONG = "It is too long for the judge."
+NOTHING_CITED = Reason("nothing_cited")
+TOO_LONG = Reason("too_long")
 
 Asked = TypeVar("Asked")
 Batch = Sequence[tuple[int, Asked]]  # the position of each claim, and what is asked about it

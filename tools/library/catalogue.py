@@ -12,11 +12,24 @@ from typing_extensions import TypedDict
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Space
+from tools.library.document_filters import (
+    COUNT,
+    FILE_NAME,
+    FILTERED,
+    FOLDER,
+    MOST_FOLDERS,
+    SUMMARY,
+    DocumentFilter,
+    LibrarySummary,
+    Order,
+    Sort,
+    ordered_by,
+)
 from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument, readers_with, stored_readers
 from tools.originals.originals import Original, Originals
 from tools.retrieval.indexing import drop_segments, lock_library
-from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, readable, reading_as
+from tools.retrieval.scope import NOT_EXPIRED, READABLE, VISIBLE, readable, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
@@ -82,6 +95,7 @@ SET {", ".join(f"{name} = excluded.{name}" for name in _WRITTEN)}, updated_at = 
 
 LONGEST_PAGE = 200
 PURGED_AT_ONCE = 200
+RESTORED_WITHIN = timedelta(hours=1)  # after it was deleted
 
 _COLUMNS = f"""
 d.document_id::text, d.title, d.slug,
@@ -91,7 +105,10 @@ d.url, d.source_type, d.owner, d.readers, d.metadata, d.media_type, d.page_count
 CASE WHEN d.original_sha256 IS NOT NULL
      THEN json_build_object('sha256', d.original_sha256, 'size', d.original_size,
                             'media_type', d.original_media_type, 'name', d.original_name) END AS original,
+{FILE_NAME} AS file_name, {FOLDER} AS folder,
 (SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS segments,
+(SELECT coalesce(sum(s.tokens), 0)::int FROM segments AS s
+ WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS tokens,
 d.created_at, d.updated_at, d.expires_at,
 (SELECT coalesce(json_agg(json_build_object(
      'source_id', s.source_id, 'kind', s.kind, 'path', p.path, 'seen_at', greatest(s.synced_at, p.read_at),
@@ -102,22 +119,16 @@ d.created_at, d.updated_at, d.expires_at,
 """
 _REACHED = f"d.workspace = %(workspace)s AND {VISIBLE}"
 _GET = f"SELECT {_COLUMNS} FROM documents AS d WHERE d.document_id = %(document_id)s AND {_REACHED}"
+# Of those of the page alone it is looked up what their segments, files and places are.
 _LIST = f"""
 SELECT {_COLUMNS} FROM documents AS d
-WHERE {_REACHED}
-  AND (%(space)s::text IS NULL OR d.space_id = %(space)s OR d.space_slug = %(space)s)
-  AND (%(title)s::text IS NULL OR d.title ILIKE %(title)s)
-  AND (%(ids)s::uuid[] IS NULL OR d.document_id = ANY(%(ids)s::uuid[]))
-  AND (%(source)s::uuid IS NULL AND %(path)s::text IS NULL OR EXISTS (
-       SELECT FROM places AS p JOIN sources AS s USING (workspace, source_id)
-       WHERE p.workspace = %(workspace)s AND p.document_id = d.document_id
-         AND {readable("s")}
-         AND (%(source)s::uuid IS NULL OR p.source_id = %(source)s::uuid)
-         AND (%(path)s::text IS NULL OR p.path LIKE %(path)s)))
-  AND (NOT %(lasting)s OR {LASTING})
-  AND (%(before)s::timestamptz IS NULL OR d.updated_at < %(before)s
-       OR d.updated_at = %(before)s AND d.document_id > %(after_id)s::uuid)
-ORDER BY d.updated_at DESC, d.document_id LIMIT %(limit)s
+JOIN (SELECT d.document_id, row_number() OVER (ORDER BY {{order}}) AS place FROM documents AS d
+      WHERE {FILTERED}
+        AND (%(before)s::timestamptz IS NULL OR d.updated_at < %(before)s
+             OR d.updated_at = %(before)s AND d.document_id > %(after_id)s::uuid)
+      ORDER BY {{order}} LIMIT %(limit)s OFFSET %(offset)s) AS listed USING (document_id)
+WHERE d.workspace = %(workspace)s
+ORDER BY listed.place
 """
 _RAW_TEXT = f"""
 SELECT d.title, s.segment_index, s.page_idx, s.start_offset, s.end_offset, s.body
@@ -128,6 +139,18 @@ ORDER BY s.segment_index
 # Of a document with an owner, the others who may read it may change nothing.
 _CHANGEABLE = f"d.document_id = %(document_id)s AND {_REACHED} AND coalesce(d.owner, %(user)s) = %(user)s"
 _DELETE = f"UPDATE documents AS d SET deleted_at = now() WHERE {_CHANGEABLE}"
+_DELETE_SOME = f"""
+UPDATE documents AS d SET deleted_at = now()
+WHERE d.document_id = ANY(%(ids)s::uuid[]) AND {_REACHED} AND coalesce(d.owner, %(user)s) = %(user)s
+RETURNING d.document_id::text
+"""
+_RESTORE = f"""
+UPDATE documents AS d SET deleted_at = NULL
+WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s::uuid[])
+  AND d.deleted_at > now() - %(within)s AND {READABLE} AND {NOT_EXPIRED}
+  AND coalesce(d.owner, %(user)s) = %(user)s
+RETURNING d.document_id::text
+"""
 _OWNER = f"SELECT d.owner FROM documents AS d WHERE {_CHANGEABLE} FOR UPDATE"
 _FOLLOWED = "SELECT EXISTS (SELECT FROM places WHERE workspace = %(workspace)s AND document_id = %(document_id)s)"
 _SET_READERS = """
@@ -160,7 +183,8 @@ class Document:
     """A document without its text. ``segments`` is the number of its segments.
 
     ``left_out`` says in plain sentences what of the file is not in its text; ``original`` is the file itself, None
-    where none is kept; ``places`` is where it is in sources.
+    where none is kept; ``places`` is where it is in sources. ``file_name`` and ``folder`` are those of its file, empty
+    where they are not known. ``tokens`` is the size of its text.
     """
 
     document_id: str
@@ -176,7 +200,10 @@ class Document:
     page_count: int | None
     left_out: list[str]
     original: Original | None
+    file_name: str
+    folder: str
     segments: int
+    tokens: int
     created_at: datetime
     updated_at: datetime
     expires_at: datetime | None
@@ -192,10 +219,14 @@ class DocumentDetails(Document):
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage:
-    """A page of documents, most recently updated first. ``next_cursor`` requests the next page; None at the end."""
+    """A page of documents. ``next_cursor`` requests the next page; None at the end, and where they are sorted.
+
+    ``total`` is the number of all that match, where it was asked for.
+    """
 
     documents: list[Document]
     next_cursor: str | None
+    total: int | None = None
 
 
 class RawSegment(TypedDict):
@@ -227,52 +258,59 @@ class Documents:
     async def list(
         self,
         identity: Identity,
+        shown: DocumentFilter | None = None,
         *,
         limit: int = 50,
         cursor: str | None = None,
-        space: str | None = None,
-        title: str | None = None,
-        source: str | None = None,
-        path: str | None = None,
-        document_ids: Sequence[str] | None = None,
-        lasting: bool = False,
+        sort: Sort = "changed",
+        order: Order | None = None,
+        offset: int = 0,
+        count: bool = False,
+        **narrowed: Any,
     ) -> DocumentPage:
-        """List documents, at most 200 per page.
+        """List documents, at most 200 per page, the last changed first unless told otherwise.
 
-        ``space`` is an id or a slug, ``title`` a case-insensitive part of the title. ``source`` is the id of a
-        source, ``path`` how a path in one begins, or a pattern with ``*`` and ``?``. ``document_ids`` limits the list
-        to these; ids that are not UUIDs are ignored. ``lasting`` leaves out documents that runs stored temporarily: web
-        pages and passages that a reader marked.
+        ``narrowed`` are fields of a ``DocumentFilter``. Where another order or an ``offset`` is asked for, the pages
+        are told apart by their offset alone. ``count`` counts all that match.
 
         Raises NotFound for an unknown workspace, InvalidRequest for a limit out of range or a cursor that does not come
-        from this method.
+        from this method, or not from this order.
         """
         if not 1 <= limit <= LONGEST_PAGE:
             raise InvalidRequest(f"limit: must be from 1 to {LONGEST_PAGE}.")
+        by_cursor = sort == "changed" and order in (None, "desc") and not offset
+        if cursor is not None and not by_cursor:
+            raise InvalidRequest("cursor: it goes with the last changed first.", suggestion="Send an offset instead.")
         before, after_id = decode_cursor(cursor)
-        if source is not None and as_uuid(source) is None:
-            return DocumentPage([], None)
-        row = {
-            **await self._scope(identity),
-            "space": space,
-            "title": None if title is None else containing(title),
-            "source": source,
-            "path": None if path is None else _path_pattern(path),
-            "ids": None if document_ids is None else [each for each in map(as_uuid, document_ids) if each is not None],
-            "lasting": lasting,
-            "before": before,
-            "after_id": after_id,
-            "limit": limit + 1,
-        }
+        shown = shown or DocumentFilter(**narrowed)
+        if shown.is_empty:
+            return DocumentPage([], None, 0 if count else None)
+        matching = {**await self._scope(identity), **shown.parameters()}
+        row = matching | {"before": before, "after_id": after_id, "limit": limit + 1, "offset": offset}
+        query = _LIST.format(order=ordered_by(sort, order))
         async with (
             self._database.connection() as connection,
             connection.cursor(row_factory=class_row(Document)) as rows,
         ):
-            found = await (await rows.execute(_LIST, row)).fetchall()
-        shown = found[:limit]
+            found = await (await rows.execute(query.encode(), row)).fetchall()
+            counted = await (await connection.execute(COUNT, matching)).fetchone() if count else None
+        page = found[:limit]
+        more = by_cursor and len(found) > limit
         return DocumentPage(
-            shown, encode_cursor(shown[-1].updated_at, shown[-1].document_id) if len(found) > limit else None
+            page,
+            encode_cursor(page[-1].updated_at, page[-1].document_id) if more else None,
+            None if counted is None else counted[0],
         )
+
+    async def summarise(self, identity: Identity, shown: DocumentFilter) -> LibrarySummary:
+        """Count the documents of a list by type, folder and source. Raises NotFound for an unknown workspace."""
+        if shown.is_empty:
+            return LibrarySummary(0, [], [], 0, [])
+        row = {**await self._scope(identity), **shown.parameters(), "most": MOST_FOLDERS}
+        async with self._database.connection() as connection:
+            found = await (await connection.execute(SUMMARY, row)).fetchone()
+        assert found is not None
+        return LibrarySummary(*found)
 
     async def get(self, identity: Identity, document_id: str) -> DocumentDetails:
         """Read a document without its text. Raises NotFound."""
@@ -304,6 +342,18 @@ class Documents:
         async with self._database.connection() as connection:
             if (await connection.execute(_DELETE, row)).rowcount == 0:
                 raise _unknown(document_id)
+
+    async def delete_some(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
+        """Hide documents at once, and return which; others than these the identity may not delete."""
+        row = {**await self._scope(identity), "ids": list(document_ids)}
+        async with self._database.connection() as connection:
+            return [found[0] for found in await (await connection.execute(_DELETE_SOME, row)).fetchall()]
+
+    async def restore(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
+        """Bring documents back that were deleted within the last hour and are not purged; return which."""
+        row = {**await self._scope(identity), "ids": list(document_ids), "within": RESTORED_WITHIN}
+        async with self._database.connection() as connection:
+            return [found[0] for found in await (await connection.execute(_RESTORE, row)).fetchall()]
 
     async def taken_ids(self, identity: Identity, document_ids: Sequence[str]) -> set[str]:
         """Return those of some ids that are of documents which the identity may not change, deleted ones included."""
@@ -368,17 +418,3 @@ class Documents:
 
 def _unknown(document_id: str) -> NotFound:
     return NotFound(f"There is no document {document_id}.")
-
-
-def _path_pattern(path: str) -> str:
-    """Return the pattern for LIKE of a beginning, or of a pattern with ``*`` and ``?``."""
-    escaped = path.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    if "*" not in path and "?" not in path:
-        return f"{escaped}%"
-    return escaped.replace("*", "%").replace("?", "_")
-
-
-def containing(part: str) -> str:
-    """Return the pattern for LIKE of texts that have a part in them, whatever signs it has."""
-    escaped = part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"

@@ -7,7 +7,7 @@ from graph.evidence import Identity, LibraryQuestion
 from graph.ports import ListedDocument, Listing
 from graph.state import Turn
 from text.language import language, stop_words
-from tools.library.catalogue import containing
+from tools.library.document_filters import containing
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.rules.library_questions import after_listing, library_question
 from tools.storage.database import Database

@@ -6,7 +6,7 @@ An answer's section may be the very words of the documents that it cites, so it 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from graph.evidence import Citation, Identity, SectionClaim
+from graph.evidence import Citation, Identity, PagesRead, PageUse, SectionClaim
 from graph.state import answer_text
 from tools.library.passages import SOURCE_TYPE as MARKED
 from tools.mcp_search.mcp_library import SOURCE_TYPE as FROM_SERVERS
@@ -43,7 +43,9 @@ def documents_of(body: Mapping[str, Any]) -> set[str]:
     sources = [*body.get("sources", ()), *body.get("nearest", ())]
     cited = [*body.get("citations", ()), *(each for claim in body.get("claims", ()) for each in claim["citations"])]
     stated = [each for found in body.get("disagreements", ()) for each in found.get("positions", ())]
-    return {each["document_id"] for each in (*sources, *cited, *stated)}
+    pages = body.get("pages") or {}
+    read = [*pages.get("used", ()), *pages.get("cut", ())]
+    return {each["document_id"] for each in (*sources, *cited, *stated, *read)}
 
 
 def hidden_in(body: Mapping[str, Any], refused: Collection[str], gone: Collection[str]) -> set[str]:
@@ -95,7 +97,22 @@ def withhold(body: dict[str, Any], hidden: Collection[str], *, also: Collection[
         shown["claims"] += [_claim(index, shown["citations"]) for index in sorted(without) if index < len(sections)]
     if "disagreements" in body:
         shown["disagreements"] = [each for each in body["disagreements"] if not _is_about(each, hidden)]
+    if "pages" in body:
+        shown["pages"] = _pages(body["pages"], hidden)
     return shown
+
+
+def _pages(pages: PagesRead, hidden: Collection[str]) -> PagesRead:
+    """Return what was read of which document, without the titles of some."""
+    return PagesRead(
+        used=[_nameless(use) if use["document_id"] in hidden else use for use in pages["used"]],
+        cut=[_nameless(use) if use["document_id"] in hidden else use for use in pages["cut"]],
+        unused=pages["unused"],
+    )
+
+
+def _nameless(use: PageUse) -> PageUse:
+    return PageUse(**{**use, "title": ""})
 
 
 def _is_about(disagreement: Mapping[str, Any], hidden: Collection[str]) -> bool:

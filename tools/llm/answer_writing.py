@@ -11,6 +11,7 @@ import prompts
 from graph.errors import BudgetExhausted, InvalidRequest, ModelReplyInvalid, fallback_failure
 from graph.evidence import Failure, Hit, Intent, Segment
 from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, FaultySection, Revision
+from graph.reasons import Reason
 from graph.state import Turn
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
@@ -35,7 +36,7 @@ async def within_budget(
     *,
     broken_off: Callable[[], Iterable[Draft]],
     fallback: AsyncIterator[Draft],
-    instead: str,
+    instead: Reason,
 ) -> AsyncGenerator[Draft, None]:
     """Yield drafts while the budget lasts.
 
@@ -175,8 +176,8 @@ def _revision(section_index: int, section: SectionReply, cited: CitedIds) -> Rev
 CONVERSATION_PROMPT = prompts.load("answer_directly", "language", "conversation", "question")
 KNOWLEDGE_PROMPT = prompts.load("own_knowledge", "language", "conversation", "question")
 LEAST_CONTEXT = 128  # tokens
-QUOTED = "The best sentences of the sources are quoted word for word."
-FIXED_LINE = "A fixed line stands in for the reply."
+QUOTED = Reason("quoted_instead")
+FIXED_LINE = Reason("fixed_line")
 
 
 @dataclass(frozen=True, slots=True)

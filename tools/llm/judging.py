@@ -11,6 +11,7 @@ import prompts
 from graph.errors import BudgetExhausted, ModelReplyInvalid, fallback_failure
 from graph.evidence import Hit
 from graph.ports import Grading, RelevanceGrader
+from graph.reasons import Reason
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.prompting import cut_to_tokens, estimate_tokens, messages, place_line, sanitize, shown_text
@@ -20,7 +21,7 @@ from tools.rules.score_grading import ranked_once
 GRADING_PROMPT = prompts.load("grade_segments", "question", "passages")
 PASSAGE_TOKENS = 320
 FEWEST_TOKENS = 24
-BY_SEARCH_SCORE = "What the search found is kept by its score."
+BY_SEARCH_SCORE = Reason("kept_by_score")
 
 log = logging.getLogger(__name__)
 
@@ -92,9 +93,9 @@ def _graded(ranked: Sequence[Hit], numbers: set[int], *, shown: int) -> Grading:
         if number in numbers:
             kept.append((segment_id, hit.score))
         elif number <= shown:
-            dropped.append((segment_id, "The model found that it does not bear on the question."))
+            dropped.append((segment_id, Reason("off_subject")))
         else:
-            dropped.append((segment_id, "No room was left in the model's context to judge it."))
+            dropped.append((segment_id, Reason("no_room_to_grade")))
     return Grading(tuple(kept), tuple(dropped))
 
 

@@ -11,6 +11,7 @@ import prompts
 from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid, fallback_failure
 from graph.evidence import Effort, Failure, Intent, SearchMode
 from graph.ports import Preparation, Rewriting
+from graph.reasons import Reason, why
 from graph.state import Turn
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
@@ -84,18 +85,17 @@ class LlmPreparer:
             )
         except ModelReplyInvalid as error:
             log.warning("Model %s: %s Searching for the question as asked.", self.endpoint.name, error.message)
-            failure = Failure(
-                code=error.code, message="The model's reply could not be read; the question is searched for as asked."
-            )
-            unread = "the model's decision could not be read"
+            instead = Reason("searched_as_asked")
+            failure = Failure(code=error.code, message=str(instead), why=why(instead))
+            unread = Reason("decision_unreadable")
             return Preparation(question, True, unread, "content_query", by_rule.language, failure)
         except BudgetExhausted as error:
-            return replace(by_rule, fallback=fallback_failure(error, "The question was prepared by rule."))
+            return replace(by_rule, fallback=fallback_failure(error, Reason("prepared_by_rule")))
         needed = search == "always" or reply.needs_retrieval or (has_pages and reply.intent == "content_query")
         intent: Intent = "content_query" if needed else reply.intent
-        reason = reply.reason.strip()[:300] or "the model's decision"
+        reason = reply.reason.strip()[:300] or Reason("model_decided")
         if needed != reply.needs_retrieval:
-            reason = "pages are selected" if has_pages else "the request asks for a search"
+            reason = Reason("pages_selected" if has_pages else "search_asked")
         query = " ".join(reply.search_query.split())[:LONGEST_QUERY].strip() if search_languages else ""
         return Preparation(reply.standalone_question, needed, reason, intent, by_rule.language, search_query=query)
 
@@ -162,7 +162,7 @@ class LlmRewriter:
         except (DependencyFailed, BudgetExhausted) as error:
             log.warning("Model %s: %s Rewriting the query by rule.", self.endpoint.name, error.message)
             by_rule = await RuleRewriter().rewrite(question, tried, language=language, meter=meter)
-            failure = fallback_failure(error, "The query was rewritten by rule.")
+            failure = fallback_failure(error, Reason("rewritten_by_rule"))
             return replace(by_rule, fallback=failure)
 
     async def _ask(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:

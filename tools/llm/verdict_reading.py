@@ -8,13 +8,14 @@ from itertools import islice
 from typing import Any
 
 from graph.ports import Judgement
+from graph.reasons import Reason
 from tools.llm.token_odds import TokenOdds, joined_bytes, word_probability
 
 # They differ in their first letters, so that the first token of a verdict shows which one it begins.
 VERDICTS = ("supported", "unsupported", "contradicted")
-LEFT_OUT = "The judge's reply leaves it out."
-UNREADABLE = "The judge's reply has no verdict on it that can be read."
-TWICE = "The judge's reply has more than one verdict on it."
+LEFT_OUT = Reason("left_out")
+UNREADABLE = Reason("verdict_unreadable")
+TWICE = Reason("judged_twice")
 _DECODER = json.JSONDecoder(strict=False)
 _NUMBER = re.compile(r"\s*\[?\s*([1-9]\d{0,2})\s*\]?\s*")
 _SPACE = re.compile(r"[ \t\r\n]*")

@@ -19,6 +19,7 @@ import httpx2
 from graph.errors import McpUnavailable, WebUnavailable
 from graph.evidence import Identity
 from graph.ports import McpSearchResult, SearchQuery, SegmentSearcher, ServerFailure
+from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.mcp_search.results import FoundLink, FoundText
 from tools.mcp_search.search_server import McpServer
@@ -98,14 +99,14 @@ class McpLibrary:
         notes = [note for each in answered for note in each.notes]
         refused = await self._store(identity, documents)
         if refused:
-            notes.append(f"{len(refused)} of {len(documents)} results of MCP servers hold no readable text.")
+            notes.append(Reason("results_unreadable", len(refused), len(documents)))
         stored = dict.fromkeys(str(each.document_id) for each in documents if each.document_id not in refused)
         if not stored:
-            return McpSearchResult((), " ".join(notes) or None, failures, names)
+            return McpSearchResult((), Reasons(notes) or None, failures, names)
         ranked = await self._searcher.search(
             SearchQuery(query, identity, top_k=top_k, min_score=min_score, document_ids=tuple(stored))
         )
-        degraded = " ".join(filter(None, (ranked.degraded, *notes))) or None
+        degraded = Reasons(filter(None, (ranked.degraded, *notes))) or None
         return McpSearchResult(tuple(replace(hit, kind="web") for hit in ranked.hits), degraded, failures, names)
 
     async def _ask(self, server: McpServer, query: str, identity: Identity, seconds: float | None) -> _Answered:
@@ -195,11 +196,11 @@ def _head(server: str, found: FoundText) -> str | None:
 
 
 def _notes(server: McpServer, read: _Texts) -> list[str]:
-    notes = []
+    notes: list[str] = []
     if read.unread:
-        notes.append(f"{server.name}: {read.unread} of its results hold no text that can be read.")
+        notes.append(Reason("results_without_text", server.name, read.unread))
     if read.cut:
-        notes.append(f"{server.name}: {read.cut} of its results are cut at {server.settings.max_bytes:,} characters.")
+        notes.append(Reason("results_cut", server.name, read.cut, server.settings.max_bytes))
     return notes
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from graph.errors import RerankerUnavailable, fallback_failure
 from graph.evidence import Hit, Segment
 from graph.ports import Grading, RelevanceGrader
+from graph.reasons import Reason
 from graph.usage import Meter
 from tools.rerankers.reranker_endpoint import Reranker
 
-BELOW = "the reranker scores it below {least:g}"
-BY_SEARCH = "What the search found is kept by its score."
+BY_SEARCH = Reason("kept_by_score")
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,9 @@ class RerankedGrader:
             alone = await self.then.grade(question, candidates, meter=meter)
             return replace(alone, fallback=alone.fallback or fallback_failure(error, BY_SEARCH))
         scored = list(zip(found.values(), scores, strict=True))
-        below = tuple((hit.segment_id, BELOW.format(least=self.min_score)) for hit, s in scored if s < self.min_score)
+        below = tuple(
+            (hit.segment_id, Reason("below_reranker", self.min_score)) for hit, s in scored if s < self.min_score
+        )
         above = [replace(hit, score=s) if self.rescored else hit for hit, s in scored if s >= self.min_score]
         rest = await self.then.grade(question, [*pages, *above], meter=meter) if pages or above else Grading(())
         return replace(rest, dropped=(*rest.dropped, *below))

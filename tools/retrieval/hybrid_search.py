@@ -13,6 +13,7 @@ from answers.copies import repeated_texts
 from graph.errors import EmbeddingUnavailable
 from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
+from graph.reasons import Reason
 from text.terms import weigh_question
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import vector_as_text
@@ -29,9 +30,9 @@ log = logging.getLogger(__name__)
 
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
 COPIES = 4  # of each text, for which there is room where a search finds copies
-NO_EMBEDDING = "The embedding endpoint did not answer; the words alone were searched for."
-NO_PGVECTOR = "This PostgreSQL has no pgvector; the words alone were searched for."
-NO_VECTORS = "Vector search failed; the words alone were searched for."
+NO_EMBEDDING = Reason("no_embedding")
+NO_PGVECTOR = Reason("no_pgvector")
+NO_VECTORS = Reason("no_vectors")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from graph.evidence import SearchMode
 from graph.ports import Preparation, Rewriting
+from graph.reasons import Reason
 from graph.state import Turn
 from graph.usage import Meter
 from text.language import DEFAULT
@@ -38,18 +39,18 @@ class RulePreparer:
         talk = small_talk(question)
         detected = detect(question, default=detect(turns[-1]["question"]) if turns else DEFAULT)
         if talk and search != "always":
-            return Preparation(question, False, f"small talk: {talk}", "small_talk", detected)
+            return Preparation(question, False, Reason("small_talk", talk), "small_talk", detected)
         rewritten = standalone(question, turns)
         if search == "off" and not has_pages:
-            return Preparation(rewritten.question, False, "search is off", "content_query", detected)
-        reason = "a follow-up, made standalone" if rewritten.changed else "a question for the library"
+            return Preparation(rewritten.question, False, Reason("search_off"), "content_query", detected)
+        reason = Reason("follow_up" if rewritten.changed else "for_library")
         if has_pages and search == "off":
-            reason = "a question for the selected pages"
+            reason = Reason("for_pages")
         return Preparation(rewritten.question, True, reason, "content_query", detected)
 
 
-REWRITING_REASON = "searched again by the question's telling words alone"
-NEUTRAL_REASON = "searched again by the names, numbers and code of the question alone"
+REWRITING_REASON = Reason("telling_words")
+NEUTRAL_REASON = Reason("neutral_words")
 # What is written alike in every language: code, options, paths, numbers and versions, and names.
 _MARKED = (
     r"(?<![\w./-])(?:--?[A-Za-z][\w-]*|/?[A-Za-z_]\w*(?:[._/:-]\w+)+(?:\(\))?|\w*(?:\d|_)[\w.]*|\w+\(\)"

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from graph.evidence import Hit
 from graph.ports import Grading, SourceRoom
+from graph.reasons import Reason
 from graph.usage import Meter
 
 # Of the room for sources, this share goes to what a search found; the rest is left for what a repair finds.
 SEARCH_SHARE = 0.75
-NO_ROOM = "better ones fill the model's context"
+NO_ROOM = Reason("no_room")
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,10 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
         message["nearest"] = described
     if state.assessment is not None:
         message["assessment"] = state.assessment
+    if state.refusal is not None and state.outcome == "abstained":
+        message["refusal"] = state.refusal
+    if state.pages is not None:
+        message["pages"] = state.pages
     return message
 
 

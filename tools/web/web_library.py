@@ -21,6 +21,7 @@ import httpx2
 from graph.errors import WebUnavailable
 from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
+from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.settings import Settings
 from tools.telemetry.tracing import retrieval_span
@@ -33,7 +34,6 @@ log = logging.getLogger(__name__)
 FETCHING_SHARE = 0.5  # of the run's remaining seconds; the rest is for storing and ranking
 _WEB = UUID("d0f5a3a8-63c5-5b0f-8f0e-7f6d4b1c9a27")
 _HOST = re.compile(r"\A\w+://(\[[^]/]*]|[^/?#:]*)")
-_FAILED = "{failed} of {all} result pages could not be read; their search snippets are used instead: {reasons}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class WebLibrary:
         ranked = await self._searcher.search(
             SearchQuery(query, identity, top_k=top_k, min_score=min_score, document_ids=tuple(document_ids))
         )
-        degraded = " ".join(filter(None, (ranked.degraded, failed))) or None
+        degraded = Reasons(filter(None, (ranked.degraded, failed))) or None
         return SearchResult(tuple(replace(hit, kind="web") for hit in ranked.hits), degraded)
 
     async def _read(self, result: WebResult, seconds: float | None) -> _FetchedResult:
@@ -170,12 +170,12 @@ def _document_id(identity: Identity, found: _FetchedResult) -> str:
     return str(uuid5(_WEB, json.dumps([identity.workspace, identity.user, found.result.url, text])))
 
 
-def _failures(found: Sequence[_FetchedResult]) -> str | None:
+def _failures(found: Sequence[_FetchedResult]) -> Reason | None:
     # Matched with a regular expression: the failed URLs include some that no URL parser accepts.
     reasons = [f"{''.join(_HOST.findall(each.result.url))} ({each.reason})" for each in found if each.reason]
     if not reasons:
         return None
-    return _FAILED.format(failed=len(reasons), all=len(found), reasons=", ".join(reasons))
+    return Reason("pages_unread", len(reasons), len(found), ", ".join(reasons))
 
 
 @asynccontextmanager

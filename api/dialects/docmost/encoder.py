@@ -19,7 +19,6 @@ from graph.events import (
     AnyEvent,
     Envelope,
     PagesLoaded,
-    PageUse,
     Queued,
     RetrievalDecided,
     RunFailed,
@@ -30,7 +29,7 @@ from graph.events import (
     StepStarted,
     ThinkingDelta,
 )
-from graph.evidence import Freshness, Source
+from graph.evidence import Freshness, PageUse, Source
 
 NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
 DONE = b"data: [DONE]\n\n"

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 from pydantic_core import PydanticCustomError, to_json
 
-from api.fields import Body, PageIds, Question, RunOptions, Title, optional
+from api.fields import Body, Question, RunOptions, SelectedIds, Title, optional
 from graph.events import RunFinished
 from graph.evidence import (
     Assessment,
@@ -19,6 +19,8 @@ from graph.evidence import (
     Identity,
     Message,
     Outcome,
+    PagesRead,
+    Refusal,
     Section,
     SectionClaim,
     Source,
@@ -107,7 +109,7 @@ class NewSession(Body):
 
     title: Title | None = None
     page_id: UUID | None = Field(default=None, description="The host's page on which it was started.")
-    page_ids: PageIds = Field(default=[])
+    page_ids: SelectedIds = Field(default=[])
     ephemeral: bool = Field(default=False, description="Never listed; deleted after 24 hours.")
 
 
@@ -115,7 +117,7 @@ class SessionChange(Body):
     """Changes to a session; fields that are left out stay as they are."""
 
     title: Title | None = None
-    page_ids: PageIds | None = None
+    page_ids: SelectedIds | None = None
     pinned: bool | None = Field(default=None, description="Whether it comes before the others in the list.")
 
 
@@ -194,6 +196,8 @@ class SessionMessage(Body):
     claims: list[SectionClaim] = Field(default=[])
     assessment: Assessment | None = None
     disagreements: list[Disagreement] = Field(default=[])
+    refusal: Refusal | None = Field(default=None, description="What an answer that abstained says, in parts.")
+    pages: PagesRead | None = Field(default=None, description="What was read of the selected documents.")
     spent: dict[str, Spent] = Field(default={})
     cost: Cost | None = Field(default=None, description="What an answer cost, as far as its models have prices.")
 

@@ -1,32 +1,13 @@
-/** Requests to the HTTP API, and its problems as errors. */
+/** Requests to the HTTP API. */
 
-import { graphOf, messageOf } from "./completing.js";
-
-export const PASSING = new Set([408, 425, 429]); // refusals of now, not for good
+import { documentsOf, graphOf, messageOf, summaryOf } from "./completing.js";
+import { bodyOf, Problem, problemOf } from "./problem.js";
 
 const WORKSPACE = "X-Citewell-Workspace";
 
 /** @typedef {import("./types.js").Ask} Ask */
 /** @typedef {import("./types.js").Document} Document */
 /** @typedef {import("./types.js").Session} Session */
-
-/** A reply that is no success (RFC 9457), or no reply at all; then its `code` is "unreachable". */
-export class Problem extends Error {
-  /**
-   * @param {string} code
-   * @param {string} message
-   * @param {{suggestion?: string, retryable?: boolean, status?: number, after?: number}} [more] `after` in seconds.
-   */
-  constructor(code, message, { suggestion = "", retryable = false, status = 0, after = 0 } = {}) {
-    super(message);
-    this.name = "Problem";
-    this.code = code;
-    this.suggestion = suggestion;
-    this.retryable = retryable;
-    this.status = status;
-    this.after = after;
-  }
-}
 
 /** Speaks to the API that this page was served by, with a key where the deployment asks for one. */
 export class Client {
@@ -208,11 +189,16 @@ export class Client {
   }
 
   /**
-   * @param {{title?: string | undefined, cursor?: string | undefined}} [part]
-   * @returns {Promise<{documents: Document[], next_cursor: string | null}>}
+   * @param {Asked} [asked] What to list, in which order, and from where.
+   * @returns {Promise<{documents: Document[], next_cursor: string | null, total: number | null}>}
    */
-  documents(part = {}) {
-    return this.json(`api/documents?${query({ limit: 50, ...part })}`, { list: "documents" });
+  async documents(asked = {}) {
+    return documentsOf(await this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" }));
+  }
+
+  /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<import("./types.js").LibrarySummary>} */
+  async summary(asked) {
+    return summaryOf(await this.json(`api/library?${query(asked)}`));
   }
 
   /** @param {string} id @returns {Promise<Document>} */
@@ -235,14 +221,21 @@ export class Client {
     return (await this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", signal })).boxes;
   }
 
-  /** @param {string} id */
-  deleteDocument(id) {
-    return this.send(`api/documents/${id}`, { method: "DELETE" });
+  /** @param {string[]} document_ids @returns {Promise<string[]>} Those that were deleted. */
+  async deleteDocuments(document_ids) {
+    const { deleted } = await this.json("api/deletions", { method: "POST", json: { document_ids }, list: "deleted" });
+    void this.kept?.then((kept) => kept?.drop(...deleted.map((/** @type {string} */ id) => `api/documents/${id}`)));
+    return deleted;
   }
 
-  /** @param {string} words @returns {Promise<{results: import("./types.js").Source[]}>} */
-  search(words) {
-    return this.json(`api/search?${query({ q: words, top_k: 10, min_score: 0.3 })}`, { list: "results" });
+  /** @param {string[]} document_ids @returns {Promise<string[]>} Those that are back. */
+  async restoreDocuments(document_ids) {
+    return (await this.json("api/deletions/undo", { method: "POST", json: { document_ids }, list: "restored" })).restored;
+  }
+
+  /** @param {string} words @param {Asked} [options] @returns {Promise<{results: import("./types.js").Source[]}>} */
+  search(words, options = {}) {
+    return this.json(`api/search?${query({ q: words, ...options })}`, { list: "results" });
   }
 
   /** @returns {Promise<import("./types.js").GraphStructure>} What every run takes its way through. */
@@ -256,44 +249,10 @@ export class Client {
   }
 }
 
-/**
- * Write parameters, leaving out what is not given.
- * @param {Record<string, string | number | null | undefined>} parameters
- */
+/** A list gives a parameter more than once. @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Asked */
+
+/** Write parameters, leaving out what is not given. @param {Asked} parameters */
 function query(parameters) {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null);
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-}
-
-/**
- * Read the body of a success, as what stands between may have sent another one.
- * @param {Response} response
- * @param {string} [list] Names one that it must have.
- * @returns {Promise<any>}
- * @throws {Problem}
- */
-export async function bodyOf(response, list) {
-  const body = await response.json().catch(() => null);
-  if (body && typeof body === "object" && (!list || Array.isArray(body[list]))) return body;
-  throw new Problem("unexpected", "", { retryable: true, status: response.status });
-}
-
-/**
- * Read a reply that is no success; one that is not ours, as a proxy's may be, is told by its status.
- * @param {Response} response
- * @returns {Promise<Problem>}
- */
-export async function problemOf(response) {
-  const body = await response.json().catch(() => null);
-  const after = Number(response.headers.get("Retry-After")) || 0;
-  const { status } = response;
-  if (typeof body?.code !== "string") {
-    return new Problem(
-      "unexpected",
-      `${status} ${response.statusText}`.trim(),
-      { status, after, retryable: status >= 500 || PASSING.has(status) },
-    );
-  }
-  const { code, detail = "", suggestion = "", retryable = false } = body;
-  return new Problem(code, String(detail), { suggestion, retryable, status, after });
+  return new URLSearchParams(given.flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)])));
 }

@@ -68,22 +68,30 @@ const citation = object({
   slide: given(number), sheet: given(text), cell: given(text),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted", "withheld"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
+const why = given(list(object({ code: text, parts: list((part) => (Number.isFinite(part) ? part : text(part))), text })));
 const judge = object({ model: text, exam: object({ language: text, right: number, of: number }) });
 const claim = object({
   start: number, end: number, text, verdict, reasons: list(text), citations: list(citation),
-  by: oneOf(undefined, "text", "judge"), judge: (value) => maybe(judge)(value) ?? undefined,
+  by: oneOf(undefined, "text", "judge"), judge: (value) => maybe(judge)(value) ?? undefined, why,
 });
 const section = object({ text, source_ids: list(text), grounded: given(unlessDenied) });
-const pages = list(object({ document_id: text, title: text, segments: number, of: number }));
-const fallback = maybe(object({ code: text, message: text, suggestion: text }));
-const dropped = list(object({ segment_id: text, reason: text }));
-const disagreement = { segment_ids: list(text), reason: text };
+const uses = list(object({ document_id: text, title: text, segments: number, of: number }));
+const pages = { used: uses, cut: uses, unused: list(text) };
+const refusal = object({ code: text, tried: list(text), library: unlessDenied, web_failed: flag, written_in: list(text) });
+const fallback = maybe(object({ code: text, message: text, suggestion: text, why }));
+const dropped = list(object({ segment_id: text, reason: text, why }));
+const position = object({
+  segment_id: text, document_id: text, title: text, start: number, end: number, quote: text, value: text, date: text,
+  dated_by: oneOf("", "document", "library"),
+});
+const disagreement = { segment_ids: list(text), reason: text, positions: given(list(position)) };
 const assessment = {
-  supported: flag, utility: number, claims: record(number), reason: text, model_score: numbered, answerhood: numbered,
+  supported: flag, utility: number, claims: record(number), reason: text, model_score: numbered, answerhood: numbered, why,
 };
 const answer = {
   sections: list(section), citations: list(citation), sources: list(source), nearest: given(list(source)), claims, family: named,
   disagreements: list(object(disagreement)), assessment: maybe(object(assessment)),
+  refusal: given(maybe(refusal)), pages: given(maybe(object(pages))),
 };
 const spent = record(object({ calls: number, tokens: number, ms: number }));
 const cost = maybe(object({ amount: text, currency: text, unpriced: list(text), estimated: flag }));
@@ -102,13 +110,13 @@ const EVENTS = {
   run_resumed: object({ attempt: number, sections: list(number) }),
   step_started: object({ step: text }),
   step_finished: object({ step: text, ms: number }),
-  retrieval_decided: object({ needs_retrieval: flag, reason: text, standalone_question: text, fallback }),
-  pages_loaded: object({ used: pages, cut: pages, unused: list(text) }),
-  sources_found: object({ kind, query: text, count: number, degraded: named, servers: list(text) }),
+  retrieval_decided: object({ needs_retrieval: flag, reason: text, why, standalone_question: text, fallback }),
+  pages_loaded: object(pages),
+  sources_found: object({ kind, query: text, count: number, degraded: named, why, servers: list(text) }),
   search_failed: object({ kind, code: text, message: text, servers: list(text) }),
   sources_graded: object({ sources: list(source), dropped, fallback }),
   sources_disagree: object(disagreement),
-  query_rewritten: object({ query: text, reason: text, attempt: number, fallback }),
+  query_rewritten: object({ query: text, reason: text, why, attempt: number, fallback }),
   thinking_delta: object({ delta: text }),
   section_started: object({ section_index: number, fallback, grounded: unlessDenied }),
   text_delta: object({ section_index: number, delta: text }),
@@ -160,6 +168,32 @@ export function messageOf(given) {
   const bare = whole.role === "assistant" && whole.content && !Array.isArray(given?.sections);
   return bare ? { ...whole, sections: [{ text: whole.content, source_ids: [] }] } : whole;
 }
+
+const document = object({
+  document_id: text, title: text, file_name: text, folder: text, media_type: text, url: named, owner: named, tokens: number,
+  updated_at: text, places: list(object({ source_id: text, kind: text, path: text, trouble: named })),
+});
+
+/**
+ * Make a page of documents whole.
+ * @param {any} given
+ * @returns {{documents: import("./types.js").Document[], next_cursor: string | null, total: number | null}}
+ */
+export function documentsOf({ documents, next_cursor, total }) {
+  return { documents: list(document)(documents), next_cursor: named(next_cursor), total: numbered(total) };
+}
+
+const counted = { documents: number };
+
+/** Make what the library holds whole. @type {(given: any) => import("./types.js").LibrarySummary} */
+export const summaryOf = object({
+  ...counted,
+  types: list(object({ ...counted, media_type: text })),
+  folders: list(object({ ...counted, folder: text })),
+  folder_count: number,
+  sources: list(object({ ...counted, source_id: text, kind: text, location: text })),
+  reads_whole: (value) => maybe(object({ ...counted, tokens: number }))(value ?? null) ?? { documents: Infinity, tokens: Infinity },
+});
 
 const graph = object({ nodes: list(object({ id: text })), edges: list(object({ from: text, to: text, conditional: flag })) });
 

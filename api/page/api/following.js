@@ -1,6 +1,6 @@
 /** Following a run to its end: its events in order and without gaps, whatever becomes of the connection. */
 
-import { PASSING, Problem } from "./client.js";
+import { PASSING, Problem } from "./problem.js";
 import { eventOf } from "./completing.js";
 import { framesOf } from "./frames.js";
 

@@ -10,15 +10,18 @@
 /** @typedef {"fresh" | "moved" | "changed" | "deleted" | "withheld"} Freshness */
 /** @typedef {"answered" | "abstained" | "failed" | "cancelled"} Outcome */
 /** @typedef {{id: string | null, slug: string | null}} Space */
-/** @typedef {{code: string, message: string, suggestion?: string}} Fallback */
+/** Why something is so: docs/reasons.md has the codes and the parts of each. @typedef {{code: string, parts: (string | number)[], text: string}} Why */
+/** @typedef {{code: string, message: string, suggestion?: string, why?: Why[]}} Fallback */
 /** @typedef {{calls: number, tokens: number, ms: number}} Spent */
 /** @typedef {{amount: string, currency: string, unpriced: string[], estimated: boolean}} Cost */
 /** @typedef {{model_calls: number, tokens: number | null, seconds?: number | null}} Budget */
 /** @typedef {{text: string, source_ids: string[], grounded?: boolean}} Section `grounded` is false where the model wrote what it knows itself. */
 /** @typedef {{segment_id: string, document_id: string, title: string, start: number, end: number, quote: string, value: string, date: string, dated_by: "document" | "library" | ""}} Position */
 /** @typedef {{segment_ids: string[], reason: string, code?: "another_value" | "denied", parts?: string[], positions?: Position[]}} Disagreement */
-/** @typedef {{segment_id: string, reason: string}} Dropped */
+/** @typedef {{segment_id: string, reason: string, why?: Why[]}} Dropped */
 /** @typedef {{document_id: string, title: string, segments: number, of: number}} PageUse */
+/** @typedef {{used: PageUse[], cut: PageUse[], unused: string[]}} PagesRead What was read of the selected documents. */
+/** @typedef {{code: string, tried: string[], library: boolean, web_failed: boolean, written_in: string[]}} Refusal */
 
 /**
  * @typedef {object} Source
@@ -85,6 +88,7 @@
  * @property {Citation[]} citations
  * @property {"text" | "judge"} [by] Who gave the verdict; nobody where it is open.
  * @property {{model: string, exam: {language: string, right: number, of: number}}} [judge] Where a judge gave it.
+ * @property {Why[]} [why] The reasons with their codes.
  */
 /** @typedef {Claim & {section_index: number}} SectionClaim */
 
@@ -95,6 +99,7 @@
  * @property {Partial<Record<Verdict, number>>} claims
  * @property {string} reason
  * @property {number | null} model_score
+ * @property {Why[]} [why]
  * @property {number | null} [answerhood] The chance that what is shown answers the question, in [0, 1].
  */
 
@@ -110,6 +115,8 @@
  * @property {SectionClaim[]} [claims]
  * @property {Assessment} [assessment]
  * @property {Disagreement[]} [disagreements]
+ * @property {Refusal | null} [refusal] What an answer that abstained says, in parts.
+ * @property {PagesRead | null} [pages]
  */
 
 /** @typedef {{schema: number, run_id: string, session_id: string, seq: number, at: string}} Envelope */
@@ -122,15 +129,15 @@
  *   | {type: "step_started", step: string}
  *   | {type: "step_finished", step: string, ms: number}
  *   | {type: "retrieval_decided", needs_retrieval: boolean, reason: string, standalone_question: string,
- *      intent: "content_query" | "small_talk" | "about_library", fallback: Fallback | null}
+ *      intent: "content_query" | "small_talk" | "about_library", why?: Why[], fallback: Fallback | null}
  *   | {type: "pages_loaded", used: PageUse[], cut: PageUse[], unused: string[]}
  *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null,
- *      servers: string[]}
+ *      why?: Why[], servers: string[]}
  *   | {type: "search_failed", kind: SourceKind, code: string, message: string, servers: string[]}
  *   | {type: "sources_graded", sources: Source[], dropped: Dropped[], fallback: Fallback | null}
  *   | {type: "sources_disagree", segment_ids: string[], reason: string, code: "another_value" | "denied" | null,
  *      parts: string[], positions: Position[]}
- *   | {type: "query_rewritten", query: string, reason: string, attempt: number, fallback: Fallback | null}
+ *   | {type: "query_rewritten", query: string, reason: string, attempt: number, why?: Why[], fallback: Fallback | null}
  *   | {type: "thinking_delta", delta: string}
  *   | {type: "section_started", section_index: number, fallback: Fallback | null, grounded: boolean}
  *   | {type: "text_delta", section_index: number, delta: string}
@@ -142,7 +149,8 @@
  *   | {type: "correction", section_index: number, claims: Claim[], text: string}
  *   | {type: "content_removed", section_index: number, kind: string, target: string}
  *   | {type: "answer_assessed", supported: boolean, utility: number, claims: Partial<Record<Verdict, number>>,
- *      reason: string, model_score: number | null, answerhood: number | null, fallback: Fallback | null}
+ *      reason: string, model_score: number | null, answerhood: number | null, why?: Why[],
+ *      fallback: Fallback | null}
  *   | {type: "title_changed", title: string}
  *   | {type: "run_finished", outcome: "answered" | "abstained" | "cancelled", stop_reason: string, message: Message,
  *      spent: Record<string, Spent>, cost: Cost | null}
@@ -205,6 +213,8 @@
  * @property {SectionClaim[]} claims
  * @property {Assessment | null} assessment
  * @property {Disagreement[]} disagreements
+ * @property {Refusal | null} refusal
+ * @property {PagesRead | null} pages
  * @property {Record<string, Spent>} spent
  * @property {Cost | null} cost
  * @property {Feedback | null} feedback
@@ -212,17 +222,7 @@
 
 /** @typedef {{session: Session, messages: SessionMessage[], next_cursor: string | null}} SessionDetail */
 
-/**
- * @typedef {object} RunStatus
- * @property {string} run_id
- * @property {string} session_id
- * @property {string} question
- * @property {"queued" | "running" | "finished"} status
- * @property {Outcome | null} outcome
- * @property {string | null} stop_reason
- * @property {string} created_at
- */
-
+/** @typedef {{run_id: string, session_id: string, question: string, status: "queued" | "running" | "finished", outcome: Outcome | null, stop_reason: string | null, created_at: string}} RunStatus */
 /**
  * @typedef {object} Document
  * @property {string} document_id
@@ -236,9 +236,25 @@
  * @property {number | null} page_count
  * @property {string[]} [left_out] What of its file is not in its text.
  * @property {{sha256: string, size: number, media_type: string, name: string} | null} [original] Its file, where that is kept.
+ * @property {string} file_name Of its file; empty where it is not known.
+ * @property {string} folder Of its file; empty where it is in none.
  * @property {number} segments
+ * @property {number} tokens
  * @property {string} updated_at
  * @property {string | null} expires_at
+ * @property {{source_id: string, kind: string, path: string, trouble: string | null}[]} places
+ */
+
+/** What the library holds, as far as it was asked for. @typedef {{documents: number, types: {media_type: string, documents: number}[], folders: {folder: string, documents: number}[], folder_count: number, sources: {source_id: string, kind: string, location: string, documents: number}[], reads_whole: {documents: number, tokens: number}}} LibrarySummary */
+/** @typedef {{job_id: string, state: "queued" | "running" | "paused" | "cancelled" | "finished", files: number}} Job */
+/**
+ * @typedef {object} JobFile
+ * @property {number} file_no
+ * @property {string} name
+ * @property {string} document_id
+ * @property {"queued" | "working" | "stored" | "unchanged" | "refused" | "cancelled"} state
+ * @property {{code: string, message: string, suggestion: string} | null} problem
+ * @property {Ingested | null} ingested
  */
 
 /** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} RawSegment */
@@ -251,11 +267,9 @@
 /** One of 0 by 0 pixels can't be drawn. @typedef {{number: number, after: number, page_idx: number | null, alt: string, width: number, height: number}} LayoutPicture */
 /** @typedef {{document_id: string, media_type: string, blocks: LayoutBlock[], pictures: LayoutPicture[]}} Layout */
 /** @typedef {{page_idx: number, left: number, top: number, right: number, bottom: number, width: number, height: number}} PlaceBox */
-/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[], warnings?: string[]}} Ingested */
-/** @typedef {{name: string, code: string, reason: string, suggestion: string, status: string}} Refused */
-/** @typedef {{name: string, documents: Ingested[], refused: Refused[], status: string}} IngestedArchive */
+/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[], warnings?: string[], similar_to?: {document_id: string, title: string}[]}} Ingested */
 /** @typedef {{id: string, name: string, thinking: boolean}} Model */
-/** @typedef {{user: string, name: string, by: "none" | "key" | "token" | "login" | "proxy"}} Account */
+/** @typedef {{user: string, name: string, by: "none" | "key" | "token" | "login" | "proxy", scopes: string[], web?: boolean}} Account `web` where a search outside of the library is set up. */
 /** @typedef {{id: string}} GraphNode */
 /** @typedef {{from: string, to: string, conditional: boolean}} GraphEdge */
 /** @typedef {{nodes: GraphNode[], edges: GraphEdge[]}} GraphStructure */

@@ -1,23 +1,32 @@
-/** Sending a file, with its progress: `fetch` does not tell how much of a body has left, XMLHttpRequest does. */
+/** Sending files, with their progress, and following the jobs that they become. */
 
-import { Problem, bodyOf, problemOf } from "./client.js";
+import { Problem, bodyOf, problemOf } from "./problem.js";
+import { framesOf } from "./frames.js";
+
+/** @typedef {import("./client.js").Client} Client */
+/** @typedef {import("./types.js").Job} Job */
+/** @typedef {import("./types.js").JobFile} JobFile */
+
+const MOST_FILES = 1000; // of a job
+const AGAIN_MILLISECONDS = 1000; // after a connection to a job was lost
 
 /**
- * Send a document as a form.
- * @param {import("./client.js").Client} client
+ * Send a form that becomes a job. `fetch` does not tell how much of a body has left, XMLHttpRequest does.
+ * @param {Client} client
+ * @param {string} path
  * @param {FormData} form
  * @param {{signal: AbortSignal, onSent: (share: number) => void}} options `onSent` is told what share of it has left.
- * @returns {Promise<import("./types.js").Ingested | import("./types.js").IngestedArchive>}
+ * @returns {Promise<Job>}
  * @throws {Problem}
  */
-export async function sendDocument(client, form, { signal, onSent }) {
+export async function sendForm(client, path, form, { signal, onSent }) {
   const request = new XMLHttpRequest();
-  request.open("POST", client.url("api/documents"));
-  for (const [name, value] of Object.entries(client.credentials())) request.setRequestHeader(name, value);
+  request.open("POST", client.url(path));
+  const headers = { ...client.credentials(), Prefer: "respond-async" };
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
   request.upload.addEventListener("progress", ({ lengthComputable, loaded, total }) => {
     if (lengthComputable && total) onSent(loaded / total);
   });
-  request.upload.addEventListener("load", () => onSent(1));
   signal.addEventListener("abort", () => request.abort());
   await new Promise((resolve) => {
     request.addEventListener("loadend", resolve);
@@ -28,29 +37,36 @@ export async function sendDocument(client, form, { signal, onSent }) {
   const response = new Response(request.responseText, { status: request.status, statusText: request.statusText });
   if (response.status === 401) client.onRefused?.();
   if (!response.ok) throw await problemOf(response);
-  const reply = await bodyOf(response);
-  return response.status === 202 ? stored(client, reply.job_id, signal) : reply;
+  return await bodyOf(response);
 }
 
-const LOOK_MILLISECONDS = 1000;
+/** Read a job with its files. @param {Client} client @param {string} id @returns {Promise<{job: Job, files: JobFile[]}>} */
+export function readJob(client, id) {
+  return client.json(`api/jobs/${id}?limit=${MOST_FILES}`, { list: "files" });
+}
 
 /**
- * Wait for the end of a job of one file, which a document becomes that takes long. Who stops waiting cancels it.
- * @param {import("./client.js").Client} client
- * @param {string} job
+ * Follow a job up to its end: give it, with its files, whenever it has changed.
+ * @param {Client} client
+ * @param {string} id
  * @param {AbortSignal} signal
- * @returns {Promise<import("./types.js").Ingested>}
+ * @returns {AsyncGenerator<{job: Job, files: JobFile[]}, void, void>}
+ * @throws {Problem} Where it is not there, or can't be read for good.
  */
-async function stored(client, job, signal) {
-  signal.addEventListener("abort", () => client.send(`api/jobs/${job}/cancel`, { method: "POST" }).catch(() => {}));
+export async function* followJob(client, id, signal) {
   for (;;) {
-    const [file] = (await client.json(`api/jobs/${job}`, { signal })).files;
-    if (file.ingested) return file.ingested;
-    if (file.problem && file.state === "refused") {
-      throw new Problem(file.problem.code, file.problem.message, { suggestion: file.problem.suggestion });
+    try {
+      const { body } = await client.send(`api/jobs/${id}/events`, { signal });
+      for await (const frame of body ? framesOf(body) : []) {
+        if (frame.event !== "progress" && frame.event !== "end") continue;
+        yield await readJob(client, id);
+        if (frame.event === "end") return;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Problem && !error.retryable) throw error;
     }
-    if (file.state === "cancelled") throw new Problem("cancelled", "Its job was cancelled.");
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
-    signal.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MILLISECONDS));
+    if (signal.aborted) return;
   }
 }

@@ -1,6 +1,6 @@
 /** How people come in and leave, where they log in. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 
 /** Tell whether people log in here; where that can't be had, a key may still do. @param {import("./app.js").App} app */
 export async function offersLogin({ client }) {

@@ -1,9 +1,11 @@
 /** What the page knows and does, for its views: each part is a value to watch with the actions that change it. */
 
-import { Client, Problem } from "../api/client.js";
+import { Client } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { words } from "../words/index.js";
-import { said } from "../words/problems.js";
+import { advice, said } from "../words/problems.js";
 import { linkedBy } from "../text/deep_links.js";
+import { readable } from "../text/reading.js";
 import { Cell } from "./cell.js";
 import { Conversation } from "./conversation.js";
 import { Offline } from "./offline.js";
@@ -23,11 +25,14 @@ import { Workspaces } from "./workspace.js";
  */
 
 /** A word to the user that goes away by itself where it was "done", and else when it was read.
- * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void}} Notice */
+ * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void, undo?: () => void}} Notice */
 
-/** @typedef {{files: File[]} | {title: string, text: string}} Brought */
+/** @typedef {{files: File[]} | {title: string, text: string} | {url: string, site: boolean}} Brought */
 
 const KEY = "citewell.key";
+const SHELF = "citewell.shelf";
+/** Where there is room for the documents beside the conversation. */
+export const ROOMY = matchMedia("(min-width: 75rem)");
 
 /** The page's state, made once. */
 export class App {
@@ -50,8 +55,11 @@ export class App {
     this.reading = new Cell(/** @type {Reading | null} */ (null));
     /** @type {Cell<Notice | null>} */
     this.notice = new Cell(/** @type {Notice | null} */ (null));
-    /** Whether the library is open. */
-    this.libraryOpen = new Cell(false);
+    /** Whether the documents are on show beside the conversation or, where it is narrow, above it. */
+    this.libraryOpen = new Cell(ROOMY.matches && localStorage.getItem(SHELF) !== "closed");
+    ROOMY.addEventListener("change", () => this.libraryOpen.set(ROOMY.matches && localStorage.getItem(SHELF) !== "closed"));
+    /** Whether all that the page begins with has been read. */
+    this.begun = new Cell(false);
     /** How often this tab has changed the library. */
     this.libraryChanges = new Cell(0);
     /** What is to be brought into the library from outside of it. @type {Cell<Brought | null>} */
@@ -91,6 +99,25 @@ export class App {
     }
   }
 
+  /** Show the documents, in the place of one that is read. */
+  showLibrary() {
+    this.reading.set(null);
+    if (ROOMY.matches) localStorage.setItem(SHELF, "open");
+    this.libraryOpen.set(true);
+  }
+
+  /** Show the documents, or put them away. */
+  toggleLibrary() {
+    if (!this.libraryOpen.value || this.reading.value) this.showLibrary();
+    else this.hideLibrary();
+  }
+
+  /** Put the documents away, for good where there is room for them. */
+  hideLibrary() {
+    if (ROOMY.matches) localStorage.setItem(SHELF, "closed");
+    this.libraryOpen.set(false);
+  }
+
   /** Tell the views of this tab and the others that the library is another. */
   libraryChanged() {
     this.libraryChanges.update((count) => count + 1);
@@ -102,7 +129,7 @@ export class App {
     if (!(error instanceof Problem)) throw error;
     if (error.status === 401) return;
     const retry = again && error.retryable ? { again } : {};
-    this.notice.set({ kind: "failed", text: said(error), suggestion: error.suggestion, ...retry });
+    this.notice.set({ kind: "failed", text: said(error), suggestion: advice(error), ...retry });
   }
 
   /** Read what there is: the session that the address names, the others, and the models. */
@@ -111,11 +138,18 @@ export class App {
     if (this.client.workspace) await known; // it may be gone, and the session is in it
     await Promise.all([
       known,
-      this.attempt(async () => this.person.set(await this.client.json("api/me"))),
+      this.attempt(async () => this.meet(await this.client.json("api/me"))),
       this.openAddressed(),
       this.sessions.read(),
       this.attempt(async () => this.models.set(await this.client.models())),
     ]);
+    this.begun.set(true);
+  }
+
+  /** Take note of whom the server takes this browser for, and of what it can do for them. @param {import("../api/types.js").Account} person */
+  meet(person) {
+    this.person.set(person);
+    this.selection.webOffered.set(person.web !== false);
   }
 
   /** Take up what another tab has done. @param {import("./tabs.js").Told} told */
@@ -238,6 +272,7 @@ export class App {
    * @param {string} question
    */
   async ask(question) {
+    void readable();
     const ask = { question, ...this.selection.fields() };
     this.selection.passage.set(null);
     const pages = this.selection.pages.value.map((page) => page.document_id);

@@ -1,5 +1,6 @@
 /** The stored turns of a session, along the branch that is on show. */
 
+import { readable } from "../text/reading.js";
 import { Cell } from "./cell.js";
 import { joined, readAnew, turnsOf } from "./turns.js";
 
@@ -48,7 +49,7 @@ export class Branch {
    */
   async read(sessionId, through) {
     const mine = (this.reads += 1);
-    const detail = await this.client.session(sessionId, { branch: through });
+    const [detail] = await Promise.all([this.client.session(sessionId, { branch: through }), readable()]);
     if (mine !== this.reads) return null;
     this.through = through;
     const { turns, known } = readAnew(turnsOf(detail.messages).map(this.remember), this.turns);

@@ -1,6 +1,6 @@
 /** The conversation on show: a session's turns, those that were stored and those of runs that go on. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { askQuestion, joinRun } from "../api/following.js";
 import { Branch } from "./branch.js";
 import { Cell } from "./cell.js";

@@ -19,7 +19,7 @@ export class DocumentTexts {
    * @param {AbortSignal} signal
    * @param {(document: import("../api/types.js").Document) => void} [known] Called once it is known what it is.
    * @returns {Promise<Content>}
-   * @throws {import("../api/client.js").Problem}
+   * @throws {import("../api/problem.js").Problem}
    */
   async read(documentId, signal, known) {
     const kept = this.kept.get(documentId);

@@ -1,6 +1,6 @@
 /** The graph that every run takes its way through, as the server describes it. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 
 /** @typedef {import("../api/types.js").GraphStructure} Graph */
 

@@ -6,7 +6,7 @@
  * when the server asks for a key or a login anew.
  */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { CHOSEN } from "./offline.js";
 
 /** @typedef {import("../api/types.js").Account} Account */
@@ -19,8 +19,10 @@ const MOST = 300; // replies
 const LONGEST = 2_000_000; // characters of one
 const DAYS = 14;
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+// Of the documents the list that is on show at first: what was looked for otherwise is not kept.
+const LISTED = "library\\?lasting=true|documents\\?lasting=true&sort=changed&order=desc&limit=\\d+&(?:count=true|offset=\\d+)";
 const READ = new RegExp(
-  `^(?:api/(?:me|workspaces|graph|sessions\\?limit=\\d+|sessions/${ID}\\?limit=\\d+|documents\\?limit=\\d+|documents/${ID}(?:/[a-z-]+)?)|v1/models)$`,
+  `^(?:api/(?:me|workspaces|graph|${LISTED}|sessions\\?limit=\\d+|sessions/${ID}\\?limit=\\d+|documents\\?limit=\\d+|documents/${ID}(?:/[a-z-]+)?)|v1/models)$`,
 );
 const RUNS = new RegExp(`^api/(?:sessions/${ID}/)?runs\\?`);
 const GONE = new Set([403, 404, 410]);
@@ -119,11 +121,11 @@ export class Kept {
     return found.json();
   }
 
-  /** Let go of what was deleted, and of what hangs on it. @param {string} path */
-  async drop(path) {
-    const gone = this.addressOf(path.split("?")[0] ?? path);
+  /** Let go of what was deleted, and of what hangs on it. @param {string[]} paths */
+  async drop(...paths) {
+    const gone = paths.map((path) => this.addressOf(path.split("?")[0] ?? path));
     await this.change(async (store) => {
-      for (const each of await store.keys()) if (each.url.startsWith(gone)) await store.delete(each);
+      for (const each of await store.keys()) if (gone.some((address) => each.url.startsWith(address))) await store.delete(each);
     });
   }
 

@@ -15,7 +15,7 @@ import { liveTurn, SENDING } from "./turns.js";
  *   `unwanted`: to be stopped as soon as its id is known. */
 
 /** A question that was not asked; `again` is null where no retry helps.
- * @typedef {{problem: import("../api/client.js").Problem, again: (() => void) | null,
+ * @typedef {{problem: import("../api/problem.js").Problem, again: (() => void) | null,
  *   ask: import("../api/types.js").Ask | null}} Failure */
 
 let sent = 0;

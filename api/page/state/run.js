@@ -26,6 +26,8 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {Source[]} nearest What came nearest, where the run abstained.
  * @property {import("../api/types.js").Disagreement[]} disagreements
  * @property {import("../api/types.js").Assessment | null} assessment
+ * @property {import("../api/types.js").Refusal | null} refusal What it says where it abstained, in parts.
+ * @property {import("../api/types.js").PagesRead | null} pages What was read of the selected documents.
  * @property {string} family
  * @property {import("../api/types.js").Outcome | null} outcome Null while it is being written.
  * @property {string | null} stopReason
@@ -60,6 +62,8 @@ function noAnswer() {
     nearest: [],
     disagreements: [],
     assessment: null,
+    refusal: null,
+    pages: null,
     family: "",
     outcome: null,
     stopReason: null,
@@ -138,14 +142,19 @@ function during(run, event) {
   switch (event.type) {
     case "sources_graded":
       return { ...noted, answer: { ...answer, sources: event.sources } };
+    case "pages_loaded": {
+      const { used, cut, unused } = event;
+      return { ...noted, answer: { ...answer, pages: { used, cut, unused } } };
+    }
     case "sources_disagree": {
-      const { segment_ids, reason } = event;
+      const { segment_ids, reason, positions } = event;
       const others = answer.disagreements.filter((each) => String(each.segment_ids) !== String(segment_ids));
-      return { ...noted, answer: { ...answer, disagreements: [...others, { segment_ids, reason }] } };
+      return { ...noted, answer: { ...answer, disagreements: [...others, { segment_ids, reason, positions }] } };
     }
     case "answer_assessed": {
-      const { supported, utility, claims, reason, model_score, answerhood } = event;
-      return { ...noted, answer: { ...answer, assessment: { supported, utility, claims, reason, model_score, answerhood } } };
+      const { supported, utility, claims, reason, why, model_score, answerhood } = event;
+      const assessment = { supported, utility, claims, reason, why, model_score, answerhood };
+      return { ...noted, answer: { ...answer, assessment } };
     }
     default:
       return noted;
@@ -201,7 +210,7 @@ function resumed(run, event) {
   // A step that is taken again tells its disagreements again.
   const disagreements = steps
     .flatMap((step) => step.told)
-    .flatMap((told) => (told.type === "sources_disagree" ? [{ segment_ids: told.segment_ids, reason: told.reason }] : []));
+    .flatMap((told) => (told.type === "sources_disagree" ? [{ segment_ids: told.segment_ids, reason: told.reason, positions: told.positions }] : []));
   const answer = { ...run.answer, sections: /** @type {SectionView[]} */ (sections), disagreements };
   return { ...run, status: "running", attempt: event.attempt, thinking: "", steps, answer };
 }
@@ -216,7 +225,7 @@ function finished(run, event) {
 
 /**
  * Make an answer of what a finished message says, keeping what only the run could tell: how a section read before.
- * @param {Pick<import("../api/types.js").Message, "sections" | "sources" | "nearest" | "claims"> & {family?: string | null,
+ * @param {Pick<import("../api/types.js").Message, "sections" | "sources" | "nearest" | "claims" | "refusal" | "pages"> & {family?: string | null,
  *   assessment?: import("../api/types.js").Assessment | null, disagreements?: import("../api/types.js").Disagreement[],
  *   outcome: import("../api/types.js").Outcome | null, stop_reason: string | null}} message
  * @param {SectionView[]} [seen]
@@ -234,6 +243,8 @@ export function answerOf(message, seen = []) {
     nearest: message.nearest ?? [],
     disagreements: message.disagreements ?? [],
     assessment: message.assessment ?? null,
+    refusal: message.refusal ?? null,
+    pages: message.pages ?? null,
     family: message.family ?? "",
     outcome: message.outcome,
     stopReason: message.stop_reason,

@@ -1,27 +1,26 @@
-/** What the next question is asked with: the selected pages, a marked passage, and where to look. */
+/** What the next question is asked with: the ticked documents, a marked passage, and where to look. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
 /** @typedef {import("../api/types.js").Session} Session */
-/** `gone` where it can't be read any more; the title is empty until it is known.
- * @typedef {{document_id: string, title: string, gone: boolean}} SelectedPage */
+/** `gone` where it can't be read any more; the title is empty and the tokens are none until they are known.
+ * @typedef {{document_id: string, title: string, tokens: number, gone: boolean}} SelectedPage */
 /** @typedef {{text: string, title: string}} Passage */
 /**
  * @typedef {object} Options
- * @property {boolean} library Whether the library is searched.
  * @property {boolean} web Whether the web is asked where the library has nothing.
- * @property {boolean} only Whether the selected pages alone may answer.
  * @property {string} model Its name, or nothing for the deployment's own.
  * @property {boolean} thinking
  */
 
-export const MOST_PAGES = 100; // that a question may name
+export const MOST_TICKED = 1000; // that a question may name
+const LOOKED_UP = 100; // at a time
 /** @type {Options} */
-const USUAL = { library: true, web: false, only: false, model: "", thinking: false };
+const USUAL = { web: false, model: "", thinking: false };
 const KEPT = "citewell.options";
 
-/** Holds what is selected, and saves the pages with their session. */
+/** Holds what is ticked, and saves it with its session. */
 export class Selection {
   /** @param {import("../api/client.js").Client} client */
   constructor(client) {
@@ -33,6 +32,8 @@ export class Selection {
     /** @type {Cell<Options>} */
     this.options = new Cell(kept());
     this.options.watch((options) => localStorage.setItem(KEPT, JSON.stringify(options)));
+    /** Whether a search outside of the library is set up, as far as it is known. */
+    this.webOffered = new Cell(true);
     /** The models there are, the deployment's own first. @type {import("../api/types.js").Model[]} */
     this.models = [];
     /** The session whose pages these are; null for one that is yet to begin. @type {string | null} */
@@ -42,6 +43,8 @@ export class Selection {
     /** @type {Promise<unknown>} */
     this.saving = Promise.resolve();
     this.saves = 0;
+    /** The ids of the pages, which are looked up for every row that is drawn. */
+    this.known = { pages: this.pages.value, ids: new Set(/** @type {string[]} */ ([])) };
   }
 
   /**
@@ -55,41 +58,62 @@ export class Selection {
     this.sessionId = sessionId;
     const ids = session?.page_ids ?? [];
     const same = begun && String(ids) === String(this.pages.value.map((page) => page.document_id));
-    if (!same) this.pages.set(ids.map((document_id) => ({ document_id, title: "", gone: false })));
+    if (!same) this.pages.set(ids.map((document_id) => ({ document_id, title: "", tokens: 0, gone: false })));
     this.saved = this.pages.value;
     if (!same) await this.check();
   }
 
-  /** Look again what the selected pages are called, and which of them are gone. */
+  /** Look again what the ticked documents are called, and which of them are gone. */
   async check() {
     const ids = this.pages.value.map((page) => page.document_id);
-    const found = await Promise.allSettled(ids.map((id) => this.client.document(id)));
-    const known = new Map(ids.map((id, at) => [id, found[at]]));
+    /** @type {Map<string, import("../api/types.js").Document | null>} */
+    const known = new Map();
+    for (let at = 0; at < ids.length; at += LOOKED_UP) {
+      const document_id = ids.slice(at, at + LOOKED_UP);
+      try {
+        const { documents } = await this.client.documents({ document_id, limit: LOOKED_UP });
+        for (const id of document_id) known.set(id, null);
+        for (const document of documents) known.set(document.document_id, document);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error; // they are as they were
+      }
+    }
     this.pages.update((pages) => {
       const looked = pages.map((page) => toldBy(known.get(page.document_id), page));
       return looked.some((page, at) => page !== pages[at]) ? looked : pages;
     });
   }
 
-  /** Tell whether a page is selected. @param {string} documentId */
+  /** Tell whether a document is ticked. @param {string} documentId */
   has(documentId) {
-    return this.pages.value.some((page) => page.document_id === documentId);
+    const pages = this.pages.value;
+    if (this.known.pages !== pages) this.known = { pages, ids: new Set(pages.map((page) => page.document_id)) };
+    return this.known.ids.has(documentId);
   }
 
-  /** Tell whether no further page can be selected. */
-  get full() {
-    return this.pages.value.length >= MOST_PAGES;
+  /** Tick a document. @param {{document_id: string, title: string, tokens?: number}} document */
+  async add(document) {
+    await this.addAll([document]);
   }
 
-  /** @param {{document_id: string, title: string}} page */
-  async add({ document_id, title }) {
-    if (this.has(document_id) || this.full) return;
-    await this.save([...this.pages.value, { document_id, title, gone: false }]);
+  /**
+   * Tick documents, as many as a question may name.
+   * @param {{document_id: string, title: string, tokens?: number}[]} documents
+   * @returns {Promise<boolean>} Whether there was room for all.
+   */
+  async addAll(documents) {
+    const others = documents.filter((each) => !this.has(each.document_id));
+    const room = others.slice(0, Math.max(0, MOST_TICKED - this.pages.value.length));
+    const more = room.map(({ document_id, title, tokens = 0 }) => ({ document_id, title, tokens, gone: false }));
+    if (more.length) await this.save([...this.pages.value, ...more]);
+    return room.length === others.length;
   }
 
-  /** @param {string} documentId */
-  async remove(documentId) {
-    if (this.has(documentId)) await this.save(this.pages.value.filter((page) => page.document_id !== documentId));
+  /** Take the ticks of documents away. @param {...string} documentIds */
+  async remove(...documentIds) {
+    const those = new Set(documentIds);
+    const left = this.pages.value.filter((page) => !those.has(page.document_id));
+    if (left.length < this.pages.value.length) await this.save(left);
   }
 
   /**
@@ -110,6 +134,7 @@ export class Selection {
 
   /** @param {string} sessionId @param {SelectedPage[]} pages @param {number} turn */
   async write(sessionId, pages, turn) {
+    if (sessionId === this.sessionId && turn !== this.saves) return; // the next one has all of this one
     try {
       await this.client.changeSession(sessionId, { page_ids: pages.map((page) => page.document_id) });
       if (sessionId === this.sessionId) this.saved = pages;
@@ -139,14 +164,9 @@ export class Selection {
     return answering?.thinking ?? false;
   }
 
-  /** Tell whether there is anything that alone may answer. */
-  get limitable() {
-    return this.passage.value !== null || this.pages.value.some((page) => !page.gone);
-  }
-
-  /** Tell whether the selection alone may answer: neither the rest of the library nor the web is asked then. */
+  /** Tell whether the ticked documents alone answer: neither the rest of the library nor the web is asked then. */
   get limited() {
-    return this.options.value.only && this.limitable;
+    return this.pages.value.some((page) => !page.gone);
   }
 
   /**
@@ -154,15 +174,15 @@ export class Selection {
    * @returns {import("../api/types.js").Ask}
    */
   fields() {
-    const { library, web, model, thinking } = this.options.value;
+    const { web, model, thinking } = this.options.value;
     const { limited } = this;
     const page_ids = this.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
     return {
       page_ids,
       only_selected_pages: limited,
-      search: limited || library ? "auto" : "off",
-      // "fallback" asks the web only where the pages and the library had nothing.
-      web: limited || !web ? "off" : library ? "fallback" : "also",
+      search: "auto",
+      // "fallback" asks the web only where the library had nothing.
+      web: limited || !web || !this.webOffered.value ? "off" : "fallback",
       ...(this.passage.value ? { selected_text: this.passage.value.text } : {}),
       ...(model ? { model } : {}),
       ...(thinking && this.thinks ? { thinking } : {}),
@@ -171,18 +191,15 @@ export class Selection {
 }
 
 /**
- * @param {PromiseSettledResult<import("../api/types.js").Document> | undefined} result
+ * @param {import("../api/types.js").Document | null | undefined} found Nothing where it could not be looked up.
  * @param {SelectedPage} page
  * @returns {SelectedPage}
  */
-function toldBy(result, page) {
-  if (!result) return page;
-  if (result.status === "fulfilled") {
-    const { title } = result.value;
-    return page.title === title && !page.gone ? page : { ...page, title, gone: false };
-  }
-  const gone = result.reason instanceof Problem && result.reason.status === 404;
-  return gone && !page.gone ? { ...page, gone } : page;
+function toldBy(found, page) {
+  if (found === undefined) return page;
+  if (found === null) return page.gone ? page : { ...page, gone: true };
+  const { title, tokens } = found;
+  return page.title === title && page.tokens === tokens && !page.gone ? page : { ...page, title, tokens, gone: false };
 }
 
 /** Read the options that were kept; what is not one of ours, or not of its kind, counts as never kept. @returns {Options} */

@@ -1,6 +1,6 @@
 /** The sessions there are, the last used first. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
 /** @typedef {import("../api/types.js").Session} Session */

@@ -1,6 +1,6 @@
 /** The workspace on show, of those that the server has for this reader; the choice is remembered. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
 const CHOSEN = "citewell.workspace";

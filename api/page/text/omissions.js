@@ -37,7 +37,7 @@ export function warningsOf(sentences) {
   return (sentences ?? []).map((sentence) => {
     for (const [pattern, name] of WARNINGS) {
       const found = pattern.exec(sentence);
-      if (found) return words.uploads.warnings[name](found[1] ?? "", found[2] ?? "");
+      if (found) return words.shelf.incoming.warnings[name](found[1] ?? "", found[2] ?? "");
     }
     return sentence;
   });

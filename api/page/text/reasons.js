@@ -1,93 +1,53 @@
-/** Why a claim has its verdict: what the server says of it in English, by what it means, for other languages to say. */
+/** Why something is so, in the reader's language: said anew from the code and the parts that the server sends. */
+
+import { number, percent } from "../words/format.js";
+import { words } from "../words/index.js";
+import { advice, said } from "../words/problems.js";
+
+/** @typedef {import("../api/types.js").Why} Why */
+/** @typedef {import("../api/types.js").Fallback} Fallback */
+/** @typedef {{text: string, known: boolean}} Said `known` is false of what stays as the server says it. */
+
+/** Numbers of these are shares of a whole. */
+const SHARES = new Set(["closest_sentence", "below_threshold", "below_reranker"]);
 
 /**
- * A reason by its name among the words, with the parts of it that are quoted.
- * @typedef {{name: keyof typeof PATTERNS, parts: string[]}} Reason
+ * Say each reason. One without words here stays as the server says it, in English or in a model's own words.
+ * @param {Why[] | undefined} why
+ * @param {string[]} [texts] What the server says without codes, as one of another time does.
+ * @returns {Said[]}
  */
-
-/** What the server says; each part stands for what it quotes. */
-const PATTERNS = /** @type {const} */ ({
-  part: ["it is a part of a longer source sentence"],
-  order: ["the same words stand in another order in the source"],
-  unsaid: ["no sentence of the cited sources says this"],
-  foreign: ["it is in another language than its sources"],
-  denied: ["the text around this sentence denies it or sets a condition"],
-  uncited: ["the section cites no source"],
-  alone: ["", " alone says nothing that the sources could say"],
-  opposite: ["the answer says ", ", and goes on to say the opposite, as the source does"],
-  lead: ["whether ", " answers the question is open"],
-  nearly: ["it is nearly a sentence of its source: ", ""],
-  sourceless: ["It cites nothing that it could be judged by."],
-  long: ["It is too long for the judge."],
-  skipped: ["The judge's reply leaves it out."],
-  twice: ["The judge's reply has more than one verdict on it."],
-  unreadable: ["The judge's reply has no verdict on it that can be read."],
-  unscored: ["The judge's reply has no scores for it that can be read."],
-  // Of answers that were stored before judges took an exam.
-  same: ["a model judged that the cited sentences state it"],
-  other: ["a model judged that the cited sentences contradict it"],
-  open: ["a model judged that the cited sentences do not state it"],
-  rival: ["another source says ", ", this one ", ""],
-  quoted: ["both sources are quoted word for word"],
-  outdated: ["its source has changed since it was checked"],
-  near: ["the closest source sentence has ", " of its words"],
-  unnamed: ["the name ", " stands nowhere in the sources"],
-  nowhere: ["", " stands nowhere in the sources"],
-  leaves: ["the source says ", ", the answer leaves that out"],
-  adds: ["the answer says ", ", the source does not"],
-  swaps: ["the answer says ", " where the source says ", ""],
-  differs: ["the source says ", ", the answer says ", ""],
-});
-const NAMES = /** @type {(keyof typeof PATTERNS)[]} */ (Object.keys(PATTERNS));
-const QUOTED = /^"(.+)"$/s;
-/** What is changed in a sentence, in signs that need no translation. @type {[RegExp, string][]} */
-const CHANGES = [
-  [/^it adds "(.+)"$/s, "+“$1”"],
-  [/^it leaves out "(.+)"$/s, "−“$1”"],
-  [/^it has "(.+?)" for "(.+)"$/s, "“$2” → “$1”"],
-];
-
-/**
- * Tell what a reason means; null where it is not one that is known.
- * @param {string} reason
- * @returns {Reason | null}
- */
-export function reasonOf(reason) {
-  for (const name of NAMES) {
-    const parts = partsOf(reason, PATTERNS[name]);
-    if (parts && name === "nearly") return { name, parts: parts.map(changesOf) };
-    if (parts) return { name, parts: parts.map((part) => QUOTED.exec(part)?.[1] ?? part) };
-  }
-  return null;
-}
-
-/** Write what is changed in a sentence in signs; what is not known stays as it is. @param {string} said */
-function changesOf(said) {
-  const written = said.split(/(?<="); (?=it )/).map((each) => {
-    const [known, signs] = CHANGES.find(([pattern]) => pattern.test(each)) ?? [];
-    return known && signs ? each.replace(known, signs) : each;
+export function sayReasons(why, texts = []) {
+  if (!why?.length || why.length < texts.length) return texts.filter(Boolean).map((text) => ({ text, known: false }));
+  return why.map(({ code, parts, text }) => {
+    const known = /** @type {Record<string, string | ((...parts: string[]) => string)>} */ (words.reasons);
+    if (!Object.hasOwn(known, code)) return { text, known: false };
+    const say = known[code];
+    return { text: typeof say === "function" ? say(...partsOf(code, parts)) : say ?? text, known: true };
   });
-  return written.join(", ");
 }
 
-/**
- * Give what stands between the pieces of a pattern; null where it does not fit.
- * @param {string} said
- * @param {readonly string[]} pieces
- */
-function partsOf(said, pieces) {
-  const [first = "", ...rest] = pieces;
-  const last = rest.at(-1);
-  if (last === undefined) return said === first ? [] : null;
-  if (!said.startsWith(first) || !said.endsWith(last)) return null;
-  const parts = [];
-  let from = first.length;
-  for (const piece of rest.slice(0, -1)) {
-    const at = said.indexOf(piece, from);
-    if (at < 0) return null;
-    parts.push(said.slice(from, at));
-    from = at + piece.length;
-  }
-  parts.push(said.slice(from, said.length - last.length));
-  return parts.every((part) => part) ? parts : null;
+/** Say reasons in one line. @param {Why[] | undefined} why @param {string} [text] */
+export function sayReason(why, text = "") {
+  return sayReasons(why, text ? [text] : []).map((each) => each.text).join(" ");
+}
+
+/** Say what failed and what was done instead. @param {Fallback} fallback */
+export function sayFallback({ code, message, suggestion, why }) {
+  const failed = said({ code, message: "" });
+  if (failed === code) return [sayReason(why, message), suggestion].filter(Boolean).join(" ");
+  return [failed, sayReason(why), advice({ code })].filter(Boolean).join(" ");
+}
+
+/** @param {string} code @param {(string | number)[]} parts @returns {string[]} */
+function partsOf(code, parts) {
+  if (code === "nearly_quoted") return [changes(parts.map(String))];
+  const written = parts.map((part) => (typeof part === "string" ? part : SHARES.has(code) ? percent(part) : number(part)));
+  return code === "repair" ? [words.run.listed(written)] : written;
+}
+
+/** Write what differs in signs that need no translation: what the source says, and what the answer says instead. @param {string[]} sides */
+function changes(sides) {
+  const pairs = Array.from({ length: sides.length / 2 }, (_, at) => [sides[2 * at], sides[2 * at + 1]]);
+  return pairs.map(([left, added]) => (!left ? `+“${added}”` : added ? `“${left}” → “${added}”` : `−“${left}”`)).join(", ");
 }

@@ -1,9 +1,9 @@
 /** What a step has done, in plain words. */
 
-import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { counts } from "./counting.js";
-import { reasonOf } from "./reasons.js";
+import { advice, said } from "../words/problems.js";
+import { sayFallback, sayReason, sayReasons } from "./reasons.js";
 
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
 /** @typedef {import("../state/run.js").Step} Step */
@@ -40,7 +40,7 @@ const TELLERS = {
     const { told } = words.run;
     const asked = decided.standalone_question;
     const notes = asked && asked !== question ? [note(told.understood(short(asked)))] : [];
-    if (decided.reason) notes.push(note(decided.reason));
+    if (decided.reason) notes.push(note(sayReason(decided.why, decided.reason)));
     if (decided.intent === "small_talk") return { line: told.talk, notes };
     if (decided.intent === "about_library") return { line: told.catalogue, notes };
     return { line: decided.needs_retrieval ? told.search : told.directly, notes };
@@ -69,7 +69,10 @@ const TELLERS = {
     const { kept, of } = counts(steps.slice(0, at + 1)).lastSifted;
     /** @type {Map<string, number>} */
     const reasons = new Map();
-    for (const { reason } of graded.dropped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    for (const { reason, why } of graded.dropped) {
+      const text = sayReason(why, reason);
+      reasons.set(text, (reasons.get(text) ?? 0) + 1);
+    }
     return {
       line: told.kept(kept, of),
       notes: [...reasons].map(([reason, count]) => note(told.dropped(count, reason))),
@@ -81,7 +84,7 @@ const TELLERS = {
     const { told } = words.run;
     if (!rewritten) return { line: step.ms === null ? "" : told.nothingElse };
     if (repairs(place)) return { line: told.again(short(rewritten.query)) };
-    return { line: told.reworded(short(rewritten.query)), notes: rewritten.reason ? [note(rewritten.reason)] : [] };
+    return { line: told.reworded(short(rewritten.query)), notes: rewritten.reason ? [note(sayReason(rewritten.why, rewritten.reason))] : [] };
   },
 
   generate_answer(step, place) {
@@ -117,10 +120,9 @@ const TELLERS = {
   assess_quality(step) {
     const assessed = only(step, "answer_assessed");
     if (!assessed) return { line: "" };
-    const { told, account } = words.run;
-    const said = assessed.supported ? told.supported : told.unsupported;
-    const line = told.assessed(words.run.listed([said, account.utility(percent(assessed.utility))]));
-    return { line, notes: assessed.reason ? [note(assessed.reason)] : [] };
+    const { told } = words.run;
+    const line = told.assessed(assessed.supported ? told.supported : told.unsupported);
+    return { line, notes: assessment(assessed).map((each) => note(each)) };
   },
 
   answer_directly(step) {
@@ -153,17 +155,17 @@ function aside(event, failed) {
   const { told } = words.run;
   const notes = [];
   if (event.type === "search_failed") {
-    notes.push(note(failed ? event.message : sentence(failure(event), event.message), true));
+    const why = [said(event), advice({ code: event.code })].filter(Boolean).join(" ");
+    notes.push(note(failed ? why : sentence(failure(event), why), true));
   }
-  if (event.type === "sources_found" && event.degraded) notes.push(note(event.degraded, true));
-  if (event.type === "sources_disagree") notes.push(note(told.disagree(reasonText(event.reason)), true));
+  if (event.type === "sources_found" && event.degraded) notes.push(note(sayReason(event.why, event.degraded), true));
+  if (event.type === "sources_disagree") notes.push(note(told.disagree(disagreement(event)), true));
   if (event.type === "content_removed") {
     const said = event.kind === "image" ? told.removed.image : told.removed.link;
     notes.push(note(sentence(said, short(event.target)), true));
   }
   if ("fallback" in event && event.fallback) {
-    const { message, suggestion } = event.fallback;
-    notes.push(note([message, suggestion].filter(Boolean).join(" "), true));
+    notes.push(note(sayFallback(event.fallback), true));
   }
   return notes.filter((each) => each.text);
 }
@@ -214,9 +216,23 @@ function only(step, type) {
   return all(step, type).at(-1);
 }
 
-/** Say in the reader's language why sources disagree, where it is known what is meant. @param {string} reason */
-function reasonText(reason) {
-  const known = reasonOf(reason);
-  if (!known) return reason;
-  return /** @type {(...parts: string[]) => string} */ (words.proof.reasons[known.name])(...known.parts);
+/** Say what sources contradict each other in: each value that is known, or else the reason. @param {{reason: string, positions?: import("../api/types.js").Position[]}} event */
+function disagreement({ reason, positions = [] }) {
+  const values = positions.map(({ value }) => value).filter(Boolean);
+  return values.length > 1 ? values.map((value) => `“${value}”`).join(" · ") : (positions.length ? words.run.told.denied() : reason);
+}
+
+/**
+ * Say what an assessment found besides: how many statements have which verdict, or that there was nothing to check.
+ * @param {Pick<import("../api/types.js").Assessment, "claims" | "reason" | "why">} assessed
+ * @returns {string[]}
+ */
+export function assessment({ claims, reason, why }) {
+  const { told } = words.run;
+  const counted = Object.entries(told.verdicts).flatMap(([verdict, word]) => {
+    const count = claims[/** @type {import("../api/types.js").Verdict} */ (verdict)];
+    return count ? [told.counted(count, word)] : [];
+  });
+  if (counted.length) return [words.run.listed(counted)];
+  return sayReasons(why, reason ? [reason] : []).map((each) => each.text);
 }

@@ -2,11 +2,13 @@
 
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
+import { isApart } from "../text/apart.js";
 import { words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
 import { nearestList, sourceList } from "./answer_sources.js";
 import { limitsView } from "./answer_limits.js";
-import { answerhoodLine, changesSince, disagreements, verdictLine } from "./answer_summary.js";
+import { answerhoodLine, changesSince, verdictLine } from "./answer_summary.js";
+import { disagreements } from "./conflicts.js";
 import { outcomeView } from "./answer_outcome.js";
 import { sectionView } from "./section.js";
 
@@ -37,7 +39,13 @@ export function answerView(app) {
     const shownSections = answer?.sections ?? [];
     while (views.length < shownSections.length) views.push(sectionView(app));
     views.length = shownSections.length;
-    if (answer) shownSections.forEach((section, index) => views[index]?.show(section, answer));
+    if (answer) {
+      shownSections.forEach((section, index) => {
+        const view = /** @type {ReturnType<typeof sectionView>} */ (views[index]);
+        view.show(section, answer);
+        view.element.hidden = isApart(section, answer);
+      });
+    }
     fill(sections, views.map((view) => view.element));
     if (!answer || answer.outcome === null) {
       fill(above);
@@ -46,9 +54,9 @@ export function answerView(app) {
       fill(above, changesSince(answer));
       fill(
         below,
+        disagreements(app, answer),
         verdictLine(answer),
         answerhoodLine(answer),
-        disagreements(app, answer),
         answer.outcome === "abstained" ? nearestList(app, answer) : null,
         sourceList(app, answer),
       );
@@ -64,7 +72,7 @@ export function answerView(app) {
       outcome.show(turn, answering);
       limits.show(turn);
       actions.show(turn, answering);
-      element.classList.toggle("abstained", answer?.outcome === "abstained");
+      element.classList.toggle("abstained", answer?.outcome === "abstained" && !answer.refusal);
       element.setAttribute("aria-busy", String(isLive(run)));
     },
   };

@@ -1,42 +1,66 @@
-/** What an answer had to do without: a search that failed, pages that were read in part or not at all. */
+/** What an answer had to do without: a search that failed, documents that were read in part or not at all. */
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../state/run.js").Step} Step */
+/** @typedef {import("../api/types.js").PagesRead} PagesRead */
 /** @typedef {import("../words/index.js").Words["answer"]["limits"]} Wording */
+/** @typedef {{line: string, each: string[]}} Limit `each` are the documents that it is about, where there are many. */
+
+const NAMED = 2; // documents that are named at once
 
 /**
- * Say which searches failed and which selected pages were read in part or not at all, each once.
+ * Say which searches failed, and which selected documents were read in part or not at all, each once.
  * @param {Step[]} steps
+ * @param {PagesRead | null} pages
  * @param {Wording} wording
- * @returns {string[]}
+ * @returns {Limit[]}
  */
-export function limitsOf(steps, wording) {
-  const lines = steps.flatMap((step) => step.told).flatMap((event) => {
-    if (event.type === "search_failed") return [wording.failed[event.kind]];
-    if (event.type !== "pages_loaded") return [];
-    const { cut, unused } = event;
-    const unread = unused.length ? [wording.unread(unused.length)] : [];
-    return [...cut.map(({ title, segments, of }) => wording.part(title, segments, of)), ...unread];
+export function limitsOf(steps, pages, wording) {
+  const failed = steps.flatMap((step) => step.told).flatMap((event) => {
+    if (event.type !== "search_failed" || event.code === "web_not_configured") return [];
+    return [event.servers?.length ? wording.failed.servers : wording.failed[event.kind]];
   });
-  return [...new Set(lines)];
+  const limits = [...new Set(failed)].map((line) => ({ line, each: /** @type {string[]} */ ([]) }));
+  if (steps.some((step) => step.told.some((event) => event.type === "search_failed" && event.code === "web_not_configured"))) {
+    limits.push({ line: wording.failed.noWeb, each: [] });
+  }
+  if (!pages) return limits;
+  const { used, cut, unused } = pages;
+  const named = cut.map(({ title, segments, of }) => wording.part(title, segments, of));
+  if (cut.length > NAMED) limits.push({ line: wording.parts(cut.length, used.length + cut.length + unused.length), each: named });
+  else limits.push(...named.map((line) => ({ line, each: [] })));
+  if (unused.length) limits.push({ line: wording.unread(unused.length), each: [] });
+  return limits;
 }
 
-/** Make the view of what an answer had to do without, as far as its run's events are known. @returns {import("./turn.js").TurnView} */
+/** Make the view of what an answer had to do without, as far as it is known. @returns {import("./turn.js").TurnView} */
 export function limitsView() {
   const element = h("div", { class: "limits" });
   let shown = "";
   return {
     element,
     show({ run, answer }) {
-      const { limits } = words.answer;
+      const { limits: wording } = words.answer;
       const isOutcome = answer?.stopReason === "search_failed"; // the outcome says it already
-      const lines = limitsOf(run?.steps ?? [], limits).filter((line) => !isOutcome || line !== limits.failed.web);
-      if (JSON.stringify(lines) === shown) return;
-      shown = JSON.stringify(lines);
-      fill(element, lines.map((line) => h("p", { class: "limit" }, icon("unsure"), h("span", null, line))));
+      const limits = limitsOf(run?.steps ?? [], answer?.pages ?? run?.answer.pages ?? null, wording)
+        .filter(({ line }) => !isOutcome || (line !== wording.failed.web && line !== wording.failed.noWeb));
+      if (JSON.stringify(limits) === shown) return;
+      shown = JSON.stringify(limits);
+      fill(element, limits.map(limitView));
     },
   };
+}
+
+/** @param {Limit} limit */
+function limitView({ line, each }) {
+  if (!each.length) return h("p", { class: "limit" }, icon("unsure"), h("span", { dir: "auto" }, line));
+  return h(
+    "details",
+    { class: "limit" },
+    h("summary", null, icon("unsure"), h("span", null, line)),
+    h("ul", null, each.map((text) => h("li", { dir: "auto" }, text))),
+  );
 }

@@ -3,10 +3,12 @@
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
+import { advice, said } from "../words/problems.js";
 import { withCode } from "./failure.js";
 import { libraryButton } from "./empty.js";
 import { icon } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
+import { refusalLines } from "./refusal.js";
 
 /**
  * Make the view of how a run ended.
@@ -41,7 +43,8 @@ function outcomeOf(app, turn, answering) {
   if (!answer || answer.outcome === "failed") return failed(app, turn, answering);
   const why = reasonOf(answer.stopReason);
   if (answer.outcome === "abstained") {
-    const box = panel("calm", "dash", words.answer.abstained, why);
+    const box = panel("calm", "dash", words.answer.abstained);
+    box.append(...(answer.refusal ? refusalLines(answer.refusal, why) : []));
     if (answer.stopReason === "library_empty") box.append(libraryButton(app));
     return box;
   }
@@ -63,8 +66,8 @@ function failed(app, turn, answering) {
   const failure = turn.run?.failure ?? null;
   const { questionId } = turn;
   const retry = !answering && questionId !== null && (failure === null || failure.retryable);
-  const why = failure?.message || words.answer.unanswered;
-  const box = panel("bad", "cross", words.answer.failed, why, failure?.suggestion);
+  const why = failure ? said(failure) : words.answer.unanswered;
+  const box = panel("bad", "cross", words.answer.failed, why, failure ? advice(failure) : "");
   if (retry) {
     box.append(h(
       "button",
@@ -96,8 +99,8 @@ export function regenerate(app, turn, id) {
  * @param {...(string | undefined)} lines
  */
 function panel(kind, name, title, ...lines) {
-  const said = lines.filter((line) => line).map((line) => h("p", null, withCode(line ?? "")));
-  return h("div", { class: `panel ${kind}` }, h("p", { class: "outcome" }, icon(name), h("strong", null, title)), said);
+  const shown = lines.filter((line) => line).map((line) => h("p", null, withCode(line ?? "")));
+  return h("div", { class: `panel ${kind}` }, h("p", { class: "outcome" }, icon(name), h("strong", null, title)), shown);
 }
 
 /** Say why a run ended, where its reason is one that is known. @param {string | null} stopReason */

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { citedIn, numbersOf } from "../text/numbering.js";
 import { placeOf } from "../text/places.js";
-import { number, percent } from "../words/format.js";
+import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
@@ -64,19 +64,12 @@ export function sourceButton(app, source, among, shown = source.index) {
   const { document_id: documentId, title } = source;
   const place = [headingOf(source), saidPlace(source, words.answer.page)].filter((part) => part).join(" · ");
   const read = () => app.read({ documentId, title, citations: own.map(segmentOf), at: own.indexOf(source) });
-  const relevance = words.proof.relevance(percent(source.score));
   return h(
     "button",
     { type: "button", class: "quiet source", onclick: read },
     h("span", { class: "number" }, number(shown)),
     h("span", { class: "what" }, h("span", { class: "title", dir: "auto" }, title), h("span", { class: "place", dir: "auto" }, place)),
-    h("span", { class: "kind" }, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
-    h(
-      "span",
-      { class: "score", title: relevance },
-      h("span", { class: "seen-by-readers-only" }, relevance),
-      h("span", { "aria-hidden": "true" }, percent(source.score)),
-    ),
+    source.kind === "search" ? null : h("span", { class: "kind" }, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
   );
 }
 
@@ -90,9 +83,10 @@ export function saidPlace(entry, page) {
   return placeOf(entry, { page: (at) => page(number(at)), slide: (at) => slide(number(at)), sheet });
 }
 
-/** Write the path of headings that a source stands under. @param {{heading: string}} source */
-export function headingOf({ heading }) {
-  return heading.replaceAll(" > ", " › ");
+/** Write the path of headings that a source stands under, without its title. @param {{heading: string, title: string}} source */
+export function headingOf({ heading, title }) {
+  const path = heading.split(" > ");
+  return (path[0] === title ? path.slice(1) : path).join(" › ");
 }
 
 /**

@@ -1,33 +1,35 @@
-/** What is said of an answer as a whole: its verdicts, its disagreements, and what has become of its quotes. */
+/** What is said of an answer as a whole: its verdicts, and what has become of its quotes. */
 
 import { h } from "../dom.js";
-import { numbersOf } from "../text/numbering.js";
+import { bothQuoted } from "../text/apart.js";
 import { percent } from "../words/format.js";
 import { language, words } from "../words/index.js";
-import { sourceButton } from "./answer_sources.js";
 import { icon } from "./icons.js";
-import { reasonTexts, SIGNS } from "./verdicts.js";
+import { SIGNS } from "./verdicts.js";
 
 /** @typedef {import("../state/run.js").Answer} Answer */
 /** @typedef {import("../api/types.js").Verdict} Verdict */
 
-/** Say how many claims have which verdict, and where no model wrote them. @param {Answer} answer */
+/** Say how many statements have which verdict, and where no model wrote them. @param {Answer} answer */
 export function verdictLine(answer) {
   const counts = countsOf(answer);
-  const disagree = answer.disagreements.length > 0; // what a source says is proven, and still another denies it
+  const disagree = answer.disagreements.length > 0; // nothing is green then: the amber line above says so
   const parts = /** @type {Verdict[]} */ (Object.keys(SIGNS))
     .filter((verdict) => counts[verdict])
     .map((verdict) => h(
       "li",
-      { class: verdict === "supported" && disagree ? "disputed" : verdict },
-      icon(verdict === "supported" && disagree ? "unsure" : SIGNS[verdict]),
+      { class: verdict === "supported" && disagree ? "" : verdict },
+      icon(SIGNS[verdict]),
       words.answer.claims[verdict](counts[verdict] ?? 0),
-      verdict === "supported" && disagree ? words.answer.disputed : null,
     ));
-  const quotes = answer.stopReason !== "no_retrieval_needed" && answer.stopReason !== "answered_from_catalogue";
-  const quoted = answer.family === "extractive" && answer.outcome === "answered" && quotes;
-  if (quoted) parts.push(h("li", null, icon("book"), words.answer.extractive));
+  if (answer.family === "extractive" && quotesIn(answer)) parts.push(h("li", null, icon("book"), words.answer.extractive));
   return parts.length ? h("ul", { class: "verdicts" }, parts) : null;
+}
+
+/** Tell whether an answer says anything from a source: small talk, and a list of the library, do not. @param {Answer} answer */
+export function quotesIn({ outcome, sections, stopReason }) {
+  const said = outcome === "answered" && stopReason !== "answered_from_catalogue";
+  return said && sections.some(({ text, grounded, sourceIds }) => text && grounded && sourceIds.length > 0);
 }
 
 /** From which chance on each word is said. @type {["likely" | "perhaps" | "doubtful", number][]} */
@@ -50,26 +52,12 @@ export function answerhoodLine({ outcome, assessment }) {
  * @returns {Partial<Record<Verdict, number>>}
  */
 function countsOf({ sections, assessment }) {
-  const claims = sections.flatMap((section) => section.claims ?? []);
-  if (!claims.length) return assessment?.claims ?? {};
+  const claims = sections.filter((section) => !bothQuoted(section)).flatMap((section) => section.claims ?? []);
+  if (!claims.length) return sections.some(bothQuoted) ? {} : assessment?.claims ?? {};
   /** @type {Partial<Record<Verdict, number>>} */
   const counts = {};
   for (const { verdict } of claims) counts[verdict] = (counts[verdict] ?? 0) + 1;
   return counts;
-}
-
-/** Show sources that contradict each other. @param {import("../state/app.js").App} app @param {Answer} answer */
-export function disagreements(app, answer) {
-  if (!answer.disagreements.length) return null;
-  const told = answer.disagreements.map(({ segment_ids, reason }) => {
-    const sources = segment_ids.flatMap((id) => answer.sources.filter((source) => source.segment_id === id)); // newest first
-    const numbers = numbersOf(answer);
-    const rows = sources.map((source) =>
-      h("li", null, sourceButton(app, source, answer.sources, numbers.get(source.index) ?? source.index)));
-    return h("li", null, h("p", null, reasonTexts([reason])), h("ul", { class: "sources" }, rows));
-  });
-  const title = h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.answer.disagreements));
-  return h("section", { class: "panel disagreements" }, title, h("ul", null, told));
 }
 
 /** Say how many quotes do not stand where they stood. @param {Answer} answer */

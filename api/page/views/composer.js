@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { questionField } from "./question_field.js";
 import { selectionOptions } from "./selection_options.js";
-import { selectedPages } from "./selection_pages.js";
+import { documentScope, markedPassage } from "./selection_scope.js";
 
 const DRAFT = "citewell.draft.";
 
@@ -113,16 +113,11 @@ export function composer(app) {
 
 /** Make the bar above the question. @param {import("../state/app.js").App} app */
 function selectionBar(app) {
-  const add = h(
-    "button",
-    { type: "button", class: "small add-pages", "aria-haspopup": "dialog", onclick: () => app.libraryOpen.set(true) },
-    icon("add"),
-    words.selection.add,
-  );
+  const scope = documentScope(app);
   return h(
     "div",
     { class: "selection", role: "group", "aria-label": words.selection.label },
-    selectedPages(app, add),
-    h("div", { class: "options" }, add, selectionOptions(app)),
+    markedPassage(app, scope.querySelector("button") ?? scope),
+    h("div", { class: "options" }, scope, selectionOptions(app)),
   );
 }

@@ -1,13 +1,13 @@
 /** Before the first question: what this is, a way to bring documents in, and questions and documents to begin with. */
 
 import { fill, h } from "../dom.js";
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { language, words } from "../words/index.js";
 import { withCode } from "./failure.js";
 import { icon } from "./icons.js";
 import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
-import { uploadTools } from "./upload_tools.js";
+import { addingTools } from "./shelf_adding.js";
 
 /** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../api/types.js").ProvenQuestion} ProvenQuestion */
@@ -20,7 +20,7 @@ const MOST_LOOKS = 6;
 export function libraryButton(app) {
   return h(
     "button",
-    { type: "button", class: "primary", onclick: () => app.libraryOpen.set(true) },
+    { type: "button", class: "primary", onclick: () => app.showLibrary() },
     icon("book"),
     words.conversation.library,
   );
@@ -30,18 +30,20 @@ export function libraryButton(app) {
 export function emptyView(app) {
   const questions = h("div", { class: "asking" });
   const documents = h("div", { class: "beginning" });
-  const tools = uploadTools({
+  const tools = addingTools({
     addFiles: (files) => app.brought.set({ files: [...files] }),
     addText: (title, text) => app.brought.set({ title, text }),
+    addAddress: (url, site) => app.brought.set({ url, site }),
   });
+  const adding = h("div", { class: "tools" }, tools.menu, tools.forms);
   const nothing = h("p", { hidden: true }, withCode(words.conversation.nothing));
+  const drop = h("p", { class: "muted" }, words.ways.drop);
   const bringing = h(
     "div",
     { class: "bringing", hidden: true },
     nothing,
-    tools.buttons,
-    tools.paste,
-    h("p", { class: "muted" }, words.ways.drop),
+    adding,
+    drop,
   );
   const element = h(
     "div",
@@ -106,15 +108,13 @@ export function emptyView(app) {
     goToQuestion();
   }
 
-  app.libraryOpen.watch((open) => {
-    if (open) stale = true;
-    else void offer();
-  });
+  // Whoever reads alone adds nothing.
+  app.person.watch((person) => (adding.hidden = drop.hidden = !(person?.scopes?.includes("write") ?? true)));
   app.key.watch(() => void offer());
   app.locked.watch((locked) => locked || void offer());
   app.libraryChanges.watch(() => {
     stale = true;
-    if (!app.libraryOpen.value) void offer();
+    void offer();
   });
   app.tabs.hear(({ kind }) => {
     if (kind === "library") stale = true;

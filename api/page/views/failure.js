@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
-import { said } from "../words/problems.js";
+import { advice, said } from "../words/problems.js";
 import { icon } from "./icons.js";
 
 /** Make the panel of a question that could not be asked. @param {import("../state/app.js").App} app */
@@ -19,7 +19,7 @@ export function failureView(app) {
       element,
       title && h("p", { class: "outcome" }, icon("cross"), h("strong", null, title)),
       h("p", null, withCode(said(problem))),
-      problem.suggestion && h("p", { class: "muted" }, withCode(problem.suggestion)),
+      advice(problem) && h("p", { class: "muted" }, withCode(advice(problem))),
       h(
         "p",
         { class: "choices" },

@@ -1,6 +1,6 @@
 /** Questions to go on with, below the last answer; they are looked for once it is there. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";

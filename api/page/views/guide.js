@@ -1,6 +1,6 @@
 /** The guide to a document: a few of its own sentences, its headings, and questions that it answers. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";

@@ -40,6 +40,9 @@ const PATHS = {
   out: "M14 5h5v5M19 5l-8 8M17 14v5H5V7h5",
 };
 
+/** Those that point along the way of reading: they are mirrored where it is from right to left. */
+const ONWARD = new Set(["send", "back", "next", "out"]);
+
 /** @typedef {keyof typeof PATHS} IconName */
 
 const LINES = {
@@ -52,7 +55,8 @@ const LINES = {
 
 /** Draw an icon. @param {IconName} name */
 export function icon(name) {
-  return svg("svg", { viewBox: "0 0 24 24", ...LINES, "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));
+  const way = ONWARD.has(name) ? { class: "onward" } : {};
+  return svg("svg", { viewBox: "0 0 24 24", ...LINES, ...way, "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));
 }
 
 /**

@@ -6,6 +6,8 @@ import { goToQuestion } from "./question_field.js";
 
 /** @typedef {import("../state/app.js").App} App */
 
+const REST_MS = 2000; // after all else has come
+
 /**
  * Fetch a module now that it is wanted; where it can't be had, say so, with a way to try again.
  * @template Module
@@ -63,11 +65,16 @@ export function accountPlace(app) {
   return place;
 }
 
-/** Make the place of the library. @param {App} app */
+/** Make the place of the documents. @param {App} app */
 export function libraryPlace(app) {
-  const place = h("div", { class: "place" });
-  const put = once(app, () => import("./library.js"), ({ library }) => library(app, place));
-  app.libraryOpen.watch((open) => open && put());
+  const place = h("div", { class: "place", id: "shelf" });
+  const put = once(app, () => import("./shelf.js"), ({ shelf }) => shelf(app, place));
+  // What is open from the start comes when the rest is there, or when somebody does something.
+  let waits = app.libraryOpen.value;
+  const come = () => app.libraryOpen.value && void put();
+  app.libraryOpen.watch(() => (waits ? (waits = false) : come()));
+  app.begun.watch((begun) => begun && setTimeout(come, REST_MS));
+  for (const name of ["pointerdown", "keydown"]) addEventListener(name, come, { capture: true, once: true });
   app.brought.watch((brought) => brought && put());
   for (const name of /** @type {const} */ (["dragenter", "dragover", "drop"])) {
     addEventListener(name, (event) => {

@@ -86,7 +86,7 @@ function listOf(items, text) {
     const [whole = "", , marker = ""] = found ?? [];
     const shown = /^[-*+•‣◦▪]/.test(marker) ? "•" : marker.trim();
     here.list.append(
-      h("li", null, shown && h("span", { class: "bullet" }, `${shown} `), text.put(h("span", { class: "words", dir: "auto" }), from + whole.length, to)),
+      h("li", { dir: "auto" }, shown && h("span", { class: "bullet" }, `${shown} `), text.put(h("span", { class: "words" }), from + whole.length, to)),
     );
   }
   return outer;

@@ -42,16 +42,16 @@ export function tableOf(group, text) {
     return h("div", { class: "rows" }, lines);
   }
   const [first] = group;
-  const caption = first && first.kind === "caption" ? text.put(h("caption", { dir: "auto" }), first.from, first.to) : null;
+  const caption = first && first.kind === "caption" ? text.put(h("caption"), first.from, first.to) : null;
   const width = Math.max(...rows.map(({ cells }) => cells.length));
   const head = h("thead");
   const body = h("tbody");
   for (const { block, cells } of rows) {
     const name = block.header ? "th" : "td";
-    const made = cells.map(([from, to]) => text.put(h(name, { dir: "auto", scope: block.header && "col" }), from, to));
+    const made = cells.map(([from, to]) => text.put(h(name, { scope: block.header && "col" }), from, to));
     const rest = Array.from({ length: width - cells.length }, () => h(name));
     (block.header ? head : body).append(h("tr", null, made, rest));
   }
-  const table = h("table", null, caption, head.childElementCount > 0 && head, body);
+  const table = h("table", { dir: "auto" }, caption, head.childElementCount > 0 && head, body);
   return h("div", { class: "table", tabindex: 0, role: "group", "aria-label": caption?.textContent || null }, table);
 }

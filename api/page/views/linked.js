@@ -1,6 +1,7 @@
 /** What a signed link opens: its document in the viewer, for whoever has the link and needs no credentials for it. */
 
-import { Client, Problem } from "../api/client.js";
+import { Client } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { h } from "../dom.js";
 import { Cell } from "../state/cell.js";
 import { words as common } from "../words/index.js";

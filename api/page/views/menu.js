@@ -134,6 +134,7 @@ function place(menu, button) {
   const { width, height } = menu.getBoundingClientRect();
   const right = Math.min(innerWidth - MARGIN, Math.max(button.right, width + MARGIN));
   const below = button.bottom + GAP + height <= innerHeight - MARGIN;
-  menu.style.left = `${right - width}px`;
+  const left = Math.max(MARGIN, Math.min(button.left, innerWidth - MARGIN - width));
+  menu.style.left = `${getComputedStyle(menu).direction === "rtl" ? left : right - width}px`;
   menu.style.top = `${below ? button.bottom + GAP : Math.max(MARGIN, button.top - GAP - height)}px`;
 }

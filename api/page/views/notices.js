@@ -5,6 +5,7 @@ import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
 
 const DONE_MS = 6_000;
+const UNDO_MS = 20_000;
 const MOST = 3;
 const GAP = 8; // pixels
 
@@ -42,7 +43,7 @@ export function notices(app) {
  * @param {import("../state/app.js").Notice} notice
  * @param {() => void} onClose
  */
-function toast({ kind, text, suggestion, again }, onClose) {
+function toast({ kind, text, suggestion, again, undo }, onClose) {
   let timer = 0;
   const element = h(
     "div",
@@ -50,6 +51,7 @@ function toast({ kind, text, suggestion, again }, onClose) {
     icon(kind === "done" ? "check" : "unsure"),
     h("div", { class: "says" }, h("p", { class: "text" }, text), suggestion && h("p", { class: "muted" }, suggestion)),
     again && h("button", { class: "small", type: "button", onclick: () => (close(), again()) }, words.page.retry),
+    undo && h("button", { class: "small", type: "button", onclick: () => (close(), undo()) }, words.shelf.undo),
     iconButton("close", words.page.close, close),
   );
 
@@ -62,7 +64,7 @@ function toast({ kind, text, suggestion, again }, onClose) {
   function wait() {
     clearTimeout(timer);
     if (kind !== "done" || element.matches(":hover") || element.contains(document.activeElement)) return;
-    timer = setTimeout(close, DONE_MS);
+    timer = setTimeout(close, undo ? UNDO_MS : DONE_MS);
   }
 
   for (const name of ["pointerenter", "focusin"]) element.addEventListener(name, () => clearTimeout(timer));

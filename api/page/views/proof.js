@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { landing, originalAddress } from "../text/addresses.js";
-import { number, percent } from "../words/format.js";
+import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { headingOf, KINDS, saidPlace } from "./answer_sources.js";
 import { icon } from "./icons.js";
@@ -36,7 +36,7 @@ export function sourceProof(claim, citations, source, read) {
   const shown = /** @type {(HTMLElement | null)[]} */ ([
     h("p", { class: "title", dir: "auto" }, source?.title ?? ""),
     place.some((part) => part) ? h("p", { class: "place", dir: "auto" }, place.filter((part) => part).join(" · ")) : null,
-    h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim.reasons)),
+    h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim)),
     decidedBy(claim),
     ...citations.flatMap((citation) => [
       around(citation),
@@ -49,8 +49,7 @@ export function sourceProof(claim, citations, source, read) {
       h("span", null, words.proof.since[change]),
     )),
     h("ul", { class: "facts" },
-      source && h("li", null, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
-      source && h("li", null, words.proof.relevance(percent(source.score))),
+      source && source.kind !== "search" && h("li", null, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
       origins.map((origin) => h("li", null, words.proof.origins[origin]))),
     actions(source, citations[0]?.anchor, changes.includes("deleted") || changes.includes("withheld") ? null : read),
   ]);
@@ -67,7 +66,7 @@ function around({ context }) {
 /** Say what a verdict means, and why a claim has it. @param {Claim} claim */
 export function verdictProof(claim) {
   const parts = [h("p", { class: "said" }, verdictMark(claim.verdict)), h("p", null, words.proof.means[claim.verdict])];
-  return [...parts, reasonList(claim.reasons), decidedBy(claim)].flatMap((part) => part ?? []);
+  return [...parts, reasonList(claim), decidedBy(claim)].flatMap((part) => part ?? []);
 }
 
 /** Say who decided on a claim: a comparison of the texts, or a judge and how it did in its exam. @param {Claim} claim */
@@ -92,8 +91,9 @@ export function faultList(claims) {
     faults.set(fault, { claim, count: (faults.get(fault)?.count ?? 0) + 1 });
   }
   if (!faults.size) return null;
-  return h("ul", { class: "faults" }, [...faults.values()].map(({ claim: { verdict, reasons }, count }) => {
-    const why = reasons.length ? reasonTexts(reasons) : [h("span", null, words.proof.means[verdict])];
+  return h("ul", { class: "faults" }, [...faults.values()].map(({ claim, count }) => {
+    const { verdict, reasons } = claim;
+    const why = reasons.length ? reasonTexts(claim) : [h("span", null, words.proof.means[verdict])];
     const word = words.proof.fault(words.proof.verdicts[verdict], count);
     return h(
       "li",
@@ -104,9 +104,9 @@ export function faultList(claims) {
   }));
 }
 
-/** @param {string[]} reasons */
-function reasonList(reasons) {
-  return reasons.length ? h("ul", { class: "reasons" }, reasonTexts(reasons).map((reason) => h("li", null, reason))) : null;
+/** @param {Claim} claim */
+function reasonList(claim) {
+  return claim.reasons.length ? h("ul", { class: "reasons" }, reasonTexts(claim).map((reason) => h("li", null, reason))) : null;
 }
 
 /** @param {Source | undefined} source @param {string | undefined} anchor @param {(() => void) | null} read */

@@ -1,12 +1,12 @@
 /** The document beside the answer, at the quote: as it is or as text. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
 import { DocumentTexts } from "../state/document.js";
 import { citationOf } from "../text/deep_links.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
-import { said } from "../words/problems.js";
+import { advice, said } from "../words/problems.js";
 import { guideFold } from "./guide.js";
 import { iconButton } from "./icons.js";
 import { readerLinks } from "./reader_links.js";
@@ -158,7 +158,7 @@ export function reader(app, place) {
       failed,
       h("p", null, words.reader.failed),
       h("p", { class: "muted" }, said(error)),
-      error.suggestion && h("p", { class: "muted" }, error.suggestion),
+      advice(error) && h("p", { class: "muted" }, advice(error)),
       again,
     );
     failed.hidden = false;

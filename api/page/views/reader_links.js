@@ -1,6 +1,6 @@
 /** What a document is, where else it can be read, and its file to be kept. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
 import { originalAddress } from "../text/addresses.js";
 import { addressOfQuote } from "../text/deep_links.js";

@@ -56,7 +56,7 @@ export function readerSelection(scroller, segments, ask, between = "") {
       scroller.clientWidth - element.offsetWidth - 8,
     );
     element.style.insetBlockStart = `${top + 8}px`;
-    element.style.insetInlineStart = `${left}px`;
+    element.style.left = `${left}px`;
   }
 
   function onclick() {

@@ -112,7 +112,8 @@ export function readerSheets(client) {
 
   /** Choose a tab with the arrow keys. @param {KeyboardEvent} event */
   function onkeydown(event) {
-    const steps = { ArrowRight: 1, ArrowLeft: -1, Home: -sheets.length, End: sheets.length };
+    const ahead = getComputedStyle(tabs).direction === "rtl" ? -1 : 1;
+    const steps = { ArrowRight: ahead, ArrowLeft: -ahead, Home: -sheets.length, End: sheets.length };
     const step = steps[/** @type {keyof steps} */ (event.key)];
     if (!step) return;
     event.preventDefault();

@@ -1,6 +1,6 @@
 /** The ways in which a document can be looked at: as it is, where the page can show that, and as text. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
 import { words } from "../words/viewer/index.js";
 import { readerSelection } from "./reader_selection.js";

@@ -2,10 +2,13 @@
 
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
+import { assessment } from "../text/telling.js";
 import { ASIDE, capital, total, took } from "../text/summing.js";
 import { duration, money, number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
+import { advice, said } from "../words/problems.js";
 import { reasonOf } from "./answer_outcome.js";
+import { quotesIn } from "./answer_summary.js";
 
 /** @typedef {import("../state/turns.js").Turn} Turn */
 /** @typedef {import("../state/run.js").RunView} RunView */
@@ -116,7 +119,7 @@ function ended(turn, run) {
   /** @type {Fact[]} */
   const facts = [];
   if (outcome) facts.push([account.outcome, [outcomes[outcome] ?? outcome]]);
-  if (failure) facts.push([account.reason, [failure.message || failure.code, failure.suggestion || null]]);
+  if (failure) facts.push([account.reason, [said(failure), advice(failure) || null]]);
   else if (reason) facts.push([account.reason, [reasonOf(reason) || reason]]);
   return facts;
 }
@@ -169,25 +172,25 @@ function paid(turn, run) {
 function written(turn, run) {
   const { account } = words.run;
   const family = turn.answer?.family || run?.answer.family;
-  if (family === "extractive") return [[account.model, [account.quotes]]];
+  if (family === "extractive") return [[account.model, [withoutModel(turn)]]];
   return run?.model || family ? [[account.model, [run?.model || family || null]]] : [];
+}
+
+/** Say who wrote an answer without a model: small talk and lists quote nothing. @param {Turn} turn */
+function withoutModel({ answer }) {
+  const { account } = words.run;
+  if (answer?.stopReason === "answered_from_catalogue") return account.listed;
+  return !answer || quotesIn(answer) ? account.quotes : account.fixed;
 }
 
 /** @param {Turn} turn @returns {Fact[]} */
 function assessed({ answer }) {
-  const assessment = answer?.assessment;
-  if (!assessment) return [];
+  const known = answer?.assessment;
+  if (!known) return [];
   const { account, told } = words.run;
-  const counted = Object.entries(told.verdicts).flatMap(([verdict, word]) => {
-    const count = assessment.claims[/** @type {import("../api/types.js").Verdict} */ (verdict)];
-    return count ? [told.counted(count, word)] : [];
-  });
-  const opinion = assessment.model_score === null ? null : account.opinion(percent(assessment.model_score));
-  const said = assessment.supported ? told.supported : told.unsupported;
-  const line = words.run.listed([said, account.utility(percent(assessment.utility))]);
-  const verdicts = words.run.listed(counted);
-  const reasons = assessment.reason.startsWith(verdicts) ? [assessment.reason] : [verdicts, assessment.reason];
-  return [[account.assessment, [capital(line), ...reasons, opinion]]];
+  const opinion = known.model_score === null ? null : account.opinion(percent(known.model_score));
+  const line = known.supported ? told.supported : told.unsupported;
+  return [[account.assessment, [capital(line), ...assessment(known), opinion]]];
 }
 
 /** @param {import("../state/app.js").App} app */

@@ -1,6 +1,6 @@
 /** The log of a run that was not followed here, told again once somebody wants to see it. */
 
-import { Problem } from "../api/client.js";
+import { Problem } from "../api/problem.js";
 import { joinRun } from "../api/following.js";
 import { fold, newRun } from "../state/run.js";
 

@@ -1,8 +1,8 @@
 /** A section of an answer: its text, its claims with their verdicts, a marker for each source of a claim, and its origin. */
 
 import { fill, h } from "../dom.js";
-import { render } from "../text/markup.js";
 import { citedIn, numbersOf } from "../text/numbering.js";
+import { isReadable, readable, render } from "../text/reading.js";
 import { dressOf, traitsOf } from "./claims.js";
 import { codeTools } from "./copying.js";
 import { popoverOf } from "./popover.js";
@@ -42,6 +42,7 @@ export function sectionView(app) {
   function write() {
     frame = 0;
     if (!section) return;
+    if (!isReadable()) void readable().then((came) => came && write());
     const dress = section.claims ? dressOf(app, popover, section.claims, standing) : undefined;
     const blocks = render(section.text, { growing, dress, tools: growing ? undefined : codeTools });
     if (dress) text.replaceChildren(...blocks);

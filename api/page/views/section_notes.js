@@ -1,7 +1,7 @@
 /** What is said below a section: that it is being checked, what failed, what was changed and what was left out. */
 
 import { fill, h } from "../dom.js";
-import { render } from "../text/markup.js";
+import { render } from "../text/reading.js";
 import { isWithdrawn } from "../state/sections.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";

@@ -5,40 +5,44 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
-/** @typedef {"library" | "web" | "only" | "thinking"} SwitchName */
+/** @typedef {"web" | "thinking"} SwitchName */
 
 /** @type {Record<SwitchName, import("./icons.js").IconName>} */
-const DRAWINGS = { library: "search", web: "web", only: "only", thinking: "think" };
+const DRAWINGS = { web: "web", thinking: "think" };
+
+const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 
 /** Make the switches and the choice of a model. @param {App} app @returns {HTMLElement[]} */
 export function selectionOptions(app) {
   const { selection } = app;
   const switches = {
-    only: switchOf(app, "only"),
-    library: switchOf(app, "library"),
     web: switchOf(app, "web"),
     thinking: switchOf(app, "thinking"),
   };
   const model = modelChoice(app);
 
   function show() {
-    const { options, limited, limitable, thinks } = selection;
+    const { options, limited, thinks } = selection;
     for (const name of /** @type {SwitchName[]} */ (Object.keys(switches))) {
-      const idle = limited && (name === "library" || name === "web");
-      const hint = idle ? words.selection.hints.limited : words.selection.hints[name];
-      change(switches[name], { "aria-pressed": options.value[name] ? "true" : "false", disabled: idle, title: hint });
+      const missing = name === "web" && !selection.webOffered.value;
+      const idle = missing || (limited && name === "web");
+      const { hints } = words.selection;
+      const hint = missing ? hints.noWeb : idle ? hints.limited : hints[name];
+      const pressed = options.value[name] && !missing ? "true" : "false";
+      change(switches[name], { "aria-pressed": pressed, disabled: idle, title: hint });
+      switches[name].classList.toggle("missing", missing);
+      if (name === "web") said(switches.web, missing ? words.selection.noWeb : words.selection.web);
     }
-    switches.only.hidden = !limitable;
     switches.thinking.hidden = !thinks;
     model.value = options.value.model;
   }
   selection.options.watch(show);
+  selection.webOffered.watch(show);
   selection.pages.watch(show);
-  selection.passage.watch(show);
   app.models.watch((models) => {
     selection.offer(models);
     // The deployment's own is chosen by no name, so that another default is followed.
-    fill(model, models.map(({ id, name }, at) => h("option", { value: at ? id : "" }, name)));
+    fill(model, models.map(({ id, name }, at) => h("option", { value: at ? id : "" }, id === EXTRACTIVE ? words.run.account.quotes : name)));
     model.hidden = models.length < 2;
     show();
   });
@@ -53,9 +57,15 @@ function switchOf(app, name) {
     "button",
     { type: "button", class: "small switch", onclick },
     icon(DRAWINGS[name]),
-    words.selection[name],
+    h("span", { class: "name" }, words.selection[name]),
     check,
   );
+}
+
+/** Name a switch. @param {HTMLElement} element @param {string} name */
+function said(element, name) {
+  const shown = element.querySelector(".name");
+  if (shown && shown.textContent !== name) shown.textContent = name;
 }
 
 /** @param {App} app */

@@ -55,7 +55,8 @@ export function sessionRow(app, onDelete) {
 
   /** @param {KeyboardEvent} event */
   function aside(event) {
-    const to = { ArrowRight: more, ArrowLeft: link }[event.key];
+    const [onward, back] = getComputedStyle(element).direction === "rtl" ? [link, more] : [more, link];
+    const to = { ArrowRight: onward, ArrowLeft: back }[event.key];
     if (!to || event.target === to || !(event.target === link || event.target === more)) return;
     event.preventDefault();
     to.focus();

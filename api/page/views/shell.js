@@ -1,6 +1,7 @@
 /** The page's frame: sessions to the left, the conversation in the middle, the document that is read to the right. */
 
 import { h } from "../dom.js";
+import { ROOMY } from "../state/app.js";
 import { composer } from "./composer.js";
 import { connection } from "./connection.js";
 import { conversationView } from "./conversation.js";
@@ -16,12 +17,18 @@ import { topbar } from "./topbar.js";
 export function shell(app) {
   const main = h("main", { class: "middle" }, topbar(app), offlineBar(app), connection(app), conversationView(app), composer(app));
   const sessions = sessionsView(app);
-  const scrim = h("div", { class: "scrim", onclick: () => app.sessionsOpen.set(false) });
+  const scrim = h("div", { class: "scrim", onclick });
+  function onclick() {
+    app.sessionsOpen.set(false);
+    if (!ROOMY.matches) app.hideLibrary();
+  }
   const aside = readerPlace(app);
   const skip = skips(app);
   shortcuts(app);
-  const frame = h("div", { class: "frame" }, sessions, scrim, main, aside);
+  const documents = libraryPlace(app);
+  const frame = h("div", { class: "frame" }, sessions, scrim, main, aside, documents);
   app.reading.watch((reading) => frame.classList.toggle("reading", reading !== null));
+  shelfDrawer(app, frame, [main, sessions, aside, skip], main);
   app.sessionsOpen.watch((open) => {
     for (const each of [main, aside, skip]) each.inert = open;
     const closing = frame.classList.contains("sessions-open") && !open;
@@ -39,11 +46,33 @@ export function shell(app) {
     if (innerWidth !== width) app.sessionsOpen.set(false);
     width = innerWidth;
   });
-  const dialog = libraryPlace(app);
   app.locked.watch((locked) => {
-    for (const each of [frame, skip, dialog]) each.inert = locked;
+    for (const each of [frame, skip]) each.inert = locked;
     frame.hidden = skip.hidden = locked;
-    if (locked) app.libraryOpen.set(false);
   });
-  return [skip, frame, dialog, notices(app), lockPlace(app)];
+  return [skip, frame, notices(app), lockPlace(app)];
+}
+
+/**
+ * Show the documents beside the conversation or, where there is no room, as a drawer above all else.
+ * @param {import("../state/app.js").App} app
+ * @param {HTMLElement} frame
+ * @param {HTMLElement[]} others What can't be reached while the drawer is open.
+ * @param {HTMLElement} main
+ */
+function shelfDrawer(app, frame, others, main) {
+  /** What had the focus when it was opened. @type {Element | null} */
+  let before = null;
+  app.libraryOpen.watch((open) => {
+    const drawer = open && !ROOMY.matches;
+    const opened = drawer && !frame.classList.contains("shelf-drawer");
+    const closed = !drawer && frame.classList.contains("shelf-drawer");
+    if (opened) before = document.activeElement;
+    frame.classList.toggle("shelf-open", open);
+    frame.classList.toggle("shelf-drawer", drawer);
+    for (const each of others) each.inert = drawer;
+    if (closed && before instanceof HTMLElement) before.focus();
+    else if (closed) main.querySelector("button")?.focus();
+  });
+  app.reading.watch((reading) => reading && !ROOMY.matches && app.hideLibrary());
 }

@@ -33,7 +33,7 @@ export function shortcuts(app) {
     "/": goToQuestion,
     n: () => begin(app),
     s: () => search(app),
-    l: () => app.libraryOpen.set(true),
+    l: () => app.showLibrary(),
     a: goToAnswer,
     d: goToSources,
     m: () => goToMarker(1),

@@ -21,17 +21,19 @@ export function topbar(app) {
   const opener = iconButton("menu", words.sessions.open, () => app.sessionsOpen.set(true), "quiet narrow-only");
   change(opener, { "aria-controls": "sessions" });
   app.sessionsOpen.watch((open) => change(opener, { "aria-expanded": String(open) }));
+  const documents = h(
+    "button",
+    { class: "quiet", type: "button", "aria-controls": "shelf", onclick: () => app.toggleLibrary() },
+    icon("book"),
+    h("span", { class: "wide-only" }, words.shelf.label),
+  );
+  app.libraryOpen.watch((open) => change(documents, { "aria-expanded": String(open) }));
   return h(
     "header",
     { class: "topbar" },
     opener,
     title,
-    h(
-      "button",
-      { class: "quiet", type: "button", onclick: () => app.libraryOpen.set(true) },
-      icon("book"),
-      h("span", { class: "wide-only" }, words.library.open),
-    ),
+    documents,
     sessionMenu(app),
     menuButton(words.page.menu, "settings", () => settings(app)),
   );

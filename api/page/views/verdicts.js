@@ -1,7 +1,7 @@
 /** A verdict, what has become of a quote, and why: each with a sign and in words. */
 
 import { h } from "../dom.js";
-import { reasonOf } from "../text/reasons.js";
+import { sayReasons } from "../text/reasons.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
@@ -20,16 +20,11 @@ export function verdictMark(verdict) {
 
 /**
  * Say why a claim has its verdict, each reason apart. What the server says in words not known here stays in English.
- * @param {string[]} reasons
+ * @param {{reasons: string[], why?: import("../api/types.js").Why[]}} claim
  * @returns {HTMLElement[]}
  */
-export function reasonTexts(reasons) {
-  return reasons.map((reason) => {
-    const known = reasonOf(reason);
-    if (!known) return h("span", { lang: "en" }, reason);
-    const say = /** @type {(...parts: string[]) => string} */ (words.proof.reasons[known.name]);
-    return h("span", null, say(...known.parts));
-  });
+export function reasonTexts({ reasons, why }) {
+  return sayReasons(why, reasons).map(({ text, known }) => h("span", known ? { dir: "auto" } : { lang: "en", dir: "auto" }, text));
 }
 
 /** Give what has become of a quote, if anything has. @param {import("../api/types.js").Freshness | undefined} freshness @returns {Change | null} */

@@ -1,8 +1,11 @@
 /** The interface in English. The other languages have the same keys: the type check holds them to it. */
 
 import { offline } from "./offline/en.js";
+import { problems } from "./problems/en.js";
 import { proof } from "./proof/en.js";
+import { apart, reasons } from "./reasons/en.js";
 import { run } from "./run/en.js";
+import { selection, shelf } from "./shelf/en.js";
 import { ways } from "./ways/en.js";
 
 /** @param {number} count @param {string} one @param {string} many */
@@ -30,7 +33,7 @@ export const en = {
   },
   conversation: {
     label: "Conversation",
-    lead: "Ask, and check every claim against the very words it comes from.",
+    lead: "Ask, and check every statement against the very words it comes from.",
     begin: "Begin with a document",
     nothing: "Your library is empty. Bring in a document, or a folder with `citewell ingest FOLDER`, and ask about it.",
     library: "Open the library",
@@ -49,7 +52,7 @@ export const en = {
     version: (/** @type {number} */ at, /** @type {number} */ of) => `${at} of ${of}`,
     versions: { question: "Versions of the question", answer: "Versions of the answer" },
     previous: "Previous version", following: "Next version",
-    pages: (/** @type {number} */ count) => n(count, "selected page", "selected pages"),
+    pages: (/** @type {number} */ count) => n(count, "selected document", "selected documents"),
     passage: "Marked passage",
     ended: { answered: "The answer is complete.", abstained: "No answer was found.", cancelled: "The answer was stopped.", failed: "The answer failed." },
   },
@@ -58,15 +61,12 @@ export const en = {
     regenerate: "Answer again",
     copy: "Copy",
     copyLabel: "Copy as Markdown with footnotes",
-    copyCode: "Copy this code",
-    copied: "Copied",
+    copyCode: "Copy this code", copied: "Copied",
     copyHere: "Your browser does not allow copying from here. Copy the text below.",
     abstained: "No answer in your sources",
-    cancelled: "Stopped",
-    cancelledKept: "What was already written and checked is kept.",
+    cancelled: "Stopped", cancelledKept: "What was already written and checked is kept.",
     cancelledEmpty: "Nothing had been written yet.",
-    failed: "The answer failed",
-    unanswered: "This question got no answer.",
+    failed: "The answer failed", unanswered: "This question got no answer.",
     stopReasons: {
       answer_complete: "The answer is complete.",
       no_retrieval_needed: "Answered directly, without your documents.",
@@ -79,7 +79,7 @@ export const en = {
       library_not_allowed: "The question needs your library, but searching it is switched off.",
       insufficient_evidence: "Related passages were found, but none of them answers the question.",
       claims_not_supported: "An answer was written, but nothing in it held up against its sources.",
-      repairs_used_up: "Some claims failed the check and could not be repaired, so they were taken out.",
+      repairs_used_up: "Some statements failed the check and could not be repaired, so they were taken out.",
       budget_model_calls: "The limit on model calls was reached, so steps were left out.",
       budget_seconds: "The time limit was reached, so steps were left out.",
       budget_tokens: "The limit on tokens was reached, so steps were left out.",
@@ -95,13 +95,11 @@ export const en = {
     cited: (/** @type {number} */ count) => n(count, "source cited", "sources cited"),
     alsoRead: (/** @type {number} */ count) => `${count} more read`,
     onlyRead: "Read, and not cited",
-    disputed: " by a source; another says otherwise",
     page: (/** @type {string} */ number) => `p. ${number}`,
     slide: (/** @type {string} */ number) => `slide ${number}`,
     sheet: (/** @type {string} */ name) => `sheet ${name}`,
-    disagreements: "Sources disagree",
     claims: {
-      supported: (/** @type {number} */ count) => n(count, "claim supported", "claims supported"),
+      supported: (/** @type {number} */ count) => n(count, "statement supported", "statements supported"),
       unverified: (/** @type {number} */ count) => `${count} unverified`,
       contradicted: (/** @type {number} */ count) => `${count} contradicted`,
       unsupported: (/** @type {number} */ count) => `${count} unsupported`,
@@ -115,14 +113,15 @@ export const en = {
     ungrounded: "From the model's own knowledge, not from your documents",
     limits: {
       failed: {
-        page: "The selected pages could not be searched.",
-        search: "Your library could not be searched.",
-        web: "The web could not be searched.",
+        page: "The selected documents could not be searched.",
+        search: "Your library could not be searched.", web: "The web could not be searched.",
+        servers: "A connected server could not be searched.", noWeb: "The web was not searched: no web search is set up here.",
       },
       part: (/** @type {string} */ title, /** @type {number} */ read, /** @type {number} */ of) =>
-        `“${title}” was read only in part: ${read} of ${n(of, "segment", "segments")}.`,
+        `“${title}” was read only in part: ${read} of ${n(of, "passage", "passages")}.`,
       unread: (/** @type {number} */ count) =>
-        `${n(count, "selected page was", "selected pages were")} not read: not found, or no room was left.`,
+        `${n(count, "selected document was", "selected documents were")} not read: not found, or no room was left.`,
+      parts: (/** @type {number} */ count, /** @type {number} */ of) => `${count} of the ${of} selected documents were read only in part.`,
     },
     since: "Since this answer was given:",
     changes: {
@@ -132,8 +131,7 @@ export const en = {
       withheld: (/** @type {number} */ count) => n(count, "quote is of a document that you may no longer read", "quotes are of documents that you may no longer read"),
     },
   },
-  offline,
-  proof,
+  offline, proof, reasons, problems, apart,
   reader: {
     label: "Document",
     text: "Text of the document",
@@ -170,77 +168,7 @@ export const en = {
       tiny: (/** @type {number} */ count) => `${n(count, "word is", "words are")} hidden or too small to read.`,
     },
   },
-  run, ways,
-  library: {
-    label: "Library", open: "Library", search: "Search titles and texts", titles: "Documents", texts: "Found in the text",
-    selected: "Selected",
-    selectedCount: (/** @type {number} */ count) => (count ? `${n(count, "page", "pages")} selected` : "No page selected"),
-    found: (/** @type {number} */ count) => (count ? n(count, "document", "documents") : "Nothing found"),
-    searching: "Searching…", loading: "Reading the library…", more: "Show more", none: "No title has these words.",
-    noneInTexts: "No text says this.", empty: "Your library is empty",
-    invitation: "Add files or paste a text: answers are then drawn from them, with every citation proven. You can also drop files anywhere on this page.",
-    failed: "The library couldn't be read.", searchFailed: "The texts couldn't be searched.", done: "Done", read: "Read",
-    readTitle: (/** @type {string} */ title) => `Read ${title}`,
-    delete: "Delete",
-    deleteTitle: (/** @type {string} */ title) => `Delete ${title}`,
-    sure: (/** @type {string} */ title) => `Delete “${title}”? Citations of old answers will be marked as deleted.`,
-    deleted: (/** @type {string} */ title) => `Deleted ${title}.`,
-    segments: (/** @type {number} */ count) => n(count, "segment", "segments"),
-    pages: (/** @type {number} */ count) => n(count, "page", "pages"),
-    slides: (/** @type {number} */ count) => n(count, "slide", "slides"),
-    sheets: (/** @type {number} */ count) => n(count, "sheet", "sheets"),
-    updated: (/** @type {string} */ when) => `changed ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Text",
-      ipynb: "Notebook", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "Mail", mbox: "Mailbox" },
-    kinds: { web: "Web page", selection: "Marked passage", private: "Only you" },
-  },
-  uploads: {
-    label: "Uploads", add: "Add files", paste: "Paste text", title: "Title (optional)", text: "Text", addText: "Add text",
-    drop: "Drop files to add them to the library",
-    formats: "Markdown, text, HTML, PDF, Word, Excel, PowerPoint or OpenDocument", waiting: "Waiting",
-    sending: (/** @type {string} */ share) => `Sending, ${share}`,
-    reading: "Being read…",
-    progress: (/** @type {string} */ name) => `Sending ${name}`,
-    unpacked: (/** @type {number} */ count, /** @type {number} */ refused) =>
-      `Unpacked, ${n(count, "document", "documents")}${refused ? `, ${refused} refused` : ""}`,
-    warnings: {
-      encoding: (/** @type {string} */ name) =>
-        `The file does not say how its text is encoded. It was read as ${name}, which is a guess: check its accented and special letters.`,
-      recognised: (/** @type {string} */ count, /** @type {string} */ of) =>
-        `The text of ${count} of ${of} pages was recognised in a scan: its letters may be wrong.`,
-    },
-    created: (/** @type {number} */ count) => `Added, ${n(count, "segment", "segments")}`,
-    updated: (/** @type {number} */ count) => `New version, ${n(count, "segment", "segments")}`,
-    unchanged: (/** @type {number} */ count) => `Unchanged, ${n(count, "segment", "segments")}`,
-    refused: "Refused", unreachable: "The server can't be reached, or stopped taking the file in.",
-    unreachableSuggestion: "Try again. If it happens again, the file may be larger than the server takes.",
-    folder: "A folder can't be added.", folderSuggestion: "Open it and choose the files in it.", select: "Select",
-    selected: "Selected",
-    cancelName: (/** @type {string} */ name) => `Cancel ${name}`,
-    retryName: (/** @type {string} */ name) => `Try again: ${name}`,
-    selectName: (/** @type {string} */ name) => `Select ${name}`,
-    selectedName: (/** @type {string} */ name) => `Selected: ${name}`,
-    dismissName: (/** @type {string} */ name) => `Dismiss ${name}`,
-    tellAdded: (/** @type {string} */ name) => `${name} was added.`,
-    tellRefused: (/** @type {string} */ name, /** @type {string} */ reason) => `${name} was refused: ${reason}`,
-  },
-  selection: {
-    label: "What the answer draws on", add: "Add pages",
-    removeTitle: (/** @type {string} */ title) => `Remove ${title}`,
-    unnamed: "Untitled page", gone: "Deleted page", goneHint: "This page was deleted, or you may no longer read it.",
-    passage: "Marked passage",
-    passageOf: (/** @type {string} */ title) => `Marked in ${title}`,
-    removePassage: "Remove the marked passage", library: "Search library", web: "Web", only: "Only these pages",
-    thinking: "Think", model: "Model",
-    hints: {
-      library: "Search the whole library for the answer",
-      web: "Ask the web where the library has nothing",
-      only: "Answer from the selection alone, without the rest of the library and without the web",
-      thinking: "Let the model think before it answers",
-      limited: "Not used: only the selection answers",
-    },
-    full: (/** @type {number} */ most) => `At most ${most} pages can be selected.`,
-  },
+  run, shelf, selection, ways,
   sessions: {
     label: "Sessions",
     workspaces: "Workspaces",

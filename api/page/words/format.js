@@ -1,14 +1,14 @@
 /** Numbers, times and durations as the reader's language writes them. */
 
-import { language } from "./index.js";
+import { locale } from "./index.js";
 
 /** Making a formatter takes longer than anything that is done with it. @type {Map<string, Intl.NumberFormat>} */
 const formatters = new Map();
 
 /** @param {Intl.NumberFormatOptions} [options] */
 function writing(options = {}) {
-  const key = JSON.stringify([language, options]);
-  const formatter = formatters.get(key) ?? new Intl.NumberFormat(language, options);
+  const key = JSON.stringify([locale, options]);
+  const formatter = formatters.get(key) ?? new Intl.NumberFormat(locale, options);
   formatters.set(key, formatter);
   return formatter;
 }
@@ -36,11 +36,20 @@ export function duration(ms) {
   return writing({ style: "unit", unit, unitDisplay: "short", maximumFractionDigits }).format(seconds ? ms / 1000 : ms);
 }
 
+/** Write a date as far as it is known: a day, a month or a year. @param {string} date In ISO 8601. */
+export function day(date) {
+  const [year = 0, month, day] = date.split("-").map(Number);
+  /** @type {Intl.DateTimeFormatOptions} */
+  const style = day ? { dateStyle: "long" } : month ? { year: "numeric", month: "long" } : { year: "numeric" };
+  const when = new Date(Date.UTC(year, (month ?? 1) - 1, day ?? 1));
+  return Number.isNaN(when.getTime()) ? date : new Intl.DateTimeFormat(locale, { ...style, timeZone: "UTC" }).format(when);
+}
+
 /** Write a moment: the time if it is of today, else the day. @param {string} at In ISO 8601. */
 export function moment(at) {
   const when = new Date(at);
   if (Number.isNaN(when.getTime())) return "";
   const today = when.toDateString() === new Date().toDateString();
   const style = today ? { timeStyle: "short" } : { dateStyle: "medium" };
-  return new Intl.DateTimeFormat(language, /** @type {Intl.DateTimeFormatOptions} */ (style)).format(when);
+  return new Intl.DateTimeFormat(locale, /** @type {Intl.DateTimeFormatOptions} */ (style)).format(when);
 }

@@ -3,10 +3,10 @@
 import { en } from "./en.js";
 
 /** @typedef {typeof en} Words Every language has all of it. */
-/** @typedef {"en" | "vi" | "zh"} Language */
+/** @typedef {"en" | "vi" | "zh" | "ar"} Language */
 
 /** @type {Record<Language, string>} Each in its own words. */
-export const LANGUAGES = { en: "English", vi: "Tiếng Việt", zh: "中文" };
+export const LANGUAGES = { en: "English", vi: "Tiếng Việt", zh: "中文", ar: "العربية" };
 const CHOSEN = "citewell.language";
 
 /** @type {Record<Language, () => Promise<Words>>} */
@@ -14,6 +14,7 @@ const TABLES = {
   en: async () => en,
   vi: async () => (await import("./vi.js")).vi,
   zh: async () => (await import("./zh.js")).zh,
+  ar: async () => (await import("./ar.js")).ar,
 };
 
 /** The texts, once `speak` has been called. @type {Words} */
@@ -21,12 +22,17 @@ export let words = en;
 /** @type {Language} */
 export let language = "en";
 
+/** How numbers and dates are written: digits are the same in all languages. */
+export let locale = "en";
+
 /** Speak the language that was chosen, or else the first of the browser's that there is. */
 export async function speak() {
   const wanted = [localStorage.getItem(CHOSEN) ?? "", ...navigator.languages].map((tag) => tag.slice(0, 2).toLowerCase());
   language = /** @type {Language} */ (wanted.find((tag) => tag in TABLES) ?? "en");
+  locale = language === "ar" ? "ar-u-nu-latn" : language;
   words = await TABLES[language]();
   document.documentElement.lang = language === "zh" ? "zh-Hans" : language;
+  document.documentElement.dir = language === "ar" ? "rtl" : "ltr";
 }
 
 /** Choose a language; the page is loaded anew in it. @param {Language} chosen */

@@ -6,13 +6,25 @@ const BUSY = new Set([502, 503, 504]);
 
 /**
  * Say what a problem is; where the reply was not the server's own, or none at all, nobody else says it.
- * @param {import("../api/client.js").Problem} problem
+ * @param {{code: string, message: string, status?: number}} problem
  */
-export function said({ code, message, status }) {
+export function said({ code, message, status = 0 }) {
   const { notices } = words;
   if (code === "unreachable") return notices.unreachable;
+  const known = wordsOf(code)?.[0];
+  if (known) return known;
   if (code !== "unexpected") return message || code;
   if (status === 413) return notices.tooLarge;
   if (status === 429) return notices.tooMany;
   return BUSY.has(status) ? notices.unavailable : notices.unexpected(message);
+}
+
+/** Say what can be done about a problem; nothing where nobody knows. @param {{code: string, suggestion?: string}} problem */
+export function advice({ code, suggestion }) {
+  return wordsOf(code)?.[1] ?? suggestion ?? "";
+}
+
+/** @param {string} code */
+function wordsOf(code) {
+  return Object.hasOwn(words.problems, code) ? words.problems[code] : undefined;
 }

@@ -1,8 +1,11 @@
 /** The interface in Vietnamese. */
 
 import { offline } from "./offline/vi.js";
+import { problems } from "./problems/vi.js";
 import { proof } from "./proof/vi.js";
+import { apart, reasons } from "./reasons/vi.js";
 import { run } from "./run/vi.js";
+import { selection, shelf } from "./shelf/vi.js";
 import { ways } from "./ways/vi.js";
 
 /** @type {import("./index.js").Words} */
@@ -51,7 +54,7 @@ export const vi = {
     versions: { question: "Các phiên bản của câu hỏi", answer: "Các phiên bản của câu trả lời" },
     previous: "Phiên bản trước",
     following: "Phiên bản sau",
-    pages: (count) => `${count} trang đã chọn`,
+    pages: (count) => `${count} tài liệu đã chọn`,
     passage: "Đoạn đã đánh dấu",
     ended: { answered: "Câu trả lời đã xong.", abstained: "Không tìm thấy câu trả lời.", cancelled: "Câu trả lời đã bị dừng.", failed: "Không trả lời được." },
   },
@@ -97,11 +100,9 @@ export const vi = {
     cited: (/** @type {number} */ count) => `${count} nguồn được trích dẫn`,
     alsoRead: (/** @type {number} */ count) => `đã đọc thêm ${count}`,
     onlyRead: "Đã đọc, không trích dẫn",
-    disputed: " theo một nguồn; nguồn khác nói khác",
     page: (number) => `tr. ${number}`,
     slide: (number) => `trang chiếu ${number}`,
     sheet: (name) => `trang tính ${name}`,
-    disagreements: "Các nguồn mâu thuẫn nhau",
     claims: {
       supported: (count) => `${count} khẳng định có căn cứ`,
       unverified: (count) => `${count} chưa xác minh`,
@@ -117,12 +118,15 @@ export const vi = {
     ungrounded: "Theo kiến thức riêng của mô hình, không phải từ tài liệu của bạn",
     limits: {
       failed: {
-        page: "Không tìm kiếm được trong các trang đã chọn.",
+        page: "Không tìm kiếm được trong các tài liệu đã chọn.",
         search: "Không tìm kiếm được trong thư viện của bạn.",
         web: "Không tìm kiếm được trên web.",
+        servers: "Không hỏi được một máy chủ được kết nối.",
+        noWeb: "Chưa tìm trên web: ở đây chưa thiết lập tìm kiếm trên web.",
       },
       part: (title, read, of) => `“${title}” chỉ được đọc một phần: ${read}/${of} đoạn.`,
-      unread: (count) => `${count} trang đã chọn không được đọc: không tìm thấy, hoặc không còn đủ chỗ.`,
+      unread: (count) => `${count} tài liệu đã chọn không được đọc: không tìm thấy, hoặc không còn đủ chỗ.`,
+      parts: (count, of) => `${count} trong ${of} tài liệu đã chọn chỉ được đọc một phần.`,
     },
     since: "Kể từ khi có câu trả lời này:",
     changes: {
@@ -134,6 +138,9 @@ export const vi = {
   },
   offline,
   proof,
+  reasons,
+  problems,
+  apart,
   reader: {
     label: "Tài liệu",
     text: "Nội dung tài liệu",
@@ -168,73 +175,10 @@ export const vi = {
       tiny: (count) => `${count} từ bị ẩn hoặc quá nhỏ để đọc.`,
     },
   },
-  run, ways,
-  library: {
-    label: "Thư viện", open: "Thư viện", search: "Tìm trong tiêu đề và nội dung", titles: "Tài liệu",
-    texts: "Tìm thấy trong nội dung", selected: "Đã chọn",
-    selectedCount: (count) => (count ? `Đã chọn ${count} trang` : "Chưa chọn trang nào"),
-    found: (count) => (count ? `${count} tài liệu` : "Không tìm thấy gì"),
-    searching: "Đang tìm…", loading: "Đang đọc thư viện…", more: "Xem thêm", none: "Không có tiêu đề nào chứa những từ này.",
-    noneInTexts: "Không tài liệu nào có nội dung này.", empty: "Thư viện của bạn còn trống",
-    invitation: "Hãy thêm tệp hoặc dán văn bản: câu trả lời sẽ lấy từ đó, mọi trích dẫn đều được chứng minh. Bạn cũng có thể thả tệp vào bất cứ đâu trên trang này.",
-    failed: "Không đọc được thư viện.", searchFailed: "Không tìm được trong nội dung.", done: "Xong", read: "Đọc",
-    readTitle: (title) => `Đọc ${title}`,
-    delete: "Xóa",
-    deleteTitle: (title) => `Xóa ${title}`,
-    sure: (title) => `Xóa “${title}”? Trích dẫn từ tài liệu này trong các câu trả lời cũ sẽ được đánh dấu là đã xóa.`,
-    deleted: (title) => `Đã xóa ${title}.`,
-    segments: (count) => `${count} đoạn`,
-    pages: (count) => `${count} trang`,
-    slides: (count) => `${count} trang chiếu`,
-    sheets: (count) => `${count} trang tính`,
-    updated: (when) => `cập nhật ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Văn bản",
-      ipynb: "Sổ tính", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "Thư", mbox: "Hộp thư" },
-    kinds: { web: "Trang web", selection: "Đoạn đã đánh dấu", private: "Chỉ mình bạn" },
-  },
-  uploads: {
-    label: "Tải lên", add: "Thêm tệp", paste: "Dán văn bản", title: "Tiêu đề (không bắt buộc)", text: "Văn bản",
-    addText: "Thêm văn bản", drop: "Thả tệp để thêm vào thư viện",
-    formats: "Markdown, văn bản, HTML, PDF, Word, Excel, PowerPoint hoặc OpenDocument", waiting: "Đang chờ",
-    sending: (share) => `Đang gửi, ${share}`,
-    reading: "Đang đọc…",
-    progress: (name) => `Đang gửi ${name}`,
-    unpacked: (count, refused) => `Đã giải nén, ${count} tài liệu${refused ? `, ${refused} bị từ chối` : ""}`,
-    warnings: {
-      encoding: (name) => `Tệp không cho biết bảng mã của nó. Đã đọc theo ${name}, chỉ là phỏng đoán: hãy kiểm tra dấu và ký tự đặc biệt.`,
-      recognised: (count, of) => `Chữ trên ${count} trong ${of} trang được nhận dạng từ bản quét: có thể có chữ sai.`,
-    },
-    created: (count) => `Đã thêm, ${count} đoạn`,
-    updated: (count) => `Phiên bản mới, ${count} đoạn`,
-    unchanged: (count) => `Không đổi, ${count} đoạn`,
-    refused: "Bị từ chối", unreachable: "Không kết nối được với máy chủ, hoặc máy chủ ngừng nhận tệp.",
-    unreachableSuggestion: "Hãy thử lại. Nếu vẫn lỗi, có thể tệp vượt quá dung lượng máy chủ cho phép.", folder: "Không thể thêm thư mục.",
-    folderSuggestion: "Hãy mở thư mục và chọn các tệp bên trong.", select: "Chọn", selected: "Đã chọn",
-    cancelName: (name) => `Hủy ${name}`,
-    retryName: (name) => `Thử lại ${name}`,
-    selectName: (name) => `Chọn ${name}`,
-    selectedName: (name) => `Đã chọn: ${name}`,
-    dismissName: (name) => `Bỏ qua ${name}`,
-    tellAdded: (name) => `Đã thêm ${name}.`,
-    tellRefused: (name, reason) => `${name} bị từ chối: ${reason}`,
-  },
-  selection: {
-    label: "Nguồn cho câu trả lời", add: "Thêm trang",
-    removeTitle: (title) => `Bỏ ${title}`,
-    unnamed: "Trang không có tiêu đề", gone: "Trang đã xóa", goneHint: "Trang này đã bị xóa, hoặc bạn không còn quyền đọc.",
-    passage: "Đoạn đã đánh dấu",
-    passageOf: (title) => `Đánh dấu trong ${title}`,
-    removePassage: "Bỏ đoạn đã đánh dấu", library: "Tìm trong thư viện", web: "Web", only: "Chỉ các trang này",
-    thinking: "Suy nghĩ", model: "Mô hình",
-    hints: {
-      library: "Tìm câu trả lời trong toàn bộ thư viện",
-      web: "Tìm trên web khi thư viện không có gì",
-      only: "Chỉ trả lời từ phần đã chọn, không dùng phần còn lại của thư viện hay web",
-      thinking: "Để mô hình suy nghĩ trước khi trả lời",
-      limited: "Không dùng: chỉ trả lời từ phần đã chọn",
-    },
-    full: (most) => `Chỉ chọn được tối đa ${most} trang.`,
-  },
+  run,
+  shelf,
+  selection,
+  ways,
   sessions: {
     label: "Phiên",
     workspaces: "Không gian làm việc",

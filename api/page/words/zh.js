@@ -1,8 +1,11 @@
 /** The interface in Chinese. */
 
 import { offline } from "./offline/zh.js";
+import { problems } from "./problems/zh.js";
 import { proof } from "./proof/zh.js";
+import { apart, reasons } from "./reasons/zh.js";
 import { run } from "./run/zh.js";
+import { selection, shelf } from "./shelf/zh.js";
 import { ways } from "./ways/zh.js";
 
 /** @type {import("./index.js").Words} */
@@ -51,7 +54,7 @@ export const zh = {
     versions: { question: "问题的各个版本", answer: "回答的各个版本" },
     previous: "上一版本",
     following: "下一版本",
-    pages: (count) => `${count} 个所选页面`,
+    pages: (count) => `${count} 个所选文档`,
     passage: "标记的段落",
     ended: { answered: "回答完毕。", abstained: "没有找到答案。", cancelled: "回答已停止。", failed: "回答失败。" },
   },
@@ -97,11 +100,9 @@ export const zh = {
     cited: (/** @type {number} */ count) => `引用了 ${count} 个来源`,
     alsoRead: (/** @type {number} */ count) => `另读了 ${count} 个`,
     onlyRead: "读过但未引用",
-    disputed: "，但另一来源说法不同",
     page: (number) => `第 ${number} 页`,
     slide: (number) => `第 ${number} 张幻灯片`,
     sheet: (name) => `工作表 ${name}`,
-    disagreements: "来源互相矛盾",
     claims: {
       supported: (count) => `${count} 条论断有依据`,
       unverified: (count) => `${count} 条未证实`,
@@ -117,12 +118,15 @@ export const zh = {
     ungrounded: "出自模型自身的知识，而非您的文档",
     limits: {
       failed: {
-        page: "未能在所选页面中搜索。",
+        page: "未能在所选文档中搜索。",
         search: "未能搜索您的资料库。",
         web: "未能搜索网络。",
+        servers: "未能询问一个已连接的服务器。",
+        noWeb: "没有搜索网络：这里没有设置网络搜索。",
       },
       part: (title, read, of) => `“${title}”只读了一部分：${of} 段中的 ${read} 段。`,
-      unread: (count) => `${count} 个所选页面没有读取：未找到，或已超出篇幅。`,
+      unread: (count) => `${count} 个所选文档没有读取：未找到，或已超出篇幅。`,
+      parts: (count, of) => `所选的 ${of} 个文档中有 ${count} 个只读取了一部分。`,
     },
     since: "自回答以来：",
     changes: {
@@ -134,6 +138,9 @@ export const zh = {
   },
   offline,
   proof,
+  reasons,
+  problems,
+  apart,
   reader: {
     label: "文档",
     text: "文档正文",
@@ -168,66 +175,10 @@ export const zh = {
       tiny: (count) => `有 ${count} 个词被隐藏或小得无法阅读。`,
     },
   },
-  run, ways,
-  library: {
-    label: "资料库", open: "资料库", search: "搜索标题和正文", titles: "文档", texts: "正文中的匹配", selected: "已选",
-    selectedCount: (count) => (count ? `已选 ${count} 个页面` : "未选页面"),
-    found: (count) => (count ? `${count} 份文档` : "没有找到"),
-    searching: "正在搜索…", loading: "正在读取资料库…", more: "显示更多", none: "没有标题含有这些词。", noneInTexts: "没有文档的正文提到这些内容。", empty: "资料库还是空的",
-    invitation: "添加文件或粘贴文本：回答将取自其中，每条引用都有据可查。也可以把文件拖到本页任意位置。", failed: "无法读取资料库。", searchFailed: "无法搜索正文。", done: "完成",
-    read: "阅读",
-    readTitle: (title) => `阅读“${title}”`,
-    delete: "删除",
-    deleteTitle: (title) => `删除“${title}”`,
-    sure: (title) => `删除“${title}”？旧回答中的引用会标为已删除。`,
-    deleted: (title) => `已删除“${title}”。`,
-    segments: (count) => `${count} 段`,
-    pages: (count) => `${count} 页`,
-    slides: (count) => `${count} 张幻灯片`,
-    sheets: (count) => `${count} 个工作表`,
-    updated: (when) => `更新于 ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "文本",
-      ipynb: "笔记本", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "邮件", mbox: "邮箱" },
-    kinds: { web: "网页", selection: "标记的段落", private: "仅自己可见" },
-  },
-  uploads: {
-    label: "上传", add: "添加文件", paste: "粘贴文本", title: "标题（可选）", text: "文本", addText: "添加文本", drop: "松开即可将文件添加到资料库", formats: "Markdown、文本、HTML、PDF、Word、Excel、PowerPoint 或 OpenDocument", waiting: "等待中",
-    sending: (share) => `正在发送，${share}`,
-    reading: "正在读取…",
-    progress: (name) => `正在发送 ${name}`,
-    unpacked: (count, refused) => `已解压，${count} 个文档${refused ? `，${refused} 个被拒绝` : ""}`,
-    warnings: {
-      encoding: (name) => `文件没有注明文字编码，已按 ${name} 读取，这只是猜测：请核对特殊字符。`,
-      recognised: (count, of) => `共 ${of} 页，其中 ${count} 页的文字由扫描件识别而来，可能有误。`,
-    },
-    created: (count) => `已添加，${count} 段`,
-    updated: (count) => `新版本，${count} 段`,
-    unchanged: (count) => `没有变化，${count} 段`,
-    refused: "已拒绝", unreachable: "无法连接到服务器，或服务器中止了接收。", unreachableSuggestion: "请重试。如果仍然失败，文件可能超出服务器的上限。", folder: "不能添加文件夹。",
-    folderSuggestion: "请打开文件夹，选择其中的文件。", select: "选用", selected: "已选",
-    cancelName: (name) => `取消 ${name}`,
-    retryName: (name) => `重试 ${name}`,
-    selectName: (name) => `选用 ${name}`,
-    selectedName: (name) => `已选：${name}`,
-    dismissName: (name) => `移除 ${name}`,
-    tellAdded: (name) => `已添加 ${name}。`,
-    tellRefused: (name, reason) => `${name} 被拒绝：${reason}`,
-  },
-  selection: {
-    label: "回答所依据的内容", add: "添加页面",
-    removeTitle: (title) => `移除“${title}”`,
-    unnamed: "无标题页面", gone: "已删除的页面", goneHint: "该页面已删除，或您已无权阅读。", passage: "标记的段落",
-    passageOf: (title) => `标记于“${title}”`,
-    removePassage: "移除标记的段落", library: "搜索资料库", web: "网络", only: "仅限这些页面", thinking: "思考", model: "模型",
-    hints: {
-      library: "在整个资料库中寻找答案",
-      web: "资料库中找不到时搜索网络",
-      only: "只根据所选内容回答，不用资料库其余部分和网络",
-      thinking: "让模型先思考再回答",
-      limited: "未使用：只根据所选内容回答",
-    },
-    full: (most) => `最多可选 ${most} 个页面。`,
-  },
+  run,
+  shelf,
+  selection,
+  ways,
   sessions: {
     label: "会话",
     workspaces: "工作区",

@@ -26,6 +26,7 @@ const COMMON = {
   format: "esm",
   minify: true,
   target: "es2022",
+  charset: "utf8",
   legalComments: "none",
   write: false,
   metafile: true,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { Problem } from "../../../api/page/api/client.js";
+import { Problem } from "../../../api/page/api/problem.js";
 import { askQuestion, joinRun } from "../../../api/page/api/following.js";
 import { eventsOf, golden } from "./golden.mjs";
 

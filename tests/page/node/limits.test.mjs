@@ -7,24 +7,36 @@ import { limitsOf } from "../../../api/page/views/answer_limits.js";
 import { en } from "../../../api/page/words/en.js";
 
 const step = (name, ...told) => ({ name, ms: 5, told });
-const limits = (...steps) => limitsOf(steps, en.answer.limits);
+const limits = (steps, pages = null) => limitsOf(steps, pages, en.answer.limits);
+const lines = (steps, pages) => limits(steps, pages).map(({ line }) => line);
 const failed = { type: "search_failed", kind: "web", code: "web_unavailable", message: "No reply." };
 
 test("a failed search is said once, however often it was tried", () => {
-  assert.deepEqual(limits(step("search_web", failed), step("search_web", failed)), ["The web could not be searched."]);
+  assert.deepEqual(lines([step("search_web", failed), step("search_web", failed)]), ["The web could not be searched."]);
 });
 
-test("pages that were cut are named, and those that were not read are counted", () => {
-  const whole = { document_id: "d", title: "Leave", segments: 4, of: 4 };
-  const cut = { document_id: "e", title: "Handbook", segments: 3, of: 10 };
-  const loaded = { type: "pages_loaded", used: [whole], cut: [cut], unused: ["x"] };
-  assert.deepEqual(limits(step("load_selected_pages", loaded)), [
-    "“Handbook” was read only in part: 3 of 10 segments.",
-    "1 selected page was not read: not found, or no room was left.",
+test("a web search that is not set up did not fail: it was not made", () => {
+  const missing = { ...failed, code: "web_not_configured" };
+  assert.deepEqual(lines([step("search_web", missing)]), ["The web was not searched: no web search is set up here."]);
+});
+
+const use = (title, segments) => ({ document_id: title, title, segments, of: 10 });
+
+test("documents that were cut are named, and those that were not read are counted", () => {
+  assert.deepEqual(lines([], { used: [use("Leave", 10)], cut: [use("Handbook", 3)], unused: ["x"] }), [
+    "“Handbook” was read only in part: 3 of 10 passages.",
+    "1 selected document was not read: not found, or no room was left.",
   ]);
+});
+
+test("of many that were cut, how many is said at once, and each below it", () => {
+  const cut = ["A", "B", "C"].map((title) => use(title, 2));
+  const [only] = limits([], { used: [use("D", 10)], cut, unused: [] });
+  assert.equal(only.line, "3 of the 4 selected documents were read only in part.");
+  assert.equal(only.each.length, 3);
 });
 
 test("a run that lacked nothing says nothing", () => {
   const found = { type: "sources_found", kind: "web", query: "leave", count: 3, degraded: null };
-  assert.deepEqual(limits(step("search_web", found), step("load_selected_pages", { type: "pages_loaded", used: [], cut: [], unused: [] })), []);
+  assert.deepEqual(limits([step("search_web", found)], { used: [], cut: [], unused: [] }), []);
 });

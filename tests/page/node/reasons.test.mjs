@@ -1,36 +1,40 @@
-/** The server's reasons by what they mean. */
+/** The server's reasons in the reader's language, by their codes. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { reasonOf } from "../../../api/page/text/reasons.js";
+import { sayFallback, sayReason, sayReasons } from "../../../api/page/text/reasons.js";
 
-const CASES = {
-  "it is a part of a longer source sentence": ["part"],
-  "no sentence of the cited sources says this": ["unsaid"],
-  "its source has changed since it was checked": ["outdated"],
-  "the closest source sentence has 87% of its words": ["near", "87%"],
-  "30 stands nowhere in the sources": ["nowhere", "30"],
-  "the name Anna stands nowhere in the sources": ["unnamed", "Anna"],
-  "the source says 25 days, the answer says 30 days": ["differs", "25 days", "30 days"],
-  "the source says 1,000, the answer says 2,000": ["differs", "1,000", "2,000"],
-  'the source says "does not lapse", the answer leaves that out': ["leaves", "does not lapse"],
-  'the answer says "never lapses", the source does not': ["adds", "never lapses"],
-  "another source says 2, this one 4": ["rival", "2", "4"],
-  "the answer says sold where the source says bought": ["swaps", "sold", "bought"],
-  '"It does." alone says nothing that the sources could say': ["alone", "It does."],
-  'the answer says "No", and goes on to say the opposite, as the source does': ["opposite", "No"],
-  'whether "Yes" answers the question is open': ["lead", "Yes"],
-  'it is nearly a sentence of its source: it has "may" for "will"': ["nearly", "“will” → “may”"],
-  'it is nearly a sentence of its source: it adds "so far"; it leaves out "not"': ["nearly", "+“so far”, −“not”"],
-  "it is nearly a sentence of its source: something else": ["nearly", "something else"],
-  "The judge's reply leaves it out.": ["skipped"],
-  "a model judged that the cited sentences state it": ["same"],
-};
-for (const [reason, [name, ...parts]] of Object.entries(CASES)) {
-  test(reason, () => assert.deepEqual(reasonOf(reason), { name, parts }));
+const why = (code, ...parts) => [{ code, parts, text: "in English" }];
+
+const CASES = [
+  ["It is part of a longer sentence of the source.", "part_of_sentence"],
+  ["The closest sentence of the source has 87% of its words.", "closest_sentence", 0.87],
+  ["The closest sentence of the source has 100% of its words.", "closest_sentence", 1],
+  ["“30” is nowhere in the sources.", "nowhere", "30"],
+  ["The source says “25 days”, the answer says “30 days”.", "differs", "25 days", "30 days"],
+  ["It is nearly a sentence of its source, but for this: “will” → “may”.", "nearly_quoted", "will", "may"],
+  ["It is nearly a sentence of its source, but for this: +“so far”, −“not”.", "nearly_quoted", "", "so far", "not", ""],
+  ["To prove what paragraph 2, 5 says.", "repair", 2, 5],
+  ["notes: 1,200 of its results were cut at 100,000 characters.", "results_cut", "notes", 1200, 100000],
+];
+for (const [said, code, ...parts] of CASES) {
+  test(`${code} ${parts.join(" ")}`, () => assert.equal(sayReason(why(code, ...parts)), said));
 }
 
-for (const unknown of ["", "a new reason", "stands nowhere in the sources", "the source says 25 days"]) {
-  test(`not known: ${unknown}`, () => assert.equal(reasonOf(unknown), null));
-}
+test("a code that is not known, and a reason without one, stay as the server says them", () => {
+  assert.deepEqual(sayReasons(why("as_yet_unheard_of", 3)), [{ text: "in English", known: false }]);
+  assert.deepEqual(sayReasons(why("constructor")), [{ text: "in English", known: false }]);
+  assert.deepEqual(sayReasons(undefined, ["stored long ago", ""]), [{ text: "stored long ago", known: false }]);
+  assert.deepEqual(sayReasons(why("uncited"), ["one", "another"]).map(({ text }) => text), ["one", "another"]);
+  assert.equal(sayReason([], ""), "");
+});
+
+test("a fallback says what failed and what was done instead", () => {
+  const fallback = { code: "model_unavailable", message: "Model m: no reply. Kept.", why: why("kept_by_score") };
+  assert.equal(
+    sayFallback(fallback),
+    "The model did not answer. What was found was kept by how near it is to the question. Try again in a moment, or choose another model.",
+  );
+  assert.equal(sayFallback({ code: "of_a_plugin", message: "It stood still.", suggestion: "Push." }), "It stood still. Push.");
+});

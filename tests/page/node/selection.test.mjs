@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 globalThis.localStorage = { getItem: () => null, setItem: () => undefined };
-const { Problem } = await import("../../../api/page/api/client.js");
+const { Problem } = await import("../../../api/page/api/problem.js");
 const { Selection } = await import("../../../api/page/state/selection.js");
 
 const page = (id) => ({ document_id: id, title: id.toUpperCase() });
@@ -12,7 +12,7 @@ const chosen = (selection) => selection.pages.value.map((each) => each.document_
 async function opened(...replies) {
   const saved = [];
   const client = {
-    document: async (id) => page(id),
+    documents: async ({ document_id }) => ({ documents: document_id.map(page) }),
     async changeSession(_, { page_ids }) {
       if (!replies.shift()) throw new Problem("unreachable", "");
       saved.push(page_ids);
@@ -29,10 +29,9 @@ test("a selection that can't be saved is as it was before", async () => {
   assert.deepEqual([chosen(selection), saved], [["a"], []]);
 });
 
-test("a selection that can't be saved does not undo the one that followed it", async () => {
-  const { selection, saved } = await opened(false, true);
-  const [first, second] = await Promise.allSettled([selection.add(page("b")), selection.add(page("c"))]);
-  assert.deepEqual([first.status, second.status], ["rejected", "fulfilled"]);
+test("a change that another has overtaken is saved with it, and not by itself", async () => {
+  const { selection, saved } = await opened(true, true);
+  await Promise.all([selection.add(page("b")), selection.add(page("c"))]);
   assert.deepEqual([chosen(selection), saved], [["a", "b", "c"], [["a", "b", "c"]]]);
 });
 
@@ -40,4 +39,19 @@ test("where neither can be saved, what was saved comes back", async () => {
   const { selection } = await opened(false, false);
   await Promise.allSettled([selection.add(page("b")), selection.add(page("c"))]);
   assert.deepEqual(chosen(selection), ["a"]);
+});
+
+test("more than a question may name are not ticked, and it is told", async () => {
+  const { selection } = await opened(true, true);
+  assert.equal(await selection.addAll(Array.from({ length: 999 }, (_, at) => page(`d${at}`))), true);
+  assert.equal(await selection.addAll([page("a"), page("e")]), false);
+  assert.equal(chosen(selection).length, 1000);
+  assert.equal(selection.has("e"), false);
+});
+
+test("what is gone limits nothing, and is not asked for", async () => {
+  const { selection } = await opened(true);
+  selection.client.documents = async () => ({ documents: [] });
+  await selection.check();
+  assert.deepEqual([selection.pages.value[0].gone, selection.limited, selection.fields().page_ids], [true, false, []]);
 });

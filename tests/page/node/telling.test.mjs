@@ -39,24 +39,24 @@ test("a decision, and how the question was understood", () => {
 test("selected pages: whole, in part, and those that were not read", () => {
   const page = { document_id: "d", title: "Handbook", segments: 3, of: 10 };
   const loaded = { type: "pages_loaded", used: [page, page], cut: [page], unused: ["x"] };
-  assert.equal(line(step("load_selected_pages", loaded)), "Read 3 selected pages (1 in part, 1 not found or not fitting in)");
-  assert.deepEqual(texts(step("load_selected_pages", loaded)), ["“Handbook”: 3 of 10 segments"]);
+  assert.equal(line(step("load_selected_pages", loaded)), "Read 3 selected documents (1 in part, 1 not found or not fitting in)");
+  assert.deepEqual(texts(step("load_selected_pages", loaded)), ["“Handbook”: 3 of 10 passages"]);
   const within = found({ kind: "page", count: 4 });
-  assert.deepEqual(texts(step("load_selected_pages", within, { ...loaded, cut: [] })), ["Searched within them: 4 segments found"]);
+  assert.deepEqual(texts(step("load_selected_pages", within, { ...loaded, cut: [] })), ["Searched within them: 4 passages found"]);
   assert.equal(line(step("load_selected_pages", { ...loaded, used: [], cut: [], unused: [] })), "Read the marked passage");
 });
 
 test("searches, what hindered them, and those that failed", () => {
-  assert.equal(line(step("search_segments", found())), "Searched the library: 10 segments found");
+  assert.equal(line(step("search_segments", found())), "Searched the library: 10 passages found");
   assert.deepEqual(texts(step("search_segments", found({ query: "lapse", degraded: "By words alone." }))), ["For “lapse”", "By words alone."]);
   assert.equal(line(step("search_web", found({ kind: "web", count: 1 }))), "Asked the web: 1 result");
   const failed = { type: "search_failed", kind: "web", code: "web_unavailable", message: "No answer." };
   assert.equal(line(step("search_web", failed)), "Could not ask the web");
-  assert.deepEqual(grave(step("search_web", failed)), ["No answer."]);
+  assert.deepEqual(grave(step("search_web", failed)), ["The web search did not answer. Try again in a moment."]);
   assert.ok(tell(step("search_web", failed)).failed);
   const pages = step("load_selected_pages", { ...failed, kind: "page" }, { type: "pages_loaded", used: [{}], cut: [], unused: [] });
-  assert.equal(line(pages), "Read 1 selected page");
-  assert.deepEqual(grave(pages), ["Could not search within the pages: No answer."]);
+  assert.equal(line(pages), "Read 1 selected document");
+  assert.deepEqual(grave(pages), ["Could not search within the documents: The web search did not answer. Try again in a moment."]);
 });
 
 test("what was kept is counted by round, what was left out by reason", () => {
@@ -94,10 +94,10 @@ test("writing, and what was left out of it", () => {
 test("checks, repairs and withdrawals", () => {
   const other = { ...checked("contradicted", "supported"), section_index: 1 };
   const check = step("check_claims", checked("supported", "supported"), other);
-  assert.equal(line(check), "Checked 4 claims: 3 supported, 1 contradicted");
-  assert.equal(line(step("check_claims", checked())), "No claim to check");
+  assert.equal(line(check), "Checked 4 statements: 3 supported, 1 contradicted");
+  assert.equal(line(step("check_claims", checked())), "No statement to check");
   const written = step("generate_answer", checked("unverified", "supported"), checked("supported", "supported"));
-  assert.equal(line(written, step("check_claims")), "Checked 2 claims: 2 supported", "a judge's word replaces code's");
+  assert.equal(line(written, step("check_claims")), "Checked 2 statements: 2 supported", "a judge's word replaces code's");
   assert.equal(line(check, step("check_claims", revised("Better."))), "Repaired 1 section");
   const both = [check, step("check_claims", revised("Better."), revised(""))];
   assert.deepEqual([line(...both), ...texts(...both)], ["Repaired 1 section", "Withdrew 1 section"]);
@@ -107,7 +107,7 @@ test("checks, repairs and withdrawals", () => {
 test("disagreements and fallbacks are never passed over", () => {
   const disagree = { type: "sources_disagree", segment_ids: ["a", "b"], reason: "25 or 30" };
   assert.deepEqual(grave(step("check_claims", checked("supported"), disagree)), ["Sources disagree: 25 or 30"]);
-  const fallback = { code: "model_unavailable", message: "Kept by score.", suggestion: "Ask again." };
+  const fallback = { code: "of_a_plugin", message: "Kept by score.", suggestion: "Ask again." };
   for (const name of ["decide_retrieval", "grade_segments", "rewrite_query", "check_claims", "assess_quality", "abstain", "unheard_of"]) {
     assert.deepEqual(grave(step(name, { type: "section_started", section_index: 0, fallback })), ["Kept by score. Ask again."]);
   }
@@ -137,9 +137,9 @@ test("a run is summed up in one line, from its steps or from what was stored", (
   ];
   const run = { ...newRun("r1", QUESTION), status: "finished", steps };
   run.answer = { ...run.answer, outcome: "answered", sources: [{}, {}] };
-  assert.equal(summaryOf(liveTurn(run), run), "Searched · kept 4 of 10 · checked 2 claims · repaired 1");
+  assert.equal(summaryOf(liveTurn(run), run), "Searched · kept 4 of 10 · checked 2 statements · repaired 1");
   run.answer.sections = [{ claims: claims("supported") }, { claims: null }];
-  assert.equal(summaryOf({ ...liveTurn(run), run: null }, null), "Kept 2 sources · checked 1 claim");
+  assert.equal(summaryOf({ ...liveTurn(run), run: null }, null), "Kept 2 sources · checked 1 statement");
   assert.equal(summaryOf({ ...liveTurn(run), answer: null, run: null }, null), "Ended without an answer");
 });
 

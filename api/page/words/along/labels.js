@@ -42,6 +42,18 @@ const TABLES = {
     share: "通过链接分享…",
     print: "打印",
   },
+  ar: {
+    good: "إجابة جيدة",
+    poor: "إجابة ضعيفة",
+    said: { up: "قلتَ إن هذه إجابة جيدة.", down: "قلتَ إن هذه إجابة ضعيفة.", withdrawn: "سُحب تقييمك." },
+    answer: "احفظ هذه الإجابة أو شاركها",
+    session: "احفظ الجلسة أو شاركها",
+    md: "احفظ بصيغة Markdown",
+    docx: "احفظ كملف Word",
+    html: "احفظ كتقرير بكل الأدلة",
+    share: "شارك برابط…",
+    print: "اطبع",
+  },
 };
 
 /** Give the labels in the reader's language. */

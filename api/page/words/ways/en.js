@@ -25,7 +25,7 @@ export const ways = {
       question: "Write a question",
       begin: "Begin a new session",
       search: "Search the sessions",
-      library: "Open the library",
+      library: "Show the documents",
       answer: "Go to the latest answer",
       sources: "Go to its sources",
       next: "Next citation",

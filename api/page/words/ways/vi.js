@@ -26,7 +26,7 @@ export const ways = {
       question: "Viết câu hỏi",
       begin: "Bắt đầu phiên mới",
       search: "Tìm trong các phiên",
-      library: "Mở thư viện",
+      library: "Hiện các tài liệu",
       answer: "Đến câu trả lời mới nhất",
       sources: "Đến các nguồn của câu trả lời",
       next: "Trích dẫn tiếp theo",

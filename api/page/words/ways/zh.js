@@ -26,7 +26,7 @@ export const ways = {
       question: "写问题",
       begin: "开始新会话",
       search: "搜索会话",
-      library: "打开资料库",
+      library: "显示文档",
       answer: "跳到最新的回答",
       sources: "跳到它的来源",
       next: "下一处引用",

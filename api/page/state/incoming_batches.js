@@ -1,0 +1,109 @@
+/** What is sent into the library at a time, and how: small files together, all else by itself. */
+
+import { Problem } from "../api/problem.js";
+import { sendForm } from "../api/upload.js";
+
+/** @typedef {import("../api/types.js").Job} Job */
+/** @typedef {import("./incoming_notes.js").Note} Note */
+/** `reading`: it has left, and is being read. @typedef {"waiting" | "sending" | "reading" | "added" | "refused"} State */
+/** What an item sends; nothing for one that another tab has sent.
+ * @typedef {{kind: "file", file: File, path: string, alone: boolean} | {kind: "text", title: string, text: string}
+ *   | {kind: "page", url: string} | {kind: "site", url: string}} Parcel */
+/**
+ * @typedef {object} Item
+ * @property {number} id
+ * @property {string} name
+ * @property {State} state
+ * @property {number} share How much of it has left, in [0, 1].
+ * @property {string} documentId Where it is in the library.
+ * @property {Note[]} notes What is to be said of it though it is in.
+ * @property {Problem | null} problem Why it was refused.
+ * @property {Parcel | null} parcel
+ * @property {string} jobId
+ */
+
+const BATCH_FILES = 20;
+const BATCH_BYTES = 4_000_000;
+const LOOK_MILLISECONDS = 1000; // between two looks at a site that is read
+const FOR_GOOD = new Set(["unreadable_document", "document_too_expensive", "invalid_request", "not_permitted", "request_too_large"]);
+let last = 0;
+
+/** Tell whether another try may help: the file itself is as it was. @param {Item} item */
+export function mayRetry({ state, problem }) {
+  return state === "refused" && (problem?.retryable || !FOR_GOOD.has(problem?.code ?? ""));
+}
+
+/** Make an item that waits. @param {string} name @param {Parcel | null} parcel @returns {Item} */
+export function blank(name, parcel) {
+  last += 1;
+  return { id: last, name, state: "waiting", share: 0, documentId: "", notes: [], problem: null, parcel, jobId: "" };
+}
+
+/** Take the first that wait: files together as long as they are small, all else by itself. @param {Item[]} waiting */
+export function batchOf(waiting) {
+  /** @type {Item[]} */
+  const batch = [];
+  let bytes = 0;
+  for (const item of waiting) {
+    const small = item.parcel?.kind === "file" && !item.parcel.alone;
+    if (batch.length && !small) break;
+    bytes += item.parcel?.kind === "file" ? item.parcel.file.size : 0;
+    if (batch.length && (bytes > BATCH_BYTES || batch.length >= BATCH_FILES)) break;
+    batch.push(item);
+    if (!small) break;
+  }
+  return batch;
+}
+
+/**
+ * Send a batch, and give the job that it becomes; of a page or a site, which become none, wait for the end.
+ * @param {import("./incoming.js").Incoming} incoming
+ * @param {Item[]} batch
+ * @param {AbortSignal} signal
+ * @returns {Promise<Job | null>}
+ * @throws {Problem}
+ */
+export async function sendBatch(incoming, batch, signal) {
+  const [first] = /** @type {[Item]} */ (batch);
+  const { parcel } = first;
+  if (parcel?.kind === "page") {
+    incoming.change(batch, { state: "reading" });
+    const json = { url: parcel.url };
+    incoming.end(first.id, await incoming.client.json("api/documents", { method: "POST", json, signal }));
+    return null;
+  }
+  if (parcel?.kind === "site") return await readSite(incoming, first, parcel.url, signal);
+  const form = new FormData();
+  if (parcel?.kind === "text") {
+    form.set("text", parcel.text);
+    if (parcel.title) form.set("title", parcel.title);
+  }
+  for (const { parcel: each } of batch) if (each?.kind === "file") form.append("file", each.file, each.path);
+  const alone = parcel?.kind === "text" || (parcel?.kind === "file" && parcel.alone);
+  const onSent = (/** @type {number} */ share) => incoming.change(batch, share < 1 ? { share } : { share, state: "reading" });
+  return await sendForm(incoming.client, alone ? "api/documents" : "api/jobs", form, { signal, onSent });
+}
+
+/**
+ * @param {import("./incoming.js").Incoming} incoming
+ * @param {Item} item
+ * @param {string} url
+ * @param {AbortSignal} signal
+ * @returns {Promise<null>}
+ */
+async function readSite(incoming, item, url, signal) {
+  const { client } = incoming;
+  incoming.change([item], { state: "reading" });
+  const json = { kind: "site", location: url, extent: "site" };
+  const { source_id } = await client.json("api/sources", { method: "POST", json, signal });
+  await client.send(`api/sources/${source_id}/sync`, { method: "POST", signal });
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
+    const { syncing, documents } = await client.json(`api/sources/${source_id}`, { signal });
+    if (syncing) continue;
+    if (!documents) throw new Problem("site_empty", "");
+    incoming.change([item], { state: "added", notes: [{ kind: "site", count: documents }] });
+    incoming.changed();
+    return null;
+  }
+}

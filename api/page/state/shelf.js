@@ -1,0 +1,218 @@
+/** The library as a list of any length: the rows that are wanted are read, in the order and of the kinds chosen. */
+
+import { Problem } from "../api/problem.js";
+import { Cell } from "./cell.js";
+import { MOST_TICKED } from "./selection.js";
+
+/** @typedef {import("../api/types.js").Document} Document */
+/** @typedef {import("../api/types.js").LibrarySummary} Summary */
+/** @typedef {import("../api/types.js").Source} Source */
+/** @typedef {"changed" | "title" | "name" | "type"} Sort */
+/** What is looked for, narrowed to, and how it is ordered; an empty text narrows nothing, a null folder neither.
+ * @typedef {{query: string, sort: Sort, type: string, folder: string | null, source: string, grouped: boolean}} View */
+/** A row: the head of a folder, a document, or one that is still being read.
+ * @typedef {{folder: string, documents: number} | {document: Document} | null} Row */
+/** How many rows there are; `known` once they were counted. `turn` grows with whatever makes them others.
+ * @typedef {{rows: number, total: number, known: boolean, problem: Problem | null, turn: number}} Extent */
+/** @typedef {{folder: string, documents: number, row: number}} Group */
+
+const PAGE = 100; // documents that are asked for at a time
+const MOST_AT_A_TIME = 100; // more would hold up the page while they are taken in
+export const MOST_GROUPS = 1000; // folders that are told apart
+const TEXTS = { top_k: 10, min_score: 0.3 };
+/** @type {View} */
+const ALL = { query: "", sort: "changed", type: "", folder: null, source: "", grouped: false };
+
+/** Lists, searches, deletes and brings back documents. */
+export class Shelf {
+  /**
+   * @param {import("../api/client.js").Client} client
+   * @param {() => void} changed Called when a document came or went by what was done here.
+   */
+  constructor(client, changed) {
+    this.client = client;
+    this.changed = changed;
+    /** @type {Cell<View>} */
+    this.view = new Cell(ALL);
+    /** @type {Cell<Extent>} */
+    this.extent = new Cell(/** @type {Extent} */ ({ rows: 0, total: 0, known: false, problem: null, turn: 0 }));
+    /** The whole library's types, folders and sources, to choose from. @type {Cell<Summary | null>} */
+    this.summary = new Cell(/** @type {Summary | null} */ (null));
+    /** What the texts say where something is looked for. @type {Cell<Source[]>} */
+    this.texts = new Cell(/** @type {Source[]} */ ([]));
+    /** @type {Map<number, Document[]>} The pages that were read, by their number. */
+    this.pages = new Map();
+    /** @type {Set<number>} */
+    this.asked = new Set();
+    /** @type {Group[]} */
+    this.groups = [];
+    this.turn = 0;
+  }
+
+  /** Look for, narrow or order otherwise. @param {Partial<View>} change */
+  async look(change) {
+    this.view.update((view) => ({ ...view, ...change }));
+    await this.read(false);
+  }
+
+  /** Read anew what is on show, which stays until then. */
+  async refresh() {
+    await Promise.all([this.read(true), this.summarise()]);
+  }
+
+  async summarise() {
+    try {
+      this.summary.set(await this.client.summary({ lasting: true }));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error; // the list tells what is wrong
+    }
+  }
+
+  /** What the list is asked for with. */
+  get asked_for() {
+    const { query, type, folder, source } = this.view.value;
+    return { lasting: true, q: query || null, media_type: type || null, folder, source: source || null };
+  }
+
+  /** In which order. @returns {{sort: string, order: "asc" | "desc"}} */
+  get order() {
+    const { sort, grouped } = this.view.value;
+    return grouped ? { sort: "folder", order: "asc" } : { sort, order: sort === "changed" ? "desc" : "asc" };
+  }
+
+  /** Begin again: the first page, how many there are, and where folders begin. @param {boolean} same Whether of the same view. */
+  async read(same) {
+    const turn = (this.turn += 1);
+    const { query, grouped } = this.view.value;
+    this.asked = new Set([0]);
+    if (!same) this.texts.set([]);
+    const searching = query ? this.readTexts(turn) : null;
+    try {
+      const [first, found] = await Promise.all([
+        this.client.documents({ ...this.asked_for, ...this.order, limit: PAGE, count: true }),
+        grouped ? this.client.summary(this.asked_for) : null,
+      ]);
+      if (turn !== this.turn) return;
+      const total = first.total ?? first.documents.length;
+      // What is read again page by page is shown as it was until then, so that nothing flickers.
+      if (!same) this.pages.clear();
+      this.pages.set(0, first.documents);
+      this.groups = found && found.folder_count <= MOST_GROUPS ? placed(found.folders) : [];
+      this.extent.set({ rows: total + this.groups.length, total, known: true, problem: null, turn });
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (turn === this.turn) this.extent.update((extent) => ({ ...extent, problem: error, turn }));
+    }
+    await searching;
+  }
+
+  /** @param {number} turn */
+  async readTexts(turn) {
+    try {
+      const { results } = await this.client.search(this.view.value.query, TEXTS);
+      const best = new Map(results.toReversed().map((source) => [source.document_id, source]));
+      if (turn === this.turn) this.texts.set([...best.values()].toReversed());
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error; // the names are found all the same
+    }
+  }
+
+  /** Give a row. @param {number} at @returns {Row} */
+  row(at) {
+    const group = this.groupOf(at);
+    if (group && group.row === at) return group;
+    const place = group ? at - 1 - this.groups.indexOf(group) : at;
+    const document = this.pages.get(Math.floor(place / PAGE))?.[place % PAGE];
+    return document ? { document } : null;
+  }
+
+  /** Find the folder that a row is in. @param {number} at */
+  groupOf(at) {
+    let [low, high] = [0, this.groups.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (/** @type {Group} */ (this.groups[middle]).row <= at) low = middle;
+      else high = middle - 1;
+    }
+    return this.groups[low] ?? null;
+  }
+
+  /** Read the rows of a stretch that are not there yet. @param {number} from @param {number} to Exclusive. */
+  want(from, to) {
+    const heads = this.groups.length;
+    const first = Math.floor(Math.max(0, from - heads) / PAGE);
+    const last = Math.floor(Math.max(0, to - 1) / PAGE);
+    for (let page = heads ? this.pageOf(from) : first; page <= last; page += 1) {
+      if (page * PAGE >= this.extent.value.total || this.asked.has(page)) continue;
+      this.asked.add(page);
+      void this.readPage(page, this.turn);
+    }
+  }
+
+  /** @param {number} row */
+  pageOf(row) {
+    const group = this.groupOf(row);
+    return Math.floor(Math.max(0, row - (group ? this.groups.indexOf(group) + 1 : 0)) / PAGE);
+  }
+
+  /** @param {number} page @param {number} turn */
+  async readPage(page, turn) {
+    const asked = { ...this.asked_for, ...this.order, limit: PAGE, offset: page * PAGE };
+    try {
+      const { documents } = await this.client.documents(asked);
+      if (turn !== this.turn) return;
+      this.pages.set(page, documents);
+      this.extent.update((extent) => ({ ...extent, problem: null }));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (turn !== this.turn) return;
+      this.asked.delete(page);
+      this.extent.update((extent) => ({ ...extent, problem: error }));
+    }
+  }
+
+  /**
+   * Give all documents that the view shows, or those of one of its folders; as many as can be ticked.
+   * @param {string} [folder]
+   * @returns {Promise<Document[]>}
+   * @throws {Problem}
+   */
+  async all(folder) {
+    const asked = { ...this.asked_for, ...this.order, ...(folder === undefined ? {} : { folder }), limit: MOST_AT_A_TIME };
+    /** @type {Document[]} */
+    const found = [];
+    while (found.length <= MOST_TICKED) {
+      const { documents } = await this.client.documents({ ...asked, offset: found.length });
+      found.push(...documents);
+      if (documents.length < MOST_AT_A_TIME) break;
+      await new Promise(requestAnimationFrame); // the page is drawn between two of them
+    }
+    return found;
+  }
+
+  /** Delete documents. @param {string[]} ids @returns {Promise<string[]>} Those that were. @throws {Problem} */
+  async delete(ids) {
+    const gone = await this.client.deleteDocuments(ids);
+    this.changed();
+    await this.refresh();
+    return gone;
+  }
+
+  /** Bring deleted documents back. @param {string[]} ids @returns {Promise<string[]>} Those that are. @throws {Problem} */
+  async restore(ids) {
+    const back = await this.client.restoreDocuments(ids);
+    this.changed();
+    await this.refresh();
+    return back;
+  }
+}
+
+/** Tell in which row each folder begins. @param {{folder: string, documents: number}[]} folders @returns {Group[]} */
+function placed(folders) {
+  let row = 0;
+  return folders.map(({ folder, documents }) => {
+    const group = { folder, documents, row };
+    row += 1 + documents;
+    return group;
+  });
+}

@@ -1,0 +1,30 @@
+/** What of an answer is shown apart from its text: sources that contradict each other, and what a refusal says. */
+
+/** @typedef {import("../state/sections.js").SectionView} SectionView */
+/** @typedef {import("../state/run.js").Answer} Answer */
+
+const NONE = /** @type {import("../api/types.js").Position[]} */ ([]);
+
+/** Give what each source of a disagreement says, where there are two of them. @param {import("../api/types.js").Disagreement} disagreement */
+export function positionsOf({ positions = [] }) {
+  return positions.length > 1 ? positions : NONE;
+}
+
+/** Tell whether a section does nothing but quote sources that contradict each other. @param {Pick<SectionView, "claims">} section */
+export function bothQuoted({ claims }) {
+  return claims?.length === 1 && (claims[0]?.why ?? []).some(({ code }) => code === "both_quoted");
+}
+
+/**
+ * Tell whether a section is shown apart, so that it says nothing twice: below the text, or above it as a refusal.
+ * @param {SectionView} section
+ * @param {Answer} answer
+ */
+export function isApart(section, { outcome, refusal, sections, disagreements }) {
+  if (outcome === null) return false;
+  const sides = disagreements.some((each) => positionsOf(each).length > 0);
+  if (!section.text) return sides && section.moved && section.before !== null;
+  if (refusal && outcome === "abstained") return section === sections.findLast(({ text }) => text);
+  return bothQuoted(section) && disagreements.some((each) =>
+    positionsOf(each).length > 0 && String(each.segment_ids) === String(section.sourceIds));
+}

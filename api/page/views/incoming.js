@@ -1,0 +1,186 @@
+/** Documents on their way in: one progress for all, and of each what is to be said of it. */
+
+import { fill, h } from "../dom.js";
+import { number, percent } from "../words/format.js";
+import { words } from "../words/index.js";
+import { mayRetry } from "../state/incoming_batches.js";
+import { omissionsOf, warningsOf } from "../text/omissions.js";
+import { refusalOf } from "../text/refusals.js";
+import { icon, iconButton } from "./icons.js";
+
+/** @typedef {import("../state/app.js").App} App */
+/** @typedef {import("../state/incoming.js").Incoming} Incoming */
+/** @typedef {import("../state/incoming_batches.js").Item} Item */
+/** @typedef {import("../state/incoming_notes.js").Note} Note */
+/** @typedef {import("../state/shelf.js").Shelf} Shelf */
+
+const FEW_TOLD = 3; // one by one, but for those of which there is something to say
+const MOST_TOLD = 100; // where all are wanted
+const SEEN_MS = 8000; // that what went well stays
+const MINUTE = 60;
+
+/** Make what tells of them. @param {App} app @param {Incoming} incoming @param {Shelf} shelf */
+export function incomingView(app, incoming, shelf) {
+  const { pause, resume, cancel, retry, dismiss, label } = words.shelf.incoming;
+  const count = h("p", { class: "count" });
+  const bar = h("progress", { "aria-label": words.shelf.incoming.progress });
+  const buttons = {
+    pause: h("button", { type: "button", class: "small", onclick: () => void incoming.pause(true) }, pause),
+    resume: h("button", { type: "button", class: "small", onclick: () => void incoming.pause(false) }, resume),
+    cancel: h("button", { type: "button", class: "small", onclick: () => incoming.cancelAll() }, cancel),
+    retry: h("button", { type: "button", class: "small", onclick: () => incoming.retryAll() }, icon("again"), retry),
+    dismiss: h("button", { type: "button", class: "small", onclick: () => incoming.dismissEnded() }, dismiss),
+  };
+  const list = h("ul", null);
+  const unfold = h("button", { type: "button", class: "quiet small", "aria-expanded": "false", onclick: () => {
+    unfolded = !unfolded;
+    show(incoming.progress.value);
+  } });
+  let unfolded = false;
+  const status = h("p", { class: "seen-by-readers-only", role: "status" });
+  const element = h(
+    "section",
+    { class: "incoming", "aria-label": label, hidden: true },
+    status,
+    h("div", { class: "whole" }, count, bar, h("div", { class: "doing" }, Object.values(buttons))),
+    list,
+    unfold,
+  );
+  /** @type {Map<number, ReturnType<typeof itemRow>>} */
+  let rows = new Map();
+  /** Those whose end was told. @type {Set<number>} */
+  const told = new Set();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let seen;
+
+  incoming.progress.watch(show);
+
+  /** @param {import("../state/incoming.js").Progress} progress */
+  function show(progress) {
+    const { items, done, of, paused } = progress;
+    const refused = items.filter(({ state }) => state === "refused");
+    element.hidden = !items.length;
+    const going = done < of;
+    const same = items.filter(({ notes }) => notes.some(({ kind }) => kind === "same"));
+    const text = goingText(progress, refused.length, same.length);
+    if (count.textContent !== text) count.textContent = text;
+    bar.hidden = !going;
+    bar.max = Math.max(1, of);
+    bar.value = done + items.reduce((sum, { state, share }) => sum + (state === "sending" ? share / 2 : 0), 0);
+    buttons.pause.hidden = !going || paused;
+    buttons.resume.hidden = !going || !paused;
+    buttons.cancel.hidden = !going;
+    buttons.retry.hidden = going || !refused.some((item) => mayRetry(item));
+    buttons.dismiss.hidden = going;
+    const ranked = items.toSorted((one, other) => rank(one) - rank(other));
+    const notable = ranked.filter((item) => !rank(item)).length;
+    const shown = ranked.slice(0, unfolded ? MOST_TOLD : Math.min(Math.max(notable, FEW_TOLD), MOST_TOLD));
+    rows = new Map(shown.map((item) => [item.id, rows.get(item.id) ?? itemRow(app, incoming, shelf)]));
+    for (const item of shown) rows.get(item.id)?.show(item);
+    fill(list, [...rows.values()].map((row) => row.element));
+    if (!items.length) unfolded = false;
+    unfold.hidden = !unfolded && items.length <= shown.length;
+    unfold.textContent = unfolded ? words.shelf.incoming.fewer : words.shelf.incoming.more(number(items.length - shown.length));
+    unfold.setAttribute("aria-expanded", String(unfolded));
+    if (!going) tell(items);
+    clearTimeout(seen);
+    if (!going && items.length) seen = setTimeout(leave, SEEN_MS);
+  }
+
+  /** Nobody has to put away what went well; what there is to say of others waits to be read. */
+  function leave() {
+    if (element.matches(":hover, :focus-within")) seen = setTimeout(leave, SEEN_MS);
+    else incoming.dismissEnded(true);
+  }
+
+  /** Tell once, when all have ended. @param {Item[]} items */
+  function tell(items) {
+    const news = items.filter(({ id, state }) => !told.has(id) && (state === "added" || state === "refused"));
+    if (!news.length) return;
+    for (const { id } of news) told.add(id);
+    const added = news.filter(({ problem }) => !problem).length;
+    const { tellAdded, tellRefused } = words.shelf.incoming;
+    const refusals = news.flatMap(({ name, problem }) => (problem ? [tellRefused(name, refusalOf(problem))] : []));
+    status.textContent = [added ? tellAdded(added) : "", ...refusals].filter(Boolean).join(" ");
+  }
+  return { element };
+}
+
+/** @param {import("../state/incoming.js").Progress} progress @param {number} refused @param {number} same */
+function goingText({ done, of, paused, seconds }, refused, same) {
+  const { done: ofAll, minutes, soon, paused: stopped, refused: notAdded, ended, there } = words.shelf.incoming;
+  const left = paused ? stopped : seconds === null ? "" : seconds < MINUTE ? soon : minutes(number(Math.round(seconds / MINUTE)));
+  const begins = done < of ? ofAll(number(done), number(of)) : done > refused + same ? ended(done - refused - same) : "";
+  return [begins, left, same ? there(same) : "", refused ? notAdded(refused) : ""].filter(Boolean).join(" · ");
+}
+
+/** What is to be read comes first, then what is on its way, and last what is done or waits. @param {Item} item */
+function rank({ state, notes }) {
+  if (state === "refused" || notes.length) return 0;
+  return { sending: 1, reading: 1, waiting: 2, added: 3, refused: 0 }[state];
+}
+
+/** @param {Note} note */
+function noteOf(note) {
+  const { notes } = words.shelf.incoming;
+  if (note.kind === "alike") return notes.alike(note.title);
+  if (note.kind === "site") return notes.site(note.count);
+  if (note.kind === "warning") return warningsOf(note.said).join(" ");
+  return note.kind === "left" ? omissionsOf(note.said).join(" ") : notes[note.kind];
+}
+
+/** @param {App} app @param {Incoming} incoming @param {Shelf} shelf */
+function itemRow(app, incoming, shelf) {
+  /** @type {Item | null} */
+  let shown = null;
+  const drawing = h("span", { class: "drawing" });
+  const name = h("span", { class: "name", dir: "auto" });
+  const state = h("span", { class: "muted" });
+  const why = h("p", { class: "why" });
+  const act = (/** @type {(id: number) => void} */ doing) => () => shown && doing(shown.id);
+  const replace = h("button", { type: "button", class: "small", onclick: () => void replaceTwin() }, words.shelf.incoming.replace);
+  const again = iconButton("again", "", act((id) => incoming.retry(id)));
+  const away = iconButton("close", "", act((id) => (isGoing() ? incoming.cancel(id) : incoming.dismiss(id))));
+  const element = h("li", null, drawing, h("div", { class: "what" }, name, state, why, replace), again, away);
+
+  function isGoing() {
+    return shown?.state !== "added" && shown?.state !== "refused";
+  }
+
+  /** Delete the one that has the name of this. */
+  async function replaceTwin() {
+    const twin = shown?.notes.find((note) => note.kind === "twin");
+    if (!shown || twin?.kind !== "twin") return;
+    const { id } = shown;
+    await app.attempt(async () => {
+      const gone = await shelf.delete([twin.documentId]);
+      if (!gone.length) return app.notice.set({ kind: "failed", text: words.shelf.kept(1) });
+      const undo = () => void app.attempt(() => shelf.restore(gone));
+      app.notice.set({ kind: "done", text: words.shelf.deleted(twin.title), undo });
+      await app.selection.remove(twin.documentId);
+      incoming.dismiss(id);
+    });
+  }
+
+  /** @param {Item} item */
+  function show(item) {
+    if (item === shown) return;
+    shown = item;
+    const { states, sending, cancelName, retryName, dismissName, replaceName } = words.shelf.incoming;
+    element.dataset.state = item.state;
+    name.textContent = name.title = item.name;
+    fill(drawing, icon(item.state === "added" ? "check" : item.state === "refused" ? "cross" : "upload"));
+    state.textContent = item.state === "sending" && item.share ? sending(percent(item.share)) : states[item.notes.some(({ kind }) => kind === "same") ? "same" : item.state];
+    const text = item.problem ? refusalOf(item.problem) : item.notes.map((note) => noteOf(note)).join(" ");
+    why.textContent = text;
+    why.hidden = !text;
+    again.hidden = !mayRetry(item);
+    replace.hidden = !item.notes.some(({ kind }) => kind === "twin");
+    for (const [button, label] of /** @type {const} */ ([
+      [again, retryName(item.name)],
+      [away, (isGoing() ? cancelName : dismissName)(item.name)],
+    ])) button.setAttribute("aria-label", button.title = label);
+    replace.setAttribute("aria-label", replaceName(item.name));
+  }
+  return { element, show };
+}

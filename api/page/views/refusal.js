@@ -1,0 +1,35 @@
+/** A refusal: that there is no answer, why, and what was searched for, each once. */
+
+import { h } from "../dom.js";
+import { language, words } from "../words/index.js";
+
+/** @typedef {import("../api/types.js").Refusal} Refusal */
+
+/** What is said otherwise where the library was not searched. */
+const WITHOUT_LIBRARY = /** @type {const} */ (["nothing_found", "search_failed", "nothing_relevant", "insufficient_evidence", "claims_not_supported"]);
+/** What is said of a question that nothing was searched for. */
+const UNSEARCHED = ["library_not_allowed", "library_empty"];
+
+/**
+ * Say why there is no answer and what was searched for.
+ * @param {Refusal} refusal
+ * @param {string} why As the stop reason says it.
+ * @returns {HTMLElement[]}
+ */
+export function refusalLines({ code, tried, library, written_in: languages }, why) {
+  const { refusal } = words.apart;
+  const beside = WITHOUT_LIBRARY.find((each) => each === code);
+  const reason = !library && beside ? refusal.withoutLibrary[beside] : why;
+  const searched = UNSEARCHED.includes(code) ? [] : tried.filter(Boolean);
+  const lines = [h("p", null, reason)];
+  if (searched.length) {
+    const queries = searched.map((query) => h("q", { dir: "auto" }, query));
+    lines.push(h("p", { class: "muted" }, refusal.searched, " ", queries.flatMap((query, at) => (at ? [" · ", query] : [query]))));
+  }
+  if (languages.length) {
+    const names = new Intl.DisplayNames(language, { type: "language" });
+    const named = languages.map((code) => names.of(code) ?? code);
+    lines.push(h("p", null, refusal.writtenIn(new Intl.ListFormat(language).format(named))));
+  }
+  return lines;
+}

@@ -1,0 +1,152 @@
+/** The documents beside the conversation: found, ticked, read, added and deleted. In narrow windows they are a drawer. */
+
+import { h } from "../dom.js";
+import { ROOMY } from "../state/app.js";
+import { Incoming } from "../state/incoming.js";
+import { MOST_TICKED } from "../state/selection.js";
+import { Shelf } from "../state/shelf.js";
+import { isSending } from "../state/turns.js";
+import { number } from "../words/format.js";
+import { words } from "../words/index.js";
+import { segmentOf } from "./answer_sources.js";
+import { iconButton } from "./icons.js";
+import { incomingView } from "./incoming.js";
+import { addingTools } from "./shelf_adding.js";
+import { shelfList } from "./shelf_list.js";
+import { shelfTexts } from "./shelf_texts.js";
+import { shelfTicks } from "./shelf_ticks.js";
+import { shelfTools } from "./shelf_tools.js";
+import { dropTarget } from "./upload_drop.js";
+
+/** @typedef {import("../state/app.js").App} App */
+/** @typedef {{document_id: string, title: string, tokens?: number}} Known */
+/**
+ * What can be done with documents from anywhere on the shelf.
+ * @typedef {object} Actions
+ * @property {(documents: Known[], ticked: boolean) => Promise<void>} tick
+ * @property {(folder?: string) => Promise<void>} tickAll What is on show, or a folder of it.
+ * @property {(document: Known, found?: import("../api/types.js").Source) => void} read At what was found in its text, if anything was.
+ * @property {(documents: Known[]) => Promise<void>} delete
+ */
+
+const SETTLED_MS = 300; // that the list waits for further documents before it is read anew
+
+/**
+ * Put the shelf, opened and closed by `libraryOpen`, into its place.
+ * @param {App} app
+ * @param {HTMLElement} place Where it is to stand.
+ */
+export function shelf(app, place) {
+  const documents = new Shelf(app.client, () => app.libraryChanged());
+  const incoming = new Incoming(app.client, () => {
+    app.libraryChanged();
+    settle();
+  });
+  /** @type {Actions} */
+  const actions = { tick, tickAll, read, delete: remove };
+  const list = shelfList(app, documents, actions);
+  const adding = addingTools(incoming);
+  const count = h("span", { class: "muted" });
+  const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");
+  const tools = shelfTools(documents, list);
+  const element = h(
+    "section",
+    { class: "shelf", "aria-label": words.shelf.label, onkeydown },
+    h("header", null, h("h2", null, words.shelf.label), count, adding.menu, close),
+    adding.forms,
+    incomingView(app, incoming, documents).element,
+    tools.element,
+    shelfTicks(app, documents, actions),
+    list.element,
+    shelfTexts(app, documents, actions),
+  );
+  place.append(element, dropTarget(app, incoming));
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let settling;
+
+  documents.summary.watch((summary) => {
+    count.textContent = summary ? number(summary.documents) : "";
+    count.title = summary ? words.shelf.count(summary.documents, number(summary.documents)) : "";
+  });
+  // Whoever reads alone adds and deletes nothing; whom the server takes one for is known soon.
+  app.person.watch((person) => {
+    const writes = !person?.scopes || person.scopes.includes("write");
+    element.classList.toggle("read-only", !writes);
+    if (person && writes) void incoming.adopt();
+  });
+  // Whoever asks has read why something was refused, and wants to see the answer.
+  app.conversation.turns.watch((turns) => isSending(turns.at(-1)?.run ?? null) && incoming.dismissEnded());
+  app.brought.watch((brought) => {
+    if (!brought) return;
+    app.brought.set(null);
+    app.showLibrary(); // where one sees what becomes of it
+    if ("files" in brought) incoming.addFiles(brought.files);
+    else if ("url" in brought) incoming.addAddress(brought.url, brought.site);
+    else incoming.addText(brought.title, brought.text);
+  });
+  app.libraryOpen.watch((open) => {
+    if (open) void documents.refresh();
+    else adding.close();
+    if (open && !ROOMY.matches) tools.focus();
+  });
+  app.locked.watch((locked) => !locked && app.libraryOpen.value && settle());
+  app.tabs.hear(({ kind }) => kind === "library" && settle());
+
+  function settle() {
+    clearTimeout(settling);
+    settling = setTimeout(() => void documents.refresh(), SETTLED_MS);
+  }
+
+  /** @type {Actions["tick"]} */
+  async function tick(those, ticked) {
+    await app.attempt(async () => {
+      if (!ticked) return app.selection.remove(...those.map((each) => each.document_id));
+      if (await app.selection.addAll(those)) return;
+      app.notice.set({ kind: "failed", text: words.shelf.most(number(MOST_TICKED)) });
+    });
+  }
+
+  /** @type {Actions["tickAll"]} */
+  async function tickAll(folder) {
+    await app.attempt(async () => tick(await documents.all(folder), true));
+  }
+
+  /** @type {Actions["read"]} */
+  function read({ document_id, title }, found) {
+    const citations = found ? [segmentOf(found)] : [];
+    app.read({ documentId: document_id, title, citations, at: citations.length - 1 });
+  }
+
+  /** @type {Actions["delete"]} */
+  async function remove(those) {
+    const ids = those.map((each) => each.document_id);
+    const ticked = app.selection.pages.value.filter((page) => ids.includes(page.document_id));
+    await app.attempt(async () => {
+      const gone = await documents.delete(ids);
+      if (gone.length < ids.length) app.notice.set({ kind: "failed", text: words.shelf.kept(ids.length - gone.length) });
+      if (!gone.length) return;
+      if (gone.includes(app.reading.value?.documentId ?? "")) app.reading.set(null);
+      const [only] = those;
+      const text = ids.length === 1 && only ? words.shelf.deleted(only.title) : words.shelf.deletedCount(gone.length);
+      app.notice.set({ kind: "done", text, undo: () => void undo(gone, ticked) });
+      await app.selection.remove(...gone);
+    });
+  }
+
+  /** @param {string[]} gone @param {Known[]} ticked */
+  async function undo(gone, ticked) {
+    await app.attempt(async () => {
+      const back = await documents.restore(gone);
+      if (!back.length) return app.notice.set({ kind: "failed", text: words.shelf.notUndone });
+      app.notice.set({ kind: "done", text: words.shelf.undone(back.length) });
+      await tick(ticked.filter((each) => back.includes(each.document_id)), true);
+    });
+  }
+
+  /** Escape closes a drawer. @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (event.key !== "Escape" || event.defaultPrevented || !element.closest(".shelf-drawer")) return;
+    event.preventDefault();
+    app.hideLibrary();
+  }
+}

@@ -1,0 +1,104 @@
+/** Ways to add documents: files, a folder, a web address, a text; each from the same menu. */
+
+import { h } from "../dom.js";
+import { words } from "../words/index.js";
+import { menuButton } from "./menu.js";
+
+/** @typedef {Pick<import("../state/incoming.js").Incoming, "addFiles" | "addText" | "addAddress">} Incoming */
+
+/** Make the menu, and the forms that it opens. @param {Incoming} incoming Takes what is added. */
+export function addingTools(incoming) {
+  const files = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(files) });
+  const folder = h("input", { type: "file", multiple: true, hidden: true, webkitdirectory: true, onchange: () => take(folder) });
+  const menu = menuButton(words.shelf.add, "add", () => [
+    { text: words.shelf.addFiles, icon: "upload", act: () => files.click() },
+    { text: words.shelf.addFolder, icon: "book", act: () => folder.click() },
+    { text: words.shelf.addAddress, icon: "web", act: () => address.open() },
+    { text: words.shelf.addText, icon: "edit", act: () => text.open() },
+  ]);
+  menu.classList.add("adding", "writes");
+  menu.classList.remove("quiet");
+  menu.append(h("span", null, words.shelf.add));
+  const forms = h("div", { class: "adding-forms" });
+  const address = addressForm(incoming, menu);
+  const text = textForm(incoming, menu);
+  forms.append(files, folder, address.element, text.element);
+
+  /** @param {HTMLInputElement} input */
+  function take(input) {
+    incoming.addFiles(input.files ?? []);
+    input.value = "";
+  }
+
+  return { menu, forms, close: () => [address, text].forEach((form) => form.close()) };
+}
+
+/** @param {Incoming} incoming @param {HTMLElement} opener */
+function addressForm(incoming, opener) {
+  const url = h("input", { type: "url", required: true, placeholder: words.shelf.address, "aria-label": words.shelf.address });
+  const extent = h(
+    "select",
+    { "aria-label": words.shelf.extent },
+    Object.entries(words.shelf.extents).map(([value, text]) => h("option", { value }, text)),
+  );
+  return form(opener, words.shelf.sendAddress, [url, extent], () => {
+    incoming.addAddress(url.value.trim(), extent.value === "site");
+    url.value = "";
+  });
+}
+
+/** @param {Incoming} incoming @param {HTMLElement} opener */
+function textForm(incoming, opener) {
+  const title = h("input", { type: "text", maxlength: 500, placeholder: words.shelf.title, "aria-label": words.shelf.title });
+  const text = h("textarea", { rows: 5, required: true, placeholder: words.shelf.text, "aria-label": words.shelf.text });
+  return form(opener, words.shelf.sendText, [title, text], () => {
+    incoming.addText(title.value.trim(), text.value);
+    title.value = text.value = "";
+  });
+}
+
+/**
+ * @param {HTMLElement} opener Takes the focus when the form closes.
+ * @param {string} send
+ * @param {HTMLElement[]} fields
+ * @param {() => void} sent
+ */
+function form(opener, send, fields, sent) {
+  const element = h(
+    "form",
+    { class: "adding-form", hidden: true, onsubmit, onkeydown },
+    fields,
+    h(
+      "div",
+      { class: "doing" },
+      h("button", { type: "submit", class: "primary small" }, send),
+      h("button", { type: "button", class: "small", onclick: close }, words.page.cancel),
+    ),
+  );
+
+  function open() {
+    element.hidden = false;
+    fields[0]?.focus();
+  }
+
+  function close() {
+    const focused = element.contains(document.activeElement);
+    element.hidden = true;
+    if (focused) opener.focus();
+  }
+
+  /** @param {SubmitEvent} event */
+  function onsubmit(event) {
+    event.preventDefault();
+    sent();
+    close();
+  }
+
+  /** Escape closes the form first, and then what it is in. @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    close();
+  }
+  return { element, open, close };
+}

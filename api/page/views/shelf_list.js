@@ -1,0 +1,153 @@
+/** The rows of the shelf: those in sight are there, thousands are not. One tab stop, and arrows from row to row. */
+
+import { change, h } from "../dom.js";
+import { advice, said } from "../words/problems.js";
+import { words } from "../words/index.js";
+import { shelfRow } from "./shelf_row.js";
+
+/** @typedef {import("../state/shelf.js").Shelf} Shelf */
+/** @typedef {ReturnType<typeof shelfRow>} MadeRow */
+
+const AROUND = 6; // rows that are made beyond those in sight
+const ROW_REM = 3.5; // the height of each, as shelf.css has it
+
+/**
+ * Make the list.
+ * @param {import("../state/app.js").App} app
+ * @param {Shelf} shelf
+ * @param {import("./shelf.js").Actions} actions
+ */
+export function shelfList(app, shelf, actions) {
+  /** @type {Map<number, MadeRow>} */
+  const shown = new Map();
+  /** @type {MadeRow[]} */
+  const spare = [];
+  /** The row that the focus is on, or goes to. */
+  let active = 0;
+  /** The row that was ticked last, where a stretch begins. */
+  let anchor = 0;
+  let drawing = 0;
+  const body = h("div", { class: "rows", role: "rowgroup" });
+  const grid = h("div", { class: "grid", role: "grid", "aria-label": words.shelf.list, "aria-multiselectable": "true" }, body);
+  const state = h("div", { class: "state" });
+  const status = h("p", { class: "seen-by-readers-only", role: "status" });
+  const element = h("div", { class: "shelf-list" }, status, state, grid);
+  grid.addEventListener("scroll", later, { passive: true });
+  grid.addEventListener("keydown", onkeydown);
+  new ResizeObserver(later).observe(grid);
+  shelf.view.watch(() => {
+    active = anchor = grid.scrollTop = 0;
+  });
+  shelf.extent.watch(() => {
+    tell();
+    draw();
+  });
+  app.selection.pages.watch(draw);
+
+  function later() {
+    drawing ||= requestAnimationFrame(draw);
+  }
+
+  function draw() {
+    cancelAnimationFrame(drawing);
+    drawing = 0;
+    const { rows } = shelf.extent.value;
+    const height = rowHeight();
+    body.style.height = `${rows * height}px`;
+    change(grid, { "aria-rowcount": rows });
+    active = Math.max(0, Math.min(active, rows - 1));
+    const from = Math.max(0, Math.floor(grid.scrollTop / height) - AROUND);
+    const to = Math.min(rows, Math.ceil((grid.scrollTop + grid.clientHeight) / height) + AROUND);
+    shelf.want(from, to);
+    for (const [at, row] of shown) {
+      if (at >= from && at < to) continue;
+      if (at < rows && row.element.contains(document.activeElement)) continue; // else the focus would be lost
+      row.element.remove();
+      shown.delete(at);
+      spare.push(row);
+    }
+    for (let at = from; at < to; at += 1) {
+      if (!shown.has(at)) shown.set(at, spare.pop() ?? shelfRow(actions, { ticked, onfocus }));
+    }
+    let next = body.firstChild;
+    for (const [at, row] of [...shown].sort(([one], [other]) => one - other)) {
+      row.show(at, shelf.row(at), height, at === active, (id) => app.selection.has(id));
+      if (row.element === next) next = next.nextSibling;
+      else body.insertBefore(row.element, next);
+    }
+  }
+
+  /** Say what there is instead of rows, and how many were found. */
+  function tell() {
+    const { total, known, problem } = shelf.extent.value;
+    const { query, type, folder, source } = shelf.view.value;
+    const narrowed = query || type || source || folder !== null;
+    const { loading, empty, invitation, nothing, failed } = words.shelf;
+    grid.hidden = !total;
+    state.hidden = known && total > 0 && !problem;
+    if (problem) {
+      const again = h("button", { type: "button", class: "small", onclick: () => void shelf.refresh() }, words.page.retry);
+      state.replaceChildren(h("p", null, [failed, said(problem), advice(problem)].filter(Boolean).join(" ")), again);
+    } else if (!known) state.replaceChildren(h("p", { class: "muted" }, loading));
+    else if (narrowed) state.replaceChildren(h("p", { class: "muted" }, nothing));
+    else state.replaceChildren(h("p", { class: "big" }, empty), h("p", { class: "muted" }, invitation));
+    const text = narrowed && known ? words.shelf.found(total, String(total)) : "";
+    if (status.textContent !== text) status.textContent = text;
+  }
+
+  /** Tick a row, or with Shift all from the one that was ticked before. @param {number} at @param {boolean} on @param {boolean} stretch */
+  function ticked(at, on, stretch) {
+    const [from, to] = stretch ? [Math.min(at, anchor), Math.max(at, anchor)] : [at, at];
+    const those = [];
+    for (let each = from; each <= to; each += 1) {
+      const row = shelf.row(each);
+      if (row && "document" in row) those.push(row.document);
+    }
+    anchor = at;
+    void actions.tick(those, on).then(draw);
+  }
+
+  /** @param {number} at */
+  function onfocus(at) {
+    if (at === active) return;
+    shown.get(active)?.activate(false);
+    active = at;
+    shown.get(at)?.activate(true);
+  }
+
+  /** Move the focus to a row, into sight. @param {number} at @returns {boolean} Whether there is any. */
+  function go(at) {
+    const { rows } = shelf.extent.value;
+    if (!rows) return false;
+    const height = rowHeight();
+    const to = Math.max(0, Math.min(at, rows - 1));
+    if (to * height < grid.scrollTop) grid.scrollTop = to * height;
+    else if ((to + 1) * height > grid.scrollTop + grid.clientHeight) grid.scrollTop = (to + 1) * height - grid.clientHeight;
+    shown.get(active)?.activate(false);
+    active = to;
+    draw();
+    shown.get(to)?.element.focus({ preventScroll: true });
+    return true;
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    const at = [...shown].find(([, row]) => row.element.contains(/** @type {Node} */ (event.target)))?.[0];
+    if (at === undefined || event.altKey) return;
+    const page = Math.max(1, Math.floor(grid.clientHeight / rowHeight()) - 1);
+    const last = shelf.extent.value.rows - 1;
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: last }[event.key];
+    const row = shown.get(at);
+    if (event.key === "ArrowUp" && at === 0) element.dispatchEvent(new CustomEvent("leave", { bubbles: true }));
+    else if (to !== undefined) go(to);
+    else if (event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey)) void actions.tickAll();
+    else if (!row?.press(event)) return;
+    event.preventDefault();
+  }
+
+  return { element, /** Move the focus into the list. */ enter: () => go(active) };
+}
+
+function rowHeight() {
+  return ROW_REM * parseFloat(getComputedStyle(document.documentElement).fontSize);
+}

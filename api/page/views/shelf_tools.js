@@ -1,0 +1,104 @@
+/** What the list of documents is found, sorted, narrowed and grouped by. */
+
+import { change, fill, h } from "../dom.js";
+import { MOST_GROUPS } from "../state/shelf.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../state/shelf.js").Shelf} Shelf */
+
+const TYPING_MS = 200; // that a search waits for the next letter
+
+/**
+ * Make the field and the choices.
+ * @param {Shelf} shelf
+ * @param {{element: HTMLElement, enter: () => boolean}} list What the arrow down leads into.
+ */
+export function shelfTools(shelf, list) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
+  const search = h(
+    "input",
+    { type: "search", "aria-label": words.shelf.search, placeholder: words.shelf.search, oninput, onkeydown },
+  );
+  const sorts = /** @type {[import("../state/shelf.js").Sort, string][]} */ (Object.entries(words.shelf.sorts));
+  const sort = choice(words.shelf.sort, (value) => ({ sort: /** @type {import("../state/shelf.js").Sort} */ (value) }));
+  fill(sort.select, sorts.map(([value, text]) => h("option", { value }, text)));
+  const type = choice(words.shelf.type, (value) => ({ type: value }));
+  // An empty folder is one too: files that are in none.
+  const folder = choice(words.shelf.folder, (value) => ({ folder: value ? value.slice(1) : null }));
+  const source = choice(words.shelf.source, (value) => ({ source: value }));
+  const group = h("input", { type: "checkbox", onchange: () => void shelf.look({ grouped: group.checked }) });
+  const grouping = h("label", { class: "check" }, group, words.shelf.group);
+  const filters = h(
+    "details",
+    { class: "filters" },
+    h("summary", null, icon("only"), words.shelf.filters),
+    h("div", { class: "choosing" }, sort.element, type.element, folder.element, source.element, grouping),
+  );
+  const element = h("div", { class: "shelf-tools" }, h("div", { class: "field" }, icon("search"), search), filters);
+  list.element.addEventListener("leave", () => search.focus());
+
+  shelf.summary.watch((summary) => {
+    if (!summary) return;
+    const { types, folders, folder_count, sources } = summary;
+    type.offer(words.shelf.types, types.map(({ media_type, documents }) => [media_type, formatOf(media_type), documents]));
+    folder.offer(words.shelf.folders, folders.map((each) => [`/${each.folder}`, each.folder || words.shelf.noFolder, each.documents]));
+    source.offer(words.shelf.sources, sources.map((each) => [each.source_id, nameOf(each), each.documents]));
+    grouping.hidden = folder_count < 2;
+    group.disabled = folder_count > MOST_GROUPS;
+    change(grouping, { title: group.disabled ? words.shelf.tooManyFolders : null });
+  });
+  shelf.view.watch((view) => {
+    sort.select.disabled = view.grouped;
+    filters.classList.toggle("narrowed", Boolean(view.type || view.source || view.grouped || view.folder !== null));
+  });
+
+  /** @param {string} label @param {(value: string) => Partial<import("../state/shelf.js").View>} chosen */
+  function choice(label, chosen) {
+    const select = h("select", { "aria-label": label, onchange: () => void shelf.look(chosen(select.value)) });
+    const whole = h("label", null, h("span", null, label), select);
+    return {
+      element: whole,
+      select,
+      /** Offer all, and those there are. @param {string} all @param {[string, string, number][]} options */
+      offer(all, options) {
+        const chosenBefore = select.value;
+        whole.hidden = options.length < 2 && !chosenBefore;
+        fill(
+          select,
+          h("option", { value: "" }, all),
+          options.map(([value, text, count]) => h("option", { value, dir: "auto" }, `${text} (${count})`)),
+        );
+        select.value = options.some(([value]) => value === chosenBefore) ? chosenBefore : "";
+        if (select.value !== chosenBefore) void shelf.look(chosen(""));
+      },
+    };
+  }
+
+  function oninput() {
+    clearTimeout(typing);
+    typing = setTimeout(() => void shelf.look({ query: search.value.trim() }), TYPING_MS);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (event.key === "Escape" && search.value) return event.stopPropagation(); // it clears the field
+    if (event.key !== "ArrowDown" || !list.enter()) return;
+    event.preventDefault();
+  }
+
+  return { element, focus: () => search.focus() };
+}
+
+/** @param {string} mediaType */
+function formatOf(mediaType) {
+  return Object.entries(words.shelf.formats).find(([name]) => mediaType.includes(name))?.[1] ?? mediaType;
+}
+
+/** @param {{kind: string, location: string}} source */
+function nameOf({ kind, location }) {
+  const kinds = /** @type {Record<string, string>} */ (words.shelf.kinds);
+  const place = location.replace(/^\w+:\/\//, "").replace(/\/+$/, "");
+  return `${kinds[kind] ?? kind}: ${kind === "folder" ? place.slice(place.lastIndexOf("/") + 1) : place}`;
+}

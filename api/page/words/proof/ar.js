@@ -1,0 +1,39 @@
+/** What proves a claim, in Arabic. */
+
+/** @type {import("../index.js").Words["proof"]} */
+export const proof = {
+  verdicts: { supported: "ثابت", unverified: "غير متحقق منه", contradicted: "مناقَض", unsupported: "بلا سند" },
+  means: {
+    supported: "يقول المصدر ما تقوله هذه الجملة.",
+    unverified: "في المصدر هذه الكلمات، لكن الكلمات وحدها لا تثبت أن المعنى واحد. اقرأ الاقتباس واحكم بنفسك.",
+    contradicted: "يقول المصدر غير ما تقوله هذه الجملة.",
+    unsupported: "لا يرد في مصادرها إلا القليل مما تقوله هذه الجملة.",
+  },
+  fresh: { moved: "انتقل", changed: "تغيّر", deleted: "حُذف", withheld: "محجوب" },
+  since: {
+    moved: "الاقتباس الآن في موضع آخر من المستند غير موضعه عند الإجابة.",
+    changed: "تغيّر المستند منذ ذلك: لم يعد الاقتباس فيه.",
+    deleted: "المستند لم يعد موجودًا: حُذف أو انتهت مدته أو لم يعد لك حق قراءته. الاقتباس هو ما كان فيه.",
+    withheld: "لم يعد لك حق قراءة هذا المستند، لذلك حُجب ما يستشهد به.",
+  },
+  kinds: { page: "مستند مختار", search: "المكتبة", web: "الويب" },
+  origins: { cited: "استشهدت به الإجابة", matched: "وُجد بالمطابقة، ولم تستشهد به الإجابة نفسها" },
+  compared: "حُكم بمقارنة النصين.",
+  judged: (model, right, of) => `حكم به النموذج ${model}، وقد أصاب في ${right} من ${of} عبارات اختباره بهذه اللغة.`,
+  marker: (number, title, verdict) => `المصدر ${number}، ${title}: ${verdict}`,
+  label: (number) => `الإثبات من المصدر ${number}`,
+  badge: (verdict) => `${verdict}. لماذا؟`,
+  fault: (verdict, count) => (count === 1 ? `${verdict}:` : `${verdict}، ${count} مرات:`),
+  page: (number) => `صفحة ${number}`,
+  read: "اقرأ في المستند",
+  original: "افتح الأصل",
+  checking: "يجري التحقق من هذا في المصادر…",
+  revised: "عُدّل بعد التحقق",
+  withdrawn: "سُحب بعد التحقق: لم يثبت منه شيء في مصادره.",
+  moved: "مذكور أدناه، مع المصدر الذي يناقضه.",
+  said: "ما كان قد قاله",
+  removed: {
+    image: "حُذفت صورة لأنها ليست في أي مصدر:",
+    link: "حُذف رابط لأنه ليس في أي مصدر:",
+  },
+};
