@@ -163,7 +163,12 @@ async def shared_database_url(postgres: EmbeddedServer, template: str) -> AsyncI
 def settings(database_url: str, tmp_path: Path) -> Settings:
     """The settings of a deployment over the test's own database, untouched by any .env."""
     return Settings(
-        **NO_FILE, database_url=SecretStr(database_url), data_dir=tmp_path / "data", pool_size=4, runs=QUICKLY
+        **NO_FILE,
+        database_url=SecretStr(database_url),
+        data_dir=tmp_path / "data",
+        pool_size=4,
+        pool_timeout_seconds=10,  # on however busy a machine
+        runs=QUICKLY,
     )
 
 

@@ -70,7 +70,8 @@ async def shared_client(
     async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
         await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     url = SecretStr(postgres.url(name))
-    settings = Settings(_env_file=None, database_url=url, data_dir=tmp_path_factory.mktemp("shared"), pool_size=4)
+    folder = tmp_path_factory.mktemp("shared")
+    settings = Settings(_env_file=None, database_url=url, data_dir=folder, pool_size=4, pool_timeout_seconds=10)
     async with open_citewell(settings) as opened:
         for document in LIBRARY:
             await opened.library.ingestor.ingest(Identity(), document)

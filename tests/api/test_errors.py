@@ -179,7 +179,7 @@ async def test_an_exhausted_pool_is_busy_and_says_when_to_try_again(
     settings: Settings, citewell: Citewell, caplog: pytest.LogCaptureFixture
 ) -> None:
     """300 askers at once were told that the database could not be reached, though it was well."""
-    tight = settings.model_copy(update={"pool_size": 2, "pool_timeout_seconds": 1.0})
+    tight = settings.model_copy(update={"pool_size": 2, "pool_timeout_seconds": 2.0})
     async with open_citewell(tight) as opened, client_of(create_app(tight, citewell=opened)) as client:
         session_id = await new_session(client)
         async with opened.library.database.connection(), opened.library.database.connection():

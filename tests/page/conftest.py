@@ -58,7 +58,7 @@ async def chromium_page(browser: Browser, request: pytest.FixtureRequest, tmp_pa
 def module_settings(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """The settings of a deployment that all tests of a module visit: each keeps to sessions of its own."""
     url, folder = SecretStr(shared_database_url), tmp_path_factory.mktemp("site")
-    return Settings(**NO_FILE, database_url=url, data_dir=folder, pool_size=4, runs=QUICKLY)
+    return Settings(**NO_FILE, database_url=url, data_dir=folder, pool_size=4, pool_timeout_seconds=10, runs=QUICKLY)
 
 
 @pytest.fixture(scope="module")

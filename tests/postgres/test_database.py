@@ -112,7 +112,7 @@ async def test_a_server_that_cannot_be_reached(url: str, error: type[Exception])
 async def test_a_database_whose_connections_are_all_in_use_is_busy_and_not_unavailable(database_url: str) -> None:
     """Askers who came in hundreds were told that the database could not be reached, though it was well."""
     async with (
-        open_database(over(database_url, pool_size=2, pool_timeout_seconds=0.2)) as database,
+        open_database(over(database_url, pool_size=2, pool_timeout_seconds=2)) as database,
         database.connection(),
     ):
         async with database.connection():

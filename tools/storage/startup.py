@@ -16,7 +16,7 @@ from graph.errors import ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
 from tools.runs.tasks import cancel_and_wait
 from tools.settings import Settings
-from tools.storage.database import CONNECTING, Connection, Database, Pool, has_vectors
+from tools.storage.database import CONNECTING, Connection, Database, Pool, database_errors, has_vectors
 from tools.storage.supervision import DiskRoom, keep_running
 from tools.storage.tenants import ensure_workspace
 
@@ -55,6 +55,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             kwargs={"autocommit": True, **CONNECTING},
         )
         async with pool:
+            await _filled(pool)
             yield Database(url, pool, vectors, room)
 
 
@@ -65,6 +66,12 @@ async def migrate(settings: Settings) -> list[str]:
     """
     async with _located(settings) as (url, _):
         return await _migrate(url)
+
+
+async def _filled(pool: Pool) -> None:
+    """Wait for the first connection, so that no request of a process that has just begun waits for it in vain."""
+    with database_errors():
+        await pool.wait(CONNECTING["connect_timeout"])
 
 
 @asynccontextmanager
