@@ -160,7 +160,7 @@ def mount_routes(app: FastAPI) -> None:
         opening_router_,
         *others,
     ):
-        # include_router would analyse each of the routes again, at 80 ms of CPU, to the same end: none has a prefix here.
+        # include_router would analyse each route again, at 80 ms of CPU, to the same end: none has a prefix here.
         app.routes.extend(router.routes)
     mount_mcp(app)
     mount_plugins(app)
