@@ -21,7 +21,7 @@ export function feedbackButtons(app) {
   async function ask() {
     if (given?.rating !== "down" && !(await say(rating("down")))) return;
     const loaded = await wanted(app, () => import("./feedback_sheet.js"), () => poor.click());
-    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, given, poor, say);
+    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, given, say);
   }
 
   /** @param {"up" | "down"} value @returns {Omit<Feedback, "changed_at">} */
