@@ -27,7 +27,6 @@ export class Incoming {
     this.changed = changed;
     /** @type {Map<number, Item>} */
     this.items = new Map();
-    /** @type {Cell<Progress>} */
     this.progress = new Cell(/** @type {Progress} */ ({ items: [], done: 0, of: 0, paused: false, seconds: null }));
     /** What stops each item that is on its way. @type {Map<number, AbortController>} */
     this.leaving = new Map();

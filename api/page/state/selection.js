@@ -25,11 +25,8 @@ export class Selection {
   /** @param {import("../api/client.js").Client} client */
   constructor(client) {
     this.client = client;
-    /** @type {Cell<SelectedPage[]>} */
     this.pages = new Cell(/** @type {SelectedPage[]} */ ([]));
-    /** @type {Cell<Passage | null>} */
     this.passage = new Cell(/** @type {Passage | null} */ (null));
-    /** @type {Cell<Options>} */
     this.options = new Cell(kept());
     this.options.watch((options) => localStorage.setItem(KEPT, JSON.stringify(options)));
     /** Whether a search outside of the library is set up, as far as it is known. */
@@ -171,7 +168,7 @@ export class Selection {
 
   /**
    * Give the fields that a question is asked with.
-   * @returns {import("../api/types.js").Ask}
+   * @returns {import("../api/types.js").NewRun}
    */
   fields() {
     const { web, model, thinking } = this.options.value;

@@ -32,13 +32,11 @@ export class Shelf {
   constructor(client, changed) {
     this.client = client;
     this.changed = changed;
-    /** @type {Cell<View>} */
     this.view = new Cell(ALL);
-    /** @type {Cell<Extent>} */
     this.extent = new Cell(/** @type {Extent} */ ({ rows: 0, total: 0, known: false, problem: null, turn: 0 }));
-    /** The whole library's types, folders and sources, to choose from. @type {Cell<Summary | null>} */
+    /** The whole library's types, folders and sources, to choose from. */
     this.summary = new Cell(/** @type {Summary | null} */ (null));
-    /** What the texts say where something is looked for. @type {Cell<Source[]>} */
+    /** What the texts say where something is looked for. */
     this.texts = new Cell(/** @type {Source[]} */ ([]));
     /** @type {Map<number, Document[]>} The pages that were read, by their number. */
     this.pages = new Map();

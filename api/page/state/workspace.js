@@ -12,7 +12,6 @@ export class Workspaces {
   /** @param {import("../api/client.js").Client} client */
   constructor(client) {
     this.client = client;
-    /** @type {Cell<Known>} */
     this.known = new Cell(/** @type {Known} */ ({ names: [], current: "" }));
     client.workspace = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN) ?? "";
   }

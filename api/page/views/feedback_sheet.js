@@ -10,12 +10,13 @@ const SHOWN = 160; // characters of a claim
 const WHOLE = "";
 
 /** @typedef {import("../api/types.js").Feedback} Feedback */
+/** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
 
 /**
  * Open the sheet.
  * @param {import("../state/run.js").Answer} answer
  * @param {Feedback | null} given What was said before.
- * @param {(feedback: Omit<Feedback, "changed_at"> | null) => Promise<boolean>} say Nothing withdraws it.
+ * @param {(feedback: NewFeedback | null) => Promise<boolean>} say Nothing withdraws it.
  */
 export function feedbackSheet(answer, given, say) {
   const said = along().feedback;
@@ -58,16 +59,15 @@ export function feedbackSheet(answer, given, say) {
   function send(event) {
     event.preventDefault();
     const chosen = claims[claim.value === WHOLE ? -1 : Number(claim.value)];
-    const reason = new FormData(form).get("reason");
     void done({
       rating: "down",
-      reason_code: typeof reason === "string" ? reason : null,
+      reason_code: /** @type {Feedback["reason_code"]} */ (new FormData(form).get("reason")),
       text: text.value.trim() || null,
       claim: chosen ? { section_index: chosen.section_index, start: chosen.start, end: chosen.end } : null,
     });
   }
 
-  /** @param {Omit<Feedback, "changed_at"> | null} feedback */
+  /** @param {NewFeedback | null} feedback */
   async function done(feedback) {
     if (await say(feedback)) dialog.close();
   }

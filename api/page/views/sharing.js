@@ -8,8 +8,8 @@ import { openDialog } from "./dialog.js";
 import { icon, iconButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
-/** @typedef {"workspace" | "link"} Audience */
-/** @typedef {{share_id: string, message_id: string | null, audience: Audience, expires_at: string}} Share */
+/** @typedef {import("../api/types.js").Share} Share */
+/** @typedef {import("../api/types.js").ShareList} ShareList */
 
 const USUAL_SECONDS = 604_800;
 
@@ -44,7 +44,7 @@ export function share(app, sessionId, answerId) {
     show(shares);
   }
 
-  /** @param {Audience[]} audiences @param {number} longest */
+  /** @param {ShareList["audiences"]} audiences @param {number} longest */
   function offer(audiences, longest) {
     if (!audiences.length) return fill(result, h("p", null, said.off));
     if (!form.hidden) return;
