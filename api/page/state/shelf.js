@@ -1,6 +1,6 @@
 /** The library as a list of any length: the rows that are wanted are read, in the order and of the kinds chosen. */
 
-import { Problem } from "../api/problem.js";
+import { orNull, Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 import { MOST_TICKED } from "./selection.js";
 
@@ -59,11 +59,8 @@ export class Shelf {
   }
 
   async summarise() {
-    try {
-      this.summary.set(await this.client.summary({ lasting: true }));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error; // the list tells what is wrong
-    }
+    const summary = await orNull(this.client.summary({ lasting: true })); // the list tells what is wrong
+    if (summary) this.summary.set(summary);
   }
 
   /** What the list is asked for with. */
@@ -106,13 +103,10 @@ export class Shelf {
 
   /** @param {number} turn */
   async readTexts(turn) {
-    try {
-      const { results } = await this.client.search(this.view.value.query, TEXTS);
-      const best = new Map(results.toReversed().map((source) => [source.document_id, source]));
-      if (turn === this.turn) this.texts.set([...best.values()].toReversed());
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error; // the names are found all the same
-    }
+    const found = await orNull(this.client.search(this.view.value.query, TEXTS)); // names are found without it
+    if (!found || turn !== this.turn) return;
+    const best = new Map(found.results.toReversed().map((source) => [source.document_id, source]));
+    this.texts.set([...best.values()].toReversed());
   }
 
   /** Give a row. @param {number} at @returns {Row} */
