@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -36,8 +37,21 @@ def wire_types() -> str:
     ]
     told = _reached([operation["responses"] for operation in operations], schemas)
     sent = _reached([operation.get("requestBody", {}) for operation in operations], schemas)
-    types = (_declaration(name, schemas[name], is_sent=name not in told) for name in sorted(told | sent))
-    return "\n".join([HEAD, *types]).replace(" \n", "\n")
+    types = {name: _type(schemas[name], is_sent=name not in told) for name in sorted(told | sent)}
+    called = _short_names(types)
+    declarations = {
+        called[name]: f"{_comment(schemas[name].get('description', ''), '')}export type {called[name]} = {typed};\n"
+        for name, typed in types.items()
+    }
+    written = "\n".join([HEAD, *(declarations[name] for name in sorted(declarations))])
+    return re.sub(r"\w+__\w+", lambda found: called.get(found[0], found[0]), written).replace(" \n", "\n")
+
+
+def _short_names(types: Mapping[str, str]) -> dict[str, str]:
+    """Name what the description names with its module by its own name, where that is the name of nothing else."""
+    known = dict(types)
+    ends = {name: name.rsplit("__", 1)[-1] for name in types}
+    return {name: end if known.setdefault(end, types[name]) == types[name] else name for name, end in ends.items()}
 
 
 def _reached(part: Any, schemas: Schema) -> set[str]:
@@ -61,11 +75,6 @@ def _references(part: Any) -> Iterator[str]:
         return
     for each in part:
         yield from _references(each)
-
-
-def _declaration(name: str, schema: Schema, *, is_sent: bool) -> str:
-    said = _comment(schema.get("description", ""), "")
-    return f"{said}export type {name} = {_type(schema, is_sent=is_sent)};\n"
 
 
 def _type(schema: Schema, indent: str = "", *, is_sent: bool = False) -> str:

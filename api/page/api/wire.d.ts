@@ -93,7 +93,7 @@ export type Citation = {
   sheet?: string;
   cell?: string;
   freshness?: "fresh" | "moved" | "changed" | "deleted" | "withheld";
-  now?: graph__evidence__Place;
+  now?: Place;
 };
 
 /** A slice of the canonical text that a quote hangs on, such as the term that it defines. */
@@ -612,8 +612,8 @@ export type Message = {
   answer: string;
   sections: Section[];
   citations: Citation[];
-  sources: graph__evidence__Source[];
-  nearest?: graph__evidence__Source[];
+  sources: Source[];
+  nearest?: Source[];
   family?: "extractive" | "llm";
   claims?: SectionClaim[];
   assessment?: Assessment;
@@ -785,6 +785,15 @@ export type PagesRead = {
   used: PageUse[];
   cut: PageUse[];
   unused: string[];
+};
+
+/** The location of a quote in the current text. `segment_id` is the segment in which it begins. */
+export type Place = {
+  segment_id: string;
+  segment_index: number;
+  page_idx: number | null;
+  start: number;
+  end: number;
 };
 
 /**
@@ -1062,7 +1071,7 @@ export type SearchFailed = {
 export type SearchResults = {
   query: string;
   degraded: string | null;
-  results: graph__evidence__Source[];
+  results: Source[];
 };
 
 /**
@@ -1237,8 +1246,8 @@ export type SessionMessage = {
   family?: "extractive" | "llm" | null;
   sections: Section[];
   citations: Citation[];
-  sources: graph__evidence__Source[];
-  nearest: graph__evidence__Source[];
+  sources: Source[];
+  nearest: Source[];
   claims: SectionClaim[];
   assessment?: Assessment | null;
   disagreements: Disagreement[];
@@ -1537,41 +1546,6 @@ export type Workspace = {
 export type Workspaces = {
   workspaces: Workspace[];
   current: string;
-};
-
-/** The location of a quote in the current text. `segment_id` is the segment in which it begins. */
-export type graph__evidence__Place = {
-  segment_id: string;
-  segment_index: number;
-  page_idx: number | null;
-  start: number;
-  end: number;
-};
-
-/**
- * A segment kept for one answer, as clients see it. `index` is 1-based; `excerpt` at most 500 characters. One of a
- * presentation has its `slide`, counting from 0, one of a workbook the name of its `sheet`.
- */
-export type graph__evidence__Source = {
-  index: number;
-  segment_id: string;
-  document_id: string;
-  segment_index: number;
-  page_idx: number | null;
-  title: string;
-  heading: string;
-  kind: "page" | "search" | "web";
-  source_type: string;
-  slug: string | null;
-  space: Space | null;
-  url: string | null;
-  score: number;
-  excerpt: string;
-  start: number;
-  end: number;
-  metadata: Record<string, unknown>;
-  slide?: number;
-  sheet?: string;
 };
 
 /**
