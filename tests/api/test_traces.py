@@ -132,7 +132,9 @@ async def test_statements_stand_below_the_work_that_makes_them(settings: Setting
     assert "retrieval library" in {parent_of(span, found) for span in statements}
     # The events of all runs are committed together, by a task that belongs to none of them.
     assert not [span for span in statements if "WITH mine AS" in attributes(span)["db.statement"]]
-    assert all(span.parent for span in statements)
+    # Nor does a connection that the pool sets up belong to whoever happens to ask meanwhile.
+    of_runs = [span for span in statements if "set_config('jit'" not in attributes(span)["db.statement"]]
+    assert all(span.parent for span in of_runs)
 
 
 async def test_a_model_call_tells_its_tokens(

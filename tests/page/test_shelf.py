@@ -8,6 +8,7 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
 
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import Locator, Page, Request, Route, expect
@@ -316,10 +317,13 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
 async def test_all_and_one_are_paused_cancelled_and_taken_up_again(
     chromium_page: Visits, extractive_site: Site
 ) -> None:
-    jobs = extractive_site.citewell.library.jobs
-    wired = [WiredDocument.of(NewDocument(name=f"early {n}.md", data=f"Early bird {n}.".encode())) for n in range(1, 7)]
+    jobs, worker = extractive_site.citewell.library.jobs, extractive_site.citewell.library.job_worker
+    texts = [f"Early bird {n} of {uuid4()}.".encode() for n in range(1, 7)]
+    wired = [WiredDocument.of(NewDocument(name=f"early {n}.md", data=text)) for n, text in enumerate(texts, start=1)]
+    await worker.close()  # six short files may be read before a pause comes
     job_id = await jobs.submit(Identity(), wired)
     await jobs.pause(Identity(), job_id)
+    worker.start()
     page = await chromium_page(extractive_site.url)
     await expect(incoming(page)).to_contain_text(re.compile(r"\d of 6 · Paused"))  # what was begun elsewhere
     await incoming(page).get_by_role("button", name="Go on").click()

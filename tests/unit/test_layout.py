@@ -40,6 +40,12 @@ def test_the_service_starts_without_the_sdk_of_the_model_context_protocol() -> N
     assert [name for name in loaded if name.partition(".")[0] in {"mcp", "mcp_types"}] == []
 
 
+def test_commands_that_read_the_database_go_without_langgraph() -> None:
+    loaded = _modules_after("import cli.main, tools.library.catalogue, tools.originals.originals")
+    assert "tools.retrieval.scope" in loaded
+    assert [name for name in loaded if name.partition(".")[0] in {"langgraph", "langchain_core", "langsmith"}] == []
+
+
 def test_every_folder_of_code_is_a_package_of_the_wheel() -> None:
     folders = {path.parent.relative_to(ROOT).parts[0] for path in ROOT.glob("*/__init__.py")}
     assert folders == set(PACKAGES)

@@ -23,6 +23,13 @@ def test_the_one_endpoint_answers_for_a_name_that_nobody_knows() -> None:
     assert family.fallback == {
         "code": "unknown_model",
         "message": "No model is named 'glm-4.7-flash'; 'glm-4-flash' answers.",
+        "why": [
+            {
+                "code": "other_model",
+                "parts": ["glm-4.7-flash", "glm-4-flash"],
+                "text": "No model is named 'glm-4.7-flash'; 'glm-4-flash' answers.",
+            }
+        ],
     }
 
 
@@ -52,10 +59,9 @@ def test_a_known_name_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize("name", ["glm-4-flash", "extractive"])
 def test_thinking_is_left_out_where_a_model_can_not(name: str) -> None:
     family = configured_families(deployment(GLM))(name, thinking=True)
-    assert (family.model, family.fallback) == (
-        name,
-        {"code": "no_thinking_model", "message": f"{name!r} has no thinking model; it only writes."},
-    )
+    told = f"{name!r} has no thinking model; it only writes."
+    why = [{"code": "no_thinking", "parts": [name], "text": told}]
+    assert (family.model, family.fallback) == (name, {"code": "no_thinking_model", "message": told, "why": why})
 
 
 def test_both_are_said_at_once() -> None:

@@ -138,13 +138,17 @@ function factsOf({ title, file_name, folder, media_type, owner, places, updated_
   const told = file_name.replace(/\.\w+$/, "").toLowerCase() === title.toLowerCase() ? "" : file_name;
   const site = places.some(({ kind }) => kind === "site") || media_type.includes("html");
   const from = folder || (site && url ? hostOf(url) : "");
-  const texts = [told, format, from].filter(Boolean);
   const when = moment(updated_at);
+  // The dot between two belongs to the row's direction, not to that of either.
+  const fact = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {string} */ hint = text) =>
+    text ? h("span", { class: `fact ${kind}`, title: hint }, h("bdi", null, text)) : null;
   return [
     trouble ? h("span", { class: "badge", title: outdatedHint(trouble) }, icon("unsure"), outdated) : null,
     owner ? h("span", { class: "badge" }, mine) : null,
-    ...texts.map((text) => h("bdi", null, text ?? "")),
-    h("bdi", { title: changed(when) }, when),
+    fact(told, "file"),
+    fact(format ?? "", "type"),
+    fact(from, "folder"),
+    fact(when, "time", changed(when)),
   ].filter((each) => each !== null);
 }
 
