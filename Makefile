@@ -42,6 +42,7 @@ check: .venv/dev.installed $(PAGE_CHECKS) ## check formatting, style, types and 
 	@$(RUN)/ruff check --quiet $(CODE)
 	@$(RUN)/mypy
 	@$(RUN)/lint-imports --no-logo
+	@$(RUN)/python -m tests.page.wire_types --check
 	@if command -v node >/dev/null && [ -x $(PAGE)/node_modules/.bin/tsc ]; then $(PAGE)/node_modules/.bin/tsc -p $(PAGE) && node $(PAGE)/build.mjs --check; \
 	else echo "The page was not checked: that takes Node.js 20 or later, npm and a registry." >&2; [ "$$CI" != true ]; fi
 
@@ -49,7 +50,8 @@ format: .venv/dev.installed ## put formatting and import order right
 	@$(RUN)/ruff check --quiet --select I --fix $(CODE)
 	@$(RUN)/ruff format $(CODE)
 
-page: $(PAGE)/node_modules/.package-lock.json ## bundle the page anew, and what it takes from npm
+page: .venv/dev.installed $(PAGE)/node_modules/.package-lock.json ## bundle the page anew, with its types and what it takes from npm
+	@$(RUN)/python -m tests.page.wire_types
 	@node $(PAGE)/build.mjs
 
 bench: .venv/dev.installed ## measure speed and memory; writes bench/results.json

@@ -5,7 +5,6 @@ import { bodyOf, Problem, problemOf } from "./problem.js";
 
 const WORKSPACE = "X-Citewell-Workspace";
 
-/** @typedef {import("./types.js").Ask} Ask */
 /** @typedef {import("./types.js").Document} Document */
 /** @typedef {import("./types.js").Session} Session */
 
@@ -109,7 +108,7 @@ export class Client {
     return this.json("api/sessions", { method: "POST", json: { page_ids } });
   }
 
-  /** @param {string} [cursor] @returns {Promise<{sessions: Session[], next_cursor: string | null}>} */
+  /** @param {string} [cursor] @returns {Promise<import("./types.js").SessionList>} */
   sessions(cursor) {
     return this.json(`api/sessions?${query({ limit: 50, cursor })}`, { list: "sessions" });
   }
@@ -118,19 +117,19 @@ export class Client {
    * Find the sessions that have all words of a text.
    * @param {string} wanted
    * @param {string} [cursor]
-   * @returns {Promise<{sessions: Session[], next_cursor: string | null, hits: import("./types.js").SessionHit[]}>}
+   * @returns {Promise<import("./types.js").SessionList>}
    */
   async findSessions(wanted, cursor) {
     const page = await this.json(`api/sessions?${query({ limit: 50, cursor, query: wanted })}`, { list: "sessions" });
     return { ...page, hits: page.hits ?? [] };
   }
 
-  /** @param {string} language @returns {Promise<{status: string, questions: import("./types.js").ProvenQuestion[]}>} */
+  /** @param {string} language @returns {Promise<import("./types.js").Suggestions>} */
   suggestions(language) {
     return this.json(`api/suggestions?${query({ language })}`, { list: "questions" });
   }
 
-  /** @param {string} id @returns {Promise<{message_id: string | null, questions: import("./types.js").ProvenQuestion[]}>} */
+  /** @param {string} id @returns {Promise<import("./types.js").FollowUps>} */
   followUps(id) {
     return this.json(`api/sessions/${id}/follow-ups`, { list: "questions" });
   }
@@ -150,7 +149,7 @@ export class Client {
     return { ...detail, messages: detail.messages.map(messageOf) };
   }
 
-  /** @param {string} id @param {{title?: string, page_ids?: string[], pinned?: boolean}} change @returns {Promise<Session>} */
+  /** @param {string} id @param {import("./types.js").SessionChange} change @returns {Promise<Session>} */
   changeSession(id, change) {
     return this.json(`api/sessions/${id}`, { method: "PATCH", json: change });
   }
@@ -233,7 +232,7 @@ export class Client {
     return (await this.json("api/deletions/undo", { method: "POST", json: { document_ids }, list: "restored" })).restored;
   }
 
-  /** @param {string} words @param {Asked} [options] @returns {Promise<{results: import("./types.js").Source[]}>} */
+  /** @param {string} words @param {Asked} [options] @returns {Promise<import("./types.js").SearchResults>} */
   search(words, options = {}) {
     return this.json(`api/search?${query({ q: words, ...options })}`, { list: "results" });
   }

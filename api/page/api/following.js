@@ -25,7 +25,7 @@ const LONGEST_PAUSE_MS = 8_000;
  * Whoever leaves before there is a reply has asked nevertheless.
  * @param {Client} client
  * @param {string} sessionId
- * @param {import("./types.js").Ask} ask
+ * @param {import("./types.js").NewRun} ask
  * @param {Options} options
  * @returns {AsyncGenerator<RunEvent, void, void>}
  * @throws {Problem} Where the question was refused, or where nobody can say whether it arrived.

@@ -21,6 +21,21 @@ export class Problem extends Error {
 }
 
 /**
+ * Wait for a reply that one can do without.
+ * @template T
+ * @param {Promise<T>} reply
+ * @returns {Promise<T | null>} Null where it is a problem.
+ */
+export async function orNull(reply) {
+  try {
+    return await reply;
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
+}
+
+/**
  * Read the body of a success, as what stands between may have sent another one.
  * @param {Response} response
  * @param {string} [list] Names one that it must have.

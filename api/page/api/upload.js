@@ -5,7 +5,7 @@ import { framesOf } from "./frames.js";
 
 /** @typedef {import("./client.js").Client} Client */
 /** @typedef {import("./types.js").Job} Job */
-/** @typedef {import("./types.js").JobFile} JobFile */
+/** A job with its files. @typedef {Required<import("./types.js").JobDetail>} JobDetail */
 
 const MOST_FILES = 1000; // of a job
 const AGAIN_MILLISECONDS = 1000; // after a connection to a job was lost
@@ -40,7 +40,7 @@ export async function sendForm(client, path, form, { signal, onSent }) {
   return await bodyOf(response);
 }
 
-/** Read a job with its files. @param {Client} client @param {string} id @returns {Promise<{job: Job, files: JobFile[]}>} */
+/** Read a job with its files. @param {Client} client @param {string} id @returns {Promise<JobDetail>} */
 export function readJob(client, id) {
   return client.json(`api/jobs/${id}?limit=${MOST_FILES}`, { list: "files" });
 }
@@ -50,7 +50,7 @@ export function readJob(client, id) {
  * @param {Client} client
  * @param {string} id
  * @param {AbortSignal} signal
- * @returns {AsyncGenerator<{job: Job, files: JobFile[]}, void, void>}
+ * @returns {AsyncGenerator<JobDetail, void, void>}
  * @throws {Problem} Where it is not there, or can't be read for good.
  */
 export async function* followJob(client, id, signal) {

@@ -1,15 +1,10 @@
 /** How people come in and leave, where they log in. */
 
-import { Problem } from "../api/problem.js";
+import { orNull, Problem } from "../api/problem.js";
 
 /** Tell whether people log in here; where that can't be had, a key may still do. @param {import("./app.js").App} app */
 export async function offersLogin({ client }) {
-  try {
-    return (await client.json("api/login")).offered === true;
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return false;
-  }
+  return (await orNull(client.json("api/login")))?.offered === true;
 }
 
 /** Go to the issuer, and come back to what is on show now. @param {import("./app.js").App} app */

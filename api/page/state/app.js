@@ -44,16 +44,14 @@ export class App {
     /** Whether a key has to be entered, or somebody has to log in, before anything else. */
     this.locked = new Cell(false);
     this.client = new Client(home, () => this.key.value, () => this.locked.set(true));
-    /** @type {Cell<import("../api/types.js").Account | null>} Whom the server takes this browser for. */
+    /** Whom the server takes this browser for. */
     this.person = new Cell(/** @type {import("../api/types.js").Account | null} */ (null));
     this.offline = new Offline(this);
     this.workspaces = new Workspaces(this.client);
     this.tabs = new Tabs();
     this.sessions = new SessionList(this.client);
     this.selection = new Selection(this.client);
-    /** @type {Cell<Reading | null>} */
     this.reading = new Cell(/** @type {Reading | null} */ (null));
-    /** @type {Cell<Notice | null>} */
     this.notice = new Cell(/** @type {Notice | null} */ (null));
     /** Whether the documents are on show beside the conversation or, where it is narrow, above it. */
     this.libraryOpen = new Cell(ROOMY.matches && localStorage.getItem(SHELF) !== "closed");
@@ -62,11 +60,10 @@ export class App {
     this.begun = new Cell(false);
     /** How often this tab has changed the library. */
     this.libraryChanges = new Cell(0);
-    /** What is to be brought into the library from outside of it. @type {Cell<Brought | null>} */
+    /** What is to be brought into the library from outside of it. */
     this.brought = new Cell(/** @type {Brought | null} */ (null));
     /** Whether the list of sessions is open, where the window is narrow. */
     this.sessionsOpen = new Cell(false);
-    /** @type {Cell<import("../api/types.js").Model[]>} */
     this.models = new Cell(/** @type {import("../api/types.js").Model[]} */ ([]));
     this.conversation = new Conversation(this.client, {
       asked: (sessionId, runId, from) => {

@@ -17,9 +17,9 @@ export class Branch {
     this.remember = remember;
     /** @type {Turn[]} */
     this.turns = [];
-    /** The cursor of earlier messages. @type {Cell<string | null>} */
+    /** The cursor of earlier messages. */
     this.earlier = new Cell(/** @type {string | null} */ (null));
-    /** Whether a branch is on show that a new question would not go on with. @type {Cell<boolean>} */
+    /** Whether a branch is on show that a new question would not go on with. */
     this.aside = new Cell(false);
     /** A message that it goes through; left out, the branch gone on with last. @type {string | undefined} */
     this.through = undefined;

@@ -10,7 +10,7 @@ import { Outages } from "./outages.js";
 import { fold, newRun } from "./run.js";
 import { isLive, isSending, SENDING, withRun } from "./turns.js";
 
-/** @typedef {import("../api/types.js").Ask} Ask */
+/** @typedef {import("../api/types.js").NewRun} NewRun */
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
 /** @typedef {import("../api/types.js").Session} Session */
 /** @typedef {import("./turns.js").Turn} Turn */
@@ -139,7 +139,7 @@ export class Conversation {
 
   /**
    * Ask a question in the session, made for it where there is none; tell a failure in `failure`.
-   * @param {Ask} ask
+   * @param {NewRun} ask
    * @param {string[]} [pages] To begin a session with.
    */
   async ask(ask, pages = []) {
@@ -175,7 +175,7 @@ export class Conversation {
   /**
    * Ask again where the question has not arrived; where it has, join its run.
    * @param {string} sessionId
-   * @param {Ask} ask
+   * @param {NewRun} ask
    * @param {string} question
    * @param {ReadonlySet<string>} runs Those that were known before it was asked.
    */
@@ -201,7 +201,7 @@ export class Conversation {
   /**
    * @param {string} key
    * @param {Live} live
-   * @param {Ask | null} ask
+   * @param {NewRun | null} ask
    * @param {(() => void) | null} again
    * @param {string} sessionId
    */
@@ -255,7 +255,7 @@ export class Conversation {
     this.session.update((session) => (session?.session_id === sessionId ? { ...session, title } : session));
   }
 
-  /** Put what was stored in the place of a run that has ended. @param {string} key @param {Live} live @param {Ask | null} ask */
+  /** Put what was stored in the place of a run that has ended. @param {string} key @param {Live} live @param {NewRun | null} ask */
   async settle(key, live, ask) {
     const { signal } = this.leaving;
     this.seen.set(key, live.run);
@@ -287,7 +287,7 @@ export class Conversation {
     await this.client.cancelRun(live.run.runId).catch(failed);
   }
 
-  /** @param {unknown} error @param {Ask | null} ask @param {(() => void) | null} again */
+  /** @param {unknown} error @param {NewRun | null} ask @param {(() => void) | null} again */
   fail(error, ask, again) {
     if (!(error instanceof Problem)) throw error;
     // A key may be entered meanwhile.

@@ -1,6 +1,6 @@
 /** The graph that every run takes its way through, as the server describes it. */
 
-import { Problem } from "../api/problem.js";
+import { orNull } from "../api/problem.js";
 
 /** @typedef {import("../api/types.js").GraphStructure} Graph */
 
@@ -16,14 +16,9 @@ let asked = null;
  * @returns {Promise<Graph | null>} Null where it can't be read; the next call asks again.
  */
 export async function readGraph(client) {
-  try {
-    const graph = await (asked ??= client.graph());
-    return graph.nodes.length ? graph : null;
-  } catch (error) {
-    asked = null;
-    if (error instanceof Problem) return null;
-    throw error;
-  }
+  const graph = await orNull((asked ??= client.graph()));
+  if (!graph) asked = null;
+  return graph?.nodes.length ? graph : null;
 }
 
 /** Name the edge between two nodes. @param {string} from @param {string} to */

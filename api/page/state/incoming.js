@@ -1,6 +1,6 @@
 /** Documents on their way into the library: sent in batches, read by jobs of the server, each told of until put away. */
 
-import { Problem } from "../api/problem.js";
+import { orNull, Problem } from "../api/problem.js";
 import { followJob } from "../api/upload.js";
 import { Cell } from "./cell.js";
 import { batchOf, blank, mayRetry, sendBatch } from "./incoming_batches.js";
@@ -27,7 +27,6 @@ export class Incoming {
     this.changed = changed;
     /** @type {Map<number, Item>} */
     this.items = new Map();
-    /** @type {Cell<Progress>} */
     this.progress = new Cell(/** @type {Progress} */ ({ items: [], done: 0, of: 0, paused: false, seconds: null }));
     /** What stops each item that is on its way. @type {Map<number, AbortController>} */
     this.leaving = new Map();
@@ -73,15 +72,11 @@ export class Incoming {
 
   /** Take up the jobs that are under way from before, or from elsewhere. */
   async adopt() {
-    try {
-      const { jobs } = await this.client.json("api/jobs?limit=20", { list: "jobs" });
-      for (const job of /** @type {Job[]} */ (jobs)) {
-        if (["cancelled", "finished"].includes(job.state) || this.jobs.has(job.job_id)) continue;
-        this.paused ||= job.state === "paused";
-        void this.follow(job, []);
-      }
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error; // whoever may see none has none
+    const found = await orNull(this.client.json("api/jobs?limit=20", { list: "jobs" }));
+    for (const job of /** @type {Job[]} */ (found?.jobs ?? [])) { // whoever may see none has none
+      if (["cancelled", "finished"].includes(job.state) || this.jobs.has(job.job_id)) continue;
+      this.paused ||= job.state === "paused";
+      void this.follow(job, []);
     }
   }
 

@@ -1,6 +1,6 @@
 /** What is to be said of a document though it is in the library: that it was there, or that another is like it. */
 
-import { Problem } from "../api/problem.js";
+import { orNull } from "../api/problem.js";
 
 /** `same`: it was there with these very bytes, by the name of now or, where it was another, `renamed`. `twin`: another
  * of its name has another text, `alike`: one of another name much the same. `site`: how many pages came of it.
@@ -34,15 +34,11 @@ export async function twinsOf(client, items) {
   const files = items.filter(({ parcel }) => parcel?.kind === "file");
   for (let at = 0; at < files.length; at += NAMES_AT_A_TIME) {
     const some = files.slice(at, at + NAMES_AT_A_TIME);
-    try {
-      const name = [...new Set(some.map((item) => nameOf(item)))];
-      const { documents } = await client.documents({ name, lasting: true, limit: 200 });
-      for (const item of some) {
-        const twin = documents.find((each) => each.document_id !== item.documentId && pathOf(each) === item.name);
-        if (twin) found.set(item.id, { kind: "twin", title: twin.title, documentId: twin.document_id });
-      }
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error; // nothing is said of it then
+    const name = [...new Set(some.map((item) => nameOf(item)))];
+    const { documents } = (await orNull(client.documents({ name, lasting: true, limit: 200 }))) ?? { documents: [] };
+    for (const item of some) {
+      const twin = documents.find((each) => each.document_id !== item.documentId && pathOf(each) === item.name);
+      if (twin) found.set(item.id, { kind: "twin", title: twin.title, documentId: twin.document_id });
     }
   }
   return found;

@@ -16,13 +16,13 @@ import { liveTurn, SENDING } from "./turns.js";
 
 /** A question that was not asked; `again` is null where no retry helps.
  * @typedef {{problem: import("../api/problem.js").Problem, again: (() => void) | null,
- *   ask: import("../api/types.js").Ask | null}} Failure */
+ *   ask: import("../api/types.js").NewRun | null}} Failure */
 
 let sent = 0;
 
 /**
  * Make the run of a question that is being sent, with what is known before it tells anything.
- * @param {import("../api/types.js").Ask} ask
+ * @param {import("../api/types.js").NewRun} ask
  * @param {Turn[]} stored
  * @returns {Live}
  */

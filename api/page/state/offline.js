@@ -9,7 +9,7 @@ export class Offline {
   /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
-    /** Of when the oldest is that is shown from here; null while the server answers. @type {Cell<Date | null>} */
+    /** Of when the oldest is that is shown from here; null while the server answers. */
     this.asOf = new Cell(/** @type {Date | null} */ (null));
     if (this.possible && this.chosen) void this.keep();
     // An app that was installed opens without network in any case.

@@ -7,7 +7,7 @@ import { Cell } from "./cell.js";
 /** Gathers the outages of everything that is followed at the same time. */
 export class Outages {
   constructor() {
-    /** The one that is over first; null where all is well. @type {Cell<Outage | null>} */
+    /** The one that is over first; null where all is well. */
     this.next = new Cell(/** @type {Outage | null} */ (null));
     /** How often a lost connection came back. */
     this.regained = new Cell(0);

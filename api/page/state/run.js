@@ -41,7 +41,7 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {number} attempt From 1.
  * @property {string} question
  * @property {string} model
- * @property {import("../api/types.js").Budget | null} budget
+ * @property {import("../api/types.js").BudgetCaps | null} budget
  * @property {string} startedAt
  * @property {string} endedAt
  * @property {Step[]} steps In the order in which they began.
@@ -53,6 +53,12 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {(RunEvent & {type: "run_failed"}) | null} failure
  * @property {number} seq Of the last event.
  */
+
+/** @typedef {import("../api/types.js").Message} Message */
+/** What a message says of its answer, of a run that has ended or a stored one; of this, what it lacks is null.
+ * @typedef {Pick<Message, "sections" | "sources"> & {
+ *   [Name in "nearest" | "claims" | "disagreements" | "assessment" | "refusal" | "pages" | "family"]?: Message[Name] | null
+ * } & {outcome: import("../api/types.js").Outcome | null, stop_reason: string | null}} Told */
 
 /** @returns {Answer} */
 function noAnswer() {
@@ -225,9 +231,7 @@ function finished(run, event) {
 
 /**
  * Make an answer of what a finished message says, keeping what only the run could tell: how a section read before.
- * @param {Pick<import("../api/types.js").Message, "sections" | "sources" | "nearest" | "claims" | "refusal" | "pages"> & {family?: string | null,
- *   assessment?: import("../api/types.js").Assessment | null, disagreements?: import("../api/types.js").Disagreement[],
- *   outcome: import("../api/types.js").Outcome | null, stop_reason: string | null}} message
+ * @param {Told} message
  * @param {SectionView[]} [seen]
  * @returns {Answer}
  */

@@ -1,6 +1,6 @@
 /** What the next question is asked with: the ticked documents, a marked passage, and where to look. */
 
-import { Problem } from "../api/problem.js";
+import { orNull } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
 /** @typedef {import("../api/types.js").Session} Session */
@@ -25,11 +25,8 @@ export class Selection {
   /** @param {import("../api/client.js").Client} client */
   constructor(client) {
     this.client = client;
-    /** @type {Cell<SelectedPage[]>} */
     this.pages = new Cell(/** @type {SelectedPage[]} */ ([]));
-    /** @type {Cell<Passage | null>} */
     this.passage = new Cell(/** @type {Passage | null} */ (null));
-    /** @type {Cell<Options>} */
     this.options = new Cell(kept());
     this.options.watch((options) => localStorage.setItem(KEPT, JSON.stringify(options)));
     /** Whether a search outside of the library is set up, as far as it is known. */
@@ -70,13 +67,10 @@ export class Selection {
     const known = new Map();
     for (let at = 0; at < ids.length; at += LOOKED_UP) {
       const document_id = ids.slice(at, at + LOOKED_UP);
-      try {
-        const { documents } = await this.client.documents({ document_id, limit: LOOKED_UP });
-        for (const id of document_id) known.set(id, null);
-        for (const document of documents) known.set(document.document_id, document);
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error; // they are as they were
-      }
+      const found = await orNull(this.client.documents({ document_id, limit: LOOKED_UP }));
+      if (!found) continue; // they are as they were
+      for (const id of document_id) known.set(id, null);
+      for (const document of found.documents) known.set(document.document_id, document);
     }
     this.pages.update((pages) => {
       const looked = pages.map((page) => toldBy(known.get(page.document_id), page));
@@ -171,7 +165,7 @@ export class Selection {
 
   /**
    * Give the fields that a question is asked with.
-   * @returns {import("../api/types.js").Ask}
+   * @returns {import("../api/types.js").NewRun}
    */
   fields() {
     const { web, model, thinking } = this.options.value;

@@ -20,15 +20,15 @@ export class SessionList {
   /** @param {import("../api/client.js").Client} client */
   constructor(client) {
     this.client = client;
-    /** Null until they were read. @type {Cell<Session[] | null>} */
+    /** Null until they were read. */
     this.sessions = new Cell(/** @type {Session[] | null} */ (null));
-    /** Of the sessions behind them, if there are more. @type {Cell<string | null>} */
+    /** Of the sessions behind them, if there are more. */
     this.cursor = new Cell(/** @type {string | null} */ (null));
-    /** Why they could not be read. @type {Cell<Problem | null>} */
+    /** Why they could not be read. */
     this.failure = new Cell(/** @type {Problem | null} */ (null));
-    /** What was looked for and found; null where nothing is looked for. @type {Cell<Found | null>} */
+    /** What was looked for and found; null where nothing is looked for. */
     this.found = new Cell(/** @type {Found | null} */ (null));
-    /** Those that are answering, by id. @type {Cell<ReadonlySet<string>>} */
+    /** Those that are answering, by id. */
     this.answering = new Cell(/** @type {ReadonlySet<string>} */ (new Set()));
     this.reads = 0;
     this.timer = 0;

@@ -1,6 +1,6 @@
 /** The library as a list of any length: the rows that are wanted are read, in the order and of the kinds chosen. */
 
-import { Problem } from "../api/problem.js";
+import { orNull, Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 import { MOST_TICKED } from "./selection.js";
 
@@ -32,13 +32,11 @@ export class Shelf {
   constructor(client, changed) {
     this.client = client;
     this.changed = changed;
-    /** @type {Cell<View>} */
     this.view = new Cell(ALL);
-    /** @type {Cell<Extent>} */
     this.extent = new Cell(/** @type {Extent} */ ({ rows: 0, total: 0, known: false, problem: null, turn: 0 }));
-    /** The whole library's types, folders and sources, to choose from. @type {Cell<Summary | null>} */
+    /** The whole library's types, folders and sources, to choose from. */
     this.summary = new Cell(/** @type {Summary | null} */ (null));
-    /** What the texts say where something is looked for. @type {Cell<Source[]>} */
+    /** What the texts say where something is looked for. */
     this.texts = new Cell(/** @type {Source[]} */ ([]));
     /** @type {Map<number, Document[]>} The pages that were read, by their number. */
     this.pages = new Map();
@@ -61,11 +59,8 @@ export class Shelf {
   }
 
   async summarise() {
-    try {
-      this.summary.set(await this.client.summary({ lasting: true }));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error; // the list tells what is wrong
-    }
+    const summary = await orNull(this.client.summary({ lasting: true })); // the list tells what is wrong
+    if (summary) this.summary.set(summary);
   }
 
   /** What the list is asked for with. */
@@ -108,13 +103,10 @@ export class Shelf {
 
   /** @param {number} turn */
   async readTexts(turn) {
-    try {
-      const { results } = await this.client.search(this.view.value.query, TEXTS);
-      const best = new Map(results.toReversed().map((source) => [source.document_id, source]));
-      if (turn === this.turn) this.texts.set([...best.values()].toReversed());
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error; // the names are found all the same
-    }
+    const found = await orNull(this.client.search(this.view.value.query, TEXTS)); // names are found without it
+    if (!found || turn !== this.turn) return;
+    const best = new Map(found.results.toReversed().map((source) => [source.document_id, source]));
+    this.texts.set([...best.values()].toReversed());
   }
 
   /** Give a row. @param {number} at @returns {Row} */

@@ -1,6 +1,6 @@
 /** The workspace on show, of those that the server has for this reader; the choice is remembered. */
 
-import { Problem } from "../api/problem.js";
+import { orNull } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
 const CHOSEN = "citewell.workspace";
@@ -12,23 +12,20 @@ export class Workspaces {
   /** @param {import("../api/client.js").Client} client */
   constructor(client) {
     this.client = client;
-    /** @type {Cell<Known>} */
     this.known = new Cell(/** @type {Known} */ ({ names: [], current: "" }));
     client.workspace = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN) ?? "";
   }
 
   /** Read which there are. If the remembered one is not there any more, or not for this reader, begin without it. */
   async read() {
-    try {
-      const { names, current } = await this.client.workspaces();
-      if (this.client.workspace && !names.includes(this.client.workspace)) {
-        this.remember("");
-        return location.reload(); // parts of the page have asked in vain already
-      }
-      this.known.set({ names, current: this.client.workspace || current });
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error; // whatever else is asked of the server tells what is wrong
+    const found = await orNull(this.client.workspaces());
+    if (!found) return; // whatever else is asked of the server tells what is wrong
+    const { names, current } = found;
+    if (this.client.workspace && !names.includes(this.client.workspace)) {
+      this.remember("");
+      return location.reload(); // parts of the page have asked in vain already
     }
+    this.known.set({ names, current: this.client.workspace || current });
   }
 
   /** Show another workspace; the page is loaded anew in it. @param {string} name */

@@ -2,42 +2,43 @@
 
 import { words } from "../words/index.js";
 
-/** @type {[RegExp, "passages" | "pages" | "tiny"][]} */
-const KNOWN = [
-  [/^Struck-out or hidden text was left out \((\d+) passages?\)\.$/, "passages"],
-  [/^(\d+) of (\d+) pages holds? no text\.$/, "pages"],
-  [/^(\d+) words? (?:is|are) hidden or too small to read\.$/, "tiny"],
+/** Sentences of the server, and how each is said from its parts. @typedef {[RegExp, (...parts: string[]) => string][]} Known */
+
+/** @type {Known} */
+const LEFT_OUT = [
+  [/^Struck-out or hidden text was left out \((\d+) passages?\)\.$/, (count) => words.reader.leftOut.passages(Number(count))],
+  [/^(\d+) of (\d+) pages holds? no text\.$/, (count, of) => words.reader.leftOut.pages(Number(count), Number(of))],
+  [/^(\d+) words? (?:is|are) hidden or too small to read\.$/, (count) => words.reader.leftOut.tiny(Number(count))],
 ];
 
-/**
- * Say what was left out; a sentence that is not known stays as it is.
- * @param {string[] | undefined} sentences None of a server that does not say it.
- */
+/** @type {Known} */
+const WARNINGS = [
+  [
+    /^The file does not say how its text is encoded\. It was read as ([\w-]+), which is a guess: /,
+    (name) => words.shelf.incoming.warnings.encoding(name),
+  ],
+  [
+    /^The text of (\d+) of (\d+) pages was recognised in a scan \(OCR\): /,
+    (count, of) => words.shelf.incoming.warnings.recognised(count, of),
+  ],
+];
+
+/** Say what was left out. @param {string[]} [sentences] None of a server that does not say it. */
 export function omissionsOf(sentences) {
-  return (sentences ?? []).map((sentence) => {
-    for (const [pattern, name] of KNOWN) {
-      const found = pattern.exec(sentence);
-      if (found) return words.reader.leftOut[name](Number(found[1]), Number(found[2]));
-    }
-    return sentence;
-  });
+  return saidAnew(sentences, LEFT_OUT);
 }
 
-/** @type {[RegExp, "encoding" | "recognised"][]} */
-const WARNINGS = [
-  [/^The file does not say how its text is encoded\. It was read as ([\w-]+), which is a guess: /, "encoding"],
-  [/^The text of (\d+) of (\d+) pages was recognised in a scan \(OCR\): /, "recognised"],
-];
-
-/**
- * Say what in a document may be wrong; a sentence that is not known stays as it is.
- * @param {string[] | undefined} sentences None of a server that does not say it.
- */
+/** Say what in a document may be wrong. @param {string[]} [sentences] None of a server that does not say it. */
 export function warningsOf(sentences) {
-  return (sentences ?? []).map((sentence) => {
-    for (const [pattern, name] of WARNINGS) {
+  return saidAnew(sentences, WARNINGS);
+}
+
+/** A sentence that is not known stays as it is. @param {string[] | undefined} sentences @param {Known} known */
+function saidAnew(sentences = [], known) {
+  return sentences.map((sentence) => {
+    for (const [pattern, say] of known) {
       const found = pattern.exec(sentence);
-      if (found) return words.shelf.incoming.warnings[name](found[1] ?? "", found[2] ?? "");
+      if (found) return say(...found.slice(1));
     }
     return sentence;
   });

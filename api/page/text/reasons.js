@@ -5,7 +5,7 @@ import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 
 /** @typedef {import("../api/types.js").Why} Why */
-/** @typedef {import("../api/types.js").Fallback} Fallback */
+/** @typedef {import("../api/types.js").Failure} Failure */
 /** @typedef {{text: string, known: boolean}} Said `known` is false of what stays as the server says it. */
 
 /** Numbers of these are shares of a whole. */
@@ -32,7 +32,7 @@ export function sayReason(why, text = "") {
   return sayReasons(why, text ? [text] : []).map((each) => each.text).join(" ");
 }
 
-/** Say what failed and what was done instead. @param {Fallback} fallback */
+/** Say what failed and what was done instead. @param {Failure} fallback */
 export function sayFallback({ code, message, suggestion, why }) {
   const failed = said({ code, message: "" });
   if (failed === code) return [sayReason(why, message), suggestion].filter(Boolean).join(" ");

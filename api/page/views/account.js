@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { logOut } from "../state/account.js";
 import { words } from "../words/index.js";
+import { textButton } from "./icons.js";
 
 /**
  * Put the line into its place.
@@ -11,11 +12,7 @@ import { words } from "../words/index.js";
  */
 export function account(app, place) {
   const name = h("p", { dir: "auto" });
-  const leave = h(
-    "button",
-    { class: "quiet small", type: "button", onclick: () => void app.attempt(() => logOut(app)) },
-    words.account.logOut,
-  );
+  const leave = textButton("quiet small", () => void app.attempt(() => logOut(app)), words.account.logOut);
   place.append(h("div", { class: "account", role: "group", "aria-label": words.account.label }, name, leave));
   app.person.watch((person) => {
     leave.hidden = person?.by !== "login";

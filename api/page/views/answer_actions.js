@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 import { regenerate } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
 import { feedbackButtons } from "./feedback.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 import { wanted } from "./later.js";
 import { takeMenu } from "./take_menu.js";
 import { versionSwitch } from "./versions.js";
@@ -20,15 +20,15 @@ export function answerActions(app) {
   /** @type {import("../state/turns.js").Turn | null} */
   let shown = null;
   const { button: copy, said: copied } = copyButton("quiet small copy", words.answer.copyLabel, readAnswer);
-  const again = h(
-    "button",
-    { type: "button", class: "quiet small", onclick: () => shown?.answerId && regenerate(app, shown, shown.answerId) },
+  const again = textButton(
+    "quiet small",
+    () => shown?.answerId && regenerate(app, shown, shown.answerId),
     icon("again"),
     words.answer.regenerate,
   );
-  const stop = h(
-    "button",
-    { type: "button", class: "quiet small", onclick: () => void app.conversation.stop(shown?.run?.runId) },
+  const stop = textButton(
+    "quiet small",
+    () => void app.conversation.stop(shown?.run?.runId),
     icon("stop"),
     words.composer.stop,
   );

@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { withCode } from "./failure.js";
 import { libraryButton } from "./empty.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 import { refusalLines } from "./refusal.js";
 
@@ -69,12 +69,7 @@ function failed(app, turn, answering) {
   const why = failure ? said(failure) : words.answer.unanswered;
   const box = panel("bad", "cross", words.answer.failed, why, failure ? advice(failure) : "");
   if (retry) {
-    box.append(h(
-      "button",
-      { type: "button", class: "primary small", onclick: () => regenerate(app, turn, questionId) },
-      icon("again"),
-      words.page.retry,
-    ));
+    box.append(textButton("primary small", () => regenerate(app, turn, questionId), icon("again"), words.page.retry));
   }
   return box;
 }

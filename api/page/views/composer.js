@@ -3,7 +3,7 @@
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 import { questionField } from "./question_field.js";
 import { selectionOptions } from "./selection_options.js";
 import { documentScope, markedPassage } from "./selection_scope.js";
@@ -22,12 +22,7 @@ export function composer(app) {
     },
     { send: () => form.requestSubmit(), escape, changed },
   );
-  const stop = h(
-    "button",
-    { type: "button", class: "stop", onclick: () => stopRun() },
-    icon("stop"),
-    words.composer.stop,
-  );
+  const stop = textButton("stop", () => stopRun(), icon("stop"), words.composer.stop);
   const ask = h("span", null, words.composer.ask);
   const send = h("button", { type: "submit", class: "primary send", disabled: true }, ask, icon("send"));
   const form = h(

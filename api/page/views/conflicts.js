@@ -7,7 +7,7 @@ import { sayReason } from "../text/reasons.js";
 import { day, number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { headingOf, saidPlace, sourceButton } from "./answer_sources.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../state/run.js").Answer} Answer */
@@ -55,7 +55,7 @@ function sideOf(app, answer, position, newest) {
         place ? h("span", { class: "place", dir: "auto" }, place) : null,
         position.date ? h("span", { class: "date" }, dateOf(position), newest ? ` · ${words.apart.newest}` : null) : null),
     ),
-    h("button", { type: "button", class: "quiet small", onclick: read }, icon("book"), words.proof.read),
+    textButton("quiet small", read, icon("book"), words.proof.read),
   ];
 }
 

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
+import { textButton } from "./icons.js";
 
 const SECOND = 1_000;
 const BACK_MS = 4_000;
@@ -11,7 +12,7 @@ export function connection(app) {
   const { next, regained } = app.conversation.outages;
   const told = h("p", { class: "told", role: "status" });
   const wait = h("span", { class: "wait", "aria-hidden": "true" });
-  const now = h("button", { class: "small", type: "button", onclick: () => next.value?.now() }, words.notices.now);
+  const now = textButton("small", () => next.value?.now(), words.notices.now);
   const element = h("div", { class: "connection" }, h("div", { class: "words" }, told, " ", wait), now);
   let ticking = 0;
   let leaving = 0;

@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 import { emptyView } from "./empty.js";
 import { failureView } from "./failure.js";
 import { followUps } from "./follow_ups.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 import { sticking } from "./sticking.js";
 import { turnView } from "./turn.js";
 
@@ -21,11 +21,7 @@ export function conversationView(app) {
   let going = new Set();
   let sessionId = "";
   let reading = false;
-  const earlier = h(
-    "button",
-    { type: "button", class: "earlier", onclick: () => void readEarlier() },
-    words.conversation.earlier,
-  );
+  const earlier = textButton("earlier", () => void readEarlier(), words.conversation.earlier);
   const list = h("div", { class: "turns" });
   const empty = emptyView(app);
   const loading = h("p", { class: "loading muted", role: "status" }, words.conversation.loading);
@@ -33,11 +29,7 @@ export function conversationView(app) {
     "p",
     { class: "aside" },
     h("span", null, words.conversation.aside),
-    h(
-      "button",
-      { type: "button", class: "small", onclick: () => void app.attempt(() => conversation.showNewest()) },
-      words.conversation.newest,
-    ),
+    textButton("small", () => void app.attempt(() => conversation.showNewest()), words.conversation.newest),
   );
   const said = h("p", { class: "seen-by-readers-only", role: "status" });
   const latest = h(

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
+import { openDialog } from "./dialog.js";
 import { icon } from "./icons.js";
 
 const SAID_MS = 2000; // for as long as "Copied" is shown
@@ -46,16 +47,7 @@ export function codeTools(code) {
 /** Show a text to be copied by hand. @param {string} content @param {string} label */
 function showToCopy(content, label) {
   const text = h("textarea", { readonly: true, rows: 12, ".value": content, "aria-label": label });
-  const close = h("button", { type: "button", onclick: () => dialog.close() }, words.page.close);
-  const dialog = h(
-    "dialog",
-    { class: "to-copy", "aria-label": label, onclose: () => dialog.remove() },
-    h("p", null, words.answer.copyHere),
-    text,
-    close,
-  );
-  document.body.append(dialog);
-  dialog.showModal();
+  openDialog(label, { class: "to-copy" }, h("p", null, words.answer.copyHere), text);
   text.focus();
   text.select();
 }

@@ -4,7 +4,7 @@ import { fill, h } from "../dom.js";
 import { Problem } from "../api/problem.js";
 import { language, words } from "../words/index.js";
 import { withCode } from "./failure.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
 import { addingTools } from "./shelf_adding.js";
@@ -18,12 +18,7 @@ const MOST_LOOKS = 6;
 
 /** Make the button that opens the library, where it has to be filled first. @param {App} app */
 export function libraryButton(app) {
-  return h(
-    "button",
-    { type: "button", class: "primary", onclick: () => app.showLibrary() },
-    icon("book"),
-    words.conversation.library,
-  );
+  return textButton("primary", () => app.showLibrary(), icon("book"), words.conversation.library);
 }
 
 /** Make what is shown before the first question. @param {App} app */

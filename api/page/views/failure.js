@@ -3,7 +3,7 @@
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 
 /** Make the panel of a question that could not be asked. @param {import("../state/app.js").App} app */
 export function failureView(app) {
@@ -23,17 +23,8 @@ export function failureView(app) {
       h(
         "p",
         { class: "choices" },
-        again && h(
-          "button",
-          { type: "button", class: "primary small", onclick: again },
-          icon("again"),
-          words.page.retry,
-        ),
-        h(
-          "button",
-          { type: "button", class: "quiet small", onclick: () => conversation.failure.set(null) },
-          words.conversation.dismiss,
-        ),
+        again && textButton("primary small", again, icon("again"), words.page.retry),
+        textButton("quiet small", () => conversation.failure.set(null), words.conversation.dismiss),
       ),
     );
   });

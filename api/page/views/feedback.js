@@ -6,6 +6,7 @@ import { iconButton } from "./icons.js";
 import { wanted } from "./later.js";
 
 /** @typedef {import("../api/types.js").Feedback} Feedback */
+/** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
 
 /** Make the buttons. @param {import("../state/app.js").App} app */
 export function feedbackButtons(app) {
@@ -21,17 +22,17 @@ export function feedbackButtons(app) {
   async function ask() {
     if (given?.rating !== "down" && !(await say(rating("down")))) return;
     const loaded = await wanted(app, () => import("./feedback_sheet.js"), () => poor.click());
-    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, given, poor, say);
+    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, given, say);
   }
 
-  /** @param {"up" | "down"} value @returns {Omit<Feedback, "changed_at">} */
+  /** @param {"up" | "down"} value @returns {NewFeedback} */
   function rating(value) {
     return { rating: value, reason_code: null, text: null, claim: null };
   }
 
   /**
    * Say it, or with nothing take back what was said.
-   * @param {Omit<Feedback, "changed_at"> | null} feedback
+   * @param {NewFeedback | null} feedback
    */
   async function say(feedback) {
     const turn = shown;

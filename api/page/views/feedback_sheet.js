@@ -2,23 +2,23 @@
 
 import { h } from "../dom.js";
 import { along } from "../words/along/index.js";
-import { words } from "../words/index.js";
-import { iconButton } from "./icons.js";
+import { openDialog } from "./dialog.js";
+import { textButton } from "./icons.js";
 
 const LONGEST = 2000;
 const SHOWN = 160; // characters of a claim
 const WHOLE = "";
 
 /** @typedef {import("../api/types.js").Feedback} Feedback */
+/** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
 
 /**
  * Open the sheet.
  * @param {import("../state/run.js").Answer} answer
  * @param {Feedback | null} given What was said before.
- * @param {HTMLElement} opener Gets the focus back.
- * @param {(feedback: Omit<Feedback, "changed_at"> | null) => Promise<boolean>} say Nothing withdraws it.
+ * @param {(feedback: NewFeedback | null) => Promise<boolean>} say Nothing withdraws it.
  */
-export function feedbackSheet(answer, given, opener, say) {
+export function feedbackSheet(answer, given, say) {
   const said = along().feedback;
   const claims = answer.sections.flatMap((section, index) =>
     (section.claims ?? []).map(({ start, end, text }) => ({ section_index: index, start, end, text })),
@@ -44,7 +44,7 @@ export function feedbackSheet(answer, given, opener, say) {
     ),
   );
   const text = h("textarea", { id: "meant-text", rows: 3, maxlength: LONGEST, dir: "auto", ".value": given?.text ?? "" });
-  const withdraw = h("button", { type: "button", class: "quiet", onclick: () => void done(null) }, said.withdraw);
+  const withdraw = textButton("quiet", () => void done(null), said.withdraw);
   const form = h(
     "form",
     { onsubmit: send },
@@ -53,29 +53,21 @@ export function feedbackSheet(answer, given, opener, say) {
     h("p", null, h("label", { for: "meant-text" }, said.text), text),
     h("p", { class: "choices" }, h("button", { type: "submit", class: "primary" }, said.send), withdraw),
   );
-  const dialog = h(
-    "dialog",
-    { class: "along", "aria-label": said.title, onclose: () => (dialog.remove(), opener.focus()) },
-    h("header", null, h("h2", null, said.title), iconButton("close", words.page.close, () => dialog.close(), "quiet")),
-    form,
-  );
-  document.body.append(dialog);
-  dialog.showModal();
+  const dialog = openDialog(said.title, {}, form);
 
   /** @param {SubmitEvent} event */
   function send(event) {
     event.preventDefault();
     const chosen = claims[claim.value === WHOLE ? -1 : Number(claim.value)];
-    const reason = new FormData(form).get("reason");
     void done({
       rating: "down",
-      reason_code: typeof reason === "string" ? reason : null,
+      reason_code: /** @type {Feedback["reason_code"]} */ (new FormData(form).get("reason")),
       text: text.value.trim() || null,
       claim: chosen ? { section_index: chosen.section_index, start: chosen.start, end: chosen.end } : null,
     });
   }
 
-  /** @param {Omit<Feedback, "changed_at"> | null} feedback */
+  /** @param {NewFeedback | null} feedback */
   async function done(feedback) {
     if (await say(feedback)) dialog.close();
   }

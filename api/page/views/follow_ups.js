@@ -1,6 +1,6 @@
 /** Questions to go on with, below the last answer; they are looked for once it is there. */
 
-import { Problem } from "../api/problem.js";
+import { orNull } from "../api/problem.js";
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
@@ -29,13 +29,9 @@ export function followUps(app) {
 
   /** @param {string} sessionId @param {string} answerId */
   async function offer(sessionId, answerId) {
-    try {
-      const { message_id, questions } = await app.client.followUps(sessionId);
-      if (shown !== answerId || message_id !== answerId || !questions.length) return;
-      fill(element, questionList(app, words.ways.followUps, questions));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error; // whoever goes on without them misses nothing
-    }
+    const found = await orNull(app.client.followUps(sessionId)); // whoever goes on without them misses nothing
+    if (!found || shown !== answerId || found.message_id !== answerId || !found.questions.length) return;
+    fill(element, questionList(app, words.ways.followUps, found.questions));
   }
   return element;
 }

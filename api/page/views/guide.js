@@ -7,6 +7,7 @@ import { said } from "../words/problems.js";
 import { questionList } from "./offers.js";
 
 /** @typedef {import("../api/types.js").Guide} Guide */
+/** @typedef {import("../api/types.js").GuideSentence | import("../api/types.js").GuideHeading} Place */
 /** @typedef {import("../state/app.js").App} App */
 
 /** Make the fold with the guide to the document that is read. @param {App} app */
@@ -55,7 +56,7 @@ export function guideFold(app) {
 /** @param {App} app @param {Guide} guide */
 function contents(app, guide) {
   const { sentences, outline, questions } = guide;
-  const read = (/** @type {import("../api/types.js").GuideSentence} */ place) => () => {
+  const read = (/** @type {Place} */ place) => () => {
     const segment_id = `${guide.document_id}:${place.segment_index}`;
     const citation = { ...place, segment_id, document_id: guide.document_id, quote: place.text, source_index: 0, section_index: -1 };
     app.read({
@@ -65,7 +66,7 @@ function contents(app, guide) {
       at: 0,
     });
   };
-  const list = (/** @type {string} */ kind, /** @type {(Guide["sentences"][number] | Guide["outline"][number])[]} */ places) =>
+  const list = (/** @type {string} */ kind, /** @type {Place[]} */ places) =>
     h(
       "ul",
       { class: kind },

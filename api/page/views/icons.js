@@ -69,3 +69,13 @@ export function icon(name) {
 export function iconButton(name, label, onclick, look = "quiet small") {
   return h("button", { type: "button", class: look, "aria-label": label, title: label, onclick }, icon(name));
 }
+
+/**
+ * Make a button that says what it does.
+ * @param {string} look Its classes.
+ * @param {(event: MouseEvent) => void} onclick
+ * @param {...import("../dom.js").Child} children
+ */
+export function textButton(look, onclick, ...children) {
+  return h("button", { type: "button", class: look, onclick }, ...children);
+}

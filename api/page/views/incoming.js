@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 import { mayRetry } from "../state/incoming_batches.js";
 import { omissionsOf, warningsOf } from "../text/omissions.js";
 import { refusalOf } from "../text/refusals.js";
-import { icon, iconButton } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../state/incoming.js").Incoming} Incoming */
@@ -25,11 +25,11 @@ export function incomingView(app, incoming, shelf) {
   const count = h("p", { class: "count" });
   const bar = h("progress", { "aria-label": words.shelf.incoming.progress });
   const buttons = {
-    pause: h("button", { type: "button", class: "small", onclick: () => void incoming.pause(true) }, pause),
-    resume: h("button", { type: "button", class: "small", onclick: () => void incoming.pause(false) }, resume),
-    cancel: h("button", { type: "button", class: "small", onclick: () => incoming.cancelAll() }, cancel),
-    retry: h("button", { type: "button", class: "small", onclick: () => incoming.retryAll() }, icon("again"), retry),
-    dismiss: h("button", { type: "button", class: "small", onclick: () => incoming.dismissEnded() }, dismiss),
+    pause: textButton("small", () => void incoming.pause(true), pause),
+    resume: textButton("small", () => void incoming.pause(false), resume),
+    cancel: textButton("small", () => incoming.cancelAll(), cancel),
+    retry: textButton("small", () => incoming.retryAll(), icon("again"), retry),
+    dismiss: textButton("small", () => incoming.dismissEnded(), dismiss),
   };
   const list = h("ul", null);
   const unfold = h("button", { type: "button", class: "quiet small", "aria-expanded": "false", onclick: () => {
@@ -138,7 +138,7 @@ function itemRow(app, incoming, shelf) {
   const state = h("span", { class: "muted" });
   const why = h("p", { class: "why" });
   const act = (/** @type {(id: number) => void} */ doing) => () => shown && doing(shown.id);
-  const replace = h("button", { type: "button", class: "small", onclick: () => void replaceTwin() }, words.shelf.incoming.replace);
+  const replace = textButton("small", () => void replaceTwin(), words.shelf.incoming.replace);
   const again = iconButton("again", "", act((id) => incoming.retry(id)));
   const away = iconButton("close", "", act((id) => (isGoing() ? incoming.cancel(id) : incoming.dismiss(id))));
   const element = h("li", null, drawing, h("div", { class: "what" }, name, state, why, replace), again, away);

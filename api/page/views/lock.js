@@ -4,6 +4,7 @@ import { change, fill, h } from "../dom.js";
 import { logIn, offersLogin } from "../state/account.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
+import { textButton } from "./icons.js";
 
 const COMMAND = "citewell keys create --user NAME";
 
@@ -38,7 +39,7 @@ export function lock(app, place) {
     enter,
     h("p", { class: "muted" }, words.lock.kept),
   );
-  const begin = h("button", { class: "primary", type: "button", onclick: () => logIn(app) }, words.account.logIn);
+  const begin = textButton("primary", () => logIn(app), words.account.logIn);
   const login = h(
     "section",
     { "aria-labelledby": "login-title", hidden: true },

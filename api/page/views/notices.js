@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
-import { icon, iconButton } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
 
 const DONE_MS = 6_000;
 const UNDO_MS = 20_000;
@@ -50,8 +50,8 @@ function toast({ kind, text, suggestion, again, undo }, onClose) {
     { class: `toast ${kind}` },
     icon(kind === "done" ? "check" : "unsure"),
     h("div", { class: "says" }, h("p", { class: "text" }, text), suggestion && h("p", { class: "muted" }, suggestion)),
-    again && h("button", { class: "small", type: "button", onclick: () => (close(), again()) }, words.page.retry),
-    undo && h("button", { class: "small", type: "button", onclick: () => (close(), undo()) }, words.shelf.undo),
+    again && textButton("small", () => (close(), again()), words.page.retry),
+    undo && textButton("small", () => (close(), undo()), words.shelf.undo),
     iconButton("close", words.page.close, close),
   );
 

@@ -5,7 +5,7 @@ import { landing, originalAddress } from "../text/addresses.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { headingOf, KINDS, saidPlace } from "./answer_sources.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 import { CHANGES, SIGNS, changeOf, reasonTexts, verdictMark } from "./verdicts.js";
 
 /** @typedef {import("../api/types.js").Citation} Citation */
@@ -114,6 +114,6 @@ function actions(source, anchor, read) {
   const original = landing(originalAddress(source?.url, new URL(document.baseURI)), anchor);
   if (!read && !original) return null;
   return h("div", { class: "ways" },
-    read && h("button", { type: "button", class: "primary small", onclick: read }, icon("book"), words.proof.read),
+    read && textButton("primary small", read, icon("book"), words.proof.read),
     original && h("a", { class: "button quiet small", href: original, ...AWAY }, words.proof.original, icon("out")));
 }

@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
-import { icon, iconButton } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
 import { goToQuestion, questionField } from "./question_field.js";
 import { versionSwitch } from "./versions.js";
 
@@ -39,7 +39,7 @@ export function questionView(app, name) {
     { "aria-label": words.conversation.editing, enterkeyhint: "send" },
     { send: save, escape: close, changed: () => (again.disabled = !field.question()) },
   );
-  const again = h("button", { type: "button", class: "primary small", onclick: save }, words.conversation.save);
+  const again = textButton("primary small", save, words.conversation.save);
   const form = h(
     "div",
     { class: "editing", role: "group", "aria-label": words.conversation.edit },
@@ -48,7 +48,7 @@ export function questionView(app, name) {
       "div",
       { class: "choices" },
       field.limit,
-      h("button", { type: "button", class: "small", onclick: close }, words.page.cancel),
+      textButton("small", close, words.page.cancel),
       again,
     ),
   );

@@ -8,7 +8,7 @@ import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { guideFold } from "./guide.js";
-import { iconButton } from "./icons.js";
+import { iconButton, textButton } from "./icons.js";
 import { readerLinks } from "./reader_links.js";
 import { readerPassages } from "./reader_passages.js";
 import { askable, MOST } from "./reader_selection.js";
@@ -149,11 +149,7 @@ export function reader(app, place) {
     if (error.status === 401) app.refused();
     forget();
     views.clear();
-    const again = h(
-      "button",
-      { type: "button", class: "small", onclick: () => app.read({ ...reading }) },
-      words.page.retry,
-    );
+    const again = textButton("small", () => app.read({ ...reading }), words.page.retry);
     fill(
       failed,
       h("p", null, words.reader.failed),

@@ -10,7 +10,7 @@ import { number } from "../words/format.js";
 import { words as common } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { words } from "../words/viewer/index.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 
 /** @typedef {import("../state/document.js").Content} Content */
 
@@ -51,7 +51,7 @@ export function readerLinks(client) {
   /** Make the button that keeps the file. @param {import("../api/types.js").Document} document */
   function download({ document_id: id, original, title }) {
     const failed = h("span", { class: "omission", role: "alert" });
-    const button = h("button", { type: "button", class: "link", onclick: () => void keep() }, words().download, icon("download"));
+    const button = textButton("link", () => void keep(), words().download, icon("download"));
 
     async function keep() {
       change(button, { "aria-disabled": "true" });

@@ -62,7 +62,7 @@ function passageChip(app, passage) {
   const put = () => app.selection.passage.set(null);
   return h(
     "li",
-    { class: "chip marked" },
+    { class: "chip" },
     icon("quote"),
     h(
       "span",

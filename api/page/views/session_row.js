@@ -5,7 +5,7 @@ import { addressOf } from "../state/app.js";
 import { codePointIndex } from "../text/offsets.js";
 import { words } from "../words/index.js";
 import { titleOf } from "../words/titles.js";
-import { icon, iconButton } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 
 /** @typedef {import("../api/types.js").Session} Session */
@@ -106,13 +106,9 @@ export function sessionRow(app, onDelete) {
   function confirm() {
     if (!shown) return;
     const { session_id } = shown;
-    const cancel = h("button", { class: "small", type: "button", onclick: back }, words.page.cancel);
+    const cancel = textButton("small", back, words.page.cancel);
     const question = h("p", null, words.sessions.confirm(titleOf(shown)));
-    const remove = h(
-      "button",
-      { class: "small danger", type: "button", onclick: () => void goOn() },
-      words.sessions.delete,
-    );
+    const remove = textButton("small danger", () => void goOn(), words.sessions.delete);
     const onkeydown = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && (event.stopPropagation(), back());
     fill(
       element,

@@ -4,7 +4,7 @@ import { fill, h } from "../dom.js";
 import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
-import { icon, iconButton } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
 import { accountPlace } from "./later.js";
 import { sessionGroups } from "./session_groups.js";
 import { workspaceChooser } from "./workspaces.js";
@@ -14,20 +14,16 @@ const TYPING_MS = 200; // that a search waits for the next letter
 /** Make the part of the page where the sessions are. @param {import("../state/app.js").App} app */
 export function sessionsView(app) {
   const { sessions, cursor, failure, found, answering } = app.sessions;
-  const begin = h("button", { class: "begin", type: "button", onclick: leave }, icon("add"), words.sessions.begin);
+  const begin = textButton("begin", leave, icon("add"), words.sessions.begin);
   const search = h(
     "input",
     { type: "search", "aria-label": words.sessions.search, placeholder: words.sessions.search, oninput, onkeydown },
   );
   const status = h("p", { class: "session-status muted", role: "status" });
   const groups = sessionGroups(app, () => begin.focus());
-  const again = h("button", { class: "small", type: "button", onclick: () => void retry() }, words.page.retry);
+  const again = textButton("small", () => void retry(), words.page.retry);
   const failed = h("div", { class: "failed", role: "alert" });
-  const more = h(
-    "button",
-    { class: "quiet small more", type: "button", onclick: readMore },
-    words.sessions.more,
-  );
+  const more = textButton("quiet small more", readMore, words.sessions.more);
   const close = iconButton("close", words.page.close, () => app.sessionsOpen.set(false), "quiet drawer-only");
   const head = h("div", { class: "sessions-head" }, h("p", { class: "brand" }, words.page.name), close);
   const top = h(

@@ -4,11 +4,12 @@ import { fill, h } from "../dom.js";
 import { along } from "../words/along/index.js";
 import { language, words } from "../words/index.js";
 import { copyButton } from "./copying.js";
+import { openDialog } from "./dialog.js";
 import { icon, iconButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
-/** @typedef {"workspace" | "link"} Audience */
-/** @typedef {{share_id: string, message_id: string | null, audience: Audience, expires_at: string}} Share */
+/** @typedef {import("../api/types.js").Share} Share */
+/** @typedef {import("../api/types.js").ShareList} ShareList */
 
 const USUAL_SECONDS = 604_800;
 
@@ -17,9 +18,8 @@ const USUAL_SECONDS = 604_800;
  * @param {App} app
  * @param {string} sessionId
  * @param {string | null} answerId Shared alone; without it the session is, as it is now.
- * @param {HTMLElement} opener Gets the focus back.
  */
-export function share(app, sessionId, answerId, opener) {
+export function share(app, sessionId, answerId) {
   const said = along().share;
   const path = `api/sessions/${sessionId}/shares`;
   const title = answerId ? said.answer : said.session;
@@ -35,17 +35,7 @@ export function share(app, sessionId, answerId, opener) {
   );
   const result = h("div", { class: "made", role: "status" });
   const list = h("div", { class: "links" });
-  const dialog = h(
-    "dialog",
-    { class: "along", "aria-label": title, onclose: () => (dialog.remove(), opener.focus()) },
-    h("header", null, h("h2", null, title), iconButton("close", words.page.close, () => dialog.close(), "quiet")),
-    h("p", { class: "muted" }, said.about),
-    form,
-    result,
-    list,
-  );
-  document.body.append(dialog);
-  dialog.showModal();
+  const dialog = openDialog(title, {}, h("p", { class: "muted" }, said.about), form, result, list);
   void app.attempt(read);
 
   async function read() {
@@ -54,7 +44,7 @@ export function share(app, sessionId, answerId, opener) {
     show(shares);
   }
 
-  /** @param {Audience[]} audiences @param {number} longest */
+  /** @param {ShareList["audiences"]} audiences @param {number} longest */
   function offer(audiences, longest) {
     if (!audiences.length) return fill(result, h("p", null, said.off));
     if (!form.hidden) return;

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
+import { textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 
 /** @typedef {Pick<import("../state/incoming.js").Incoming, "addFiles" | "addText" | "addAddress">} Incoming */
@@ -72,7 +73,7 @@ function form(opener, send, fields, sent) {
       "div",
       { class: "doing" },
       h("button", { type: "submit", class: "primary small" }, send),
-      h("button", { type: "button", class: "small", onclick: close }, words.page.cancel),
+      textButton("small", close, words.page.cancel),
     ),
   );
 

@@ -3,6 +3,7 @@
 import { change, h } from "../dom.js";
 import { advice, said } from "../words/problems.js";
 import { words } from "../words/index.js";
+import { textButton } from "./icons.js";
 import { shelfRow } from "./shelf_row.js";
 
 /** @typedef {import("../state/shelf.js").Shelf} Shelf */
@@ -86,7 +87,7 @@ export function shelfList(app, shelf, actions) {
     grid.hidden = !total;
     state.hidden = known && total > 0 && !problem;
     if (problem) {
-      const again = h("button", { type: "button", class: "small", onclick: () => void shelf.refresh() }, words.page.retry);
+      const again = textButton("small", () => void shelf.refresh(), words.page.retry);
       state.replaceChildren(h("p", null, [failed, said(problem), advice(problem)].filter(Boolean).join(" ")), again);
     } else if (!known) state.replaceChildren(h("p", { class: "muted" }, loading));
     else if (narrowed) state.replaceChildren(h("p", { class: "muted" }, nothing));

@@ -3,7 +3,7 @@
 import { change, h } from "../dom.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 
 /**
  * Make the line above the list.
@@ -19,18 +19,18 @@ export function shelfTicks(app, shelf, actions) {
     { type: "button", class: "small", "aria-label": words.shelf.clearLabel, onclick: () => void actions.tick(selection.pages.value, false) },
     words.shelf.clear,
   );
-  const remove = h(
-    "button",
-    { type: "button", class: "small writes", onclick: () => void actions.delete(selection.pages.value.filter((page) => !page.gone)) },
+  const remove = textButton(
+    "small writes",
+    () => void actions.delete(selection.pages.value.filter((page) => !page.gone)),
     icon("trash"),
     words.shelf.delete,
   );
-  const all = h("button", { type: "button", class: "small", onclick: () => void actions.tickAll() }, words.shelf.tickAll);
+  const all = textButton("small", () => void actions.tickAll(), words.shelf.tickAll);
   const note = h("p", { class: "note" });
   const lost = h("p", null);
-  const forget = h(
-    "button",
-    { type: "button", class: "small", onclick: () => void actions.tick(selection.pages.value.filter((page) => page.gone), false) },
+  const forget = textButton(
+    "small",
+    () => void actions.tick(selection.pages.value.filter((page) => page.gone), false),
     words.shelf.forget,
   );
   const gone = h("div", { class: "gone note" }, lost, forget);

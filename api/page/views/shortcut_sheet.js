@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
-import { iconButton } from "./icons.js";
+import { openDialog } from "./dialog.js";
 import { useSingleKeys, usesSingleKeys } from "./shortcuts.js";
 
 /** @type {[string[], keyof typeof words.ways.shortcuts.keys][]} */
@@ -20,46 +20,12 @@ const ROWS = [
   [["↑", "↓"], "rows"],
 ];
 
-/** Show the sheet; it goes when it is closed. */
+/** Show the sheet. */
 export function showSheet() {
-  const before = document.activeElement;
-  const single = h("input", {
-    type: "checkbox",
-    ".checked": usesSingleKeys(),
-    onchange: () => useSingleKeys(single.checked),
-  });
-  const dialog = h(
-    "dialog",
-    { class: "shortcuts", "aria-label": words.ways.shortcuts.open, onclose, onclick },
-    h(
-      "div",
-      { class: "inside" },
-      h(
-        "header",
-        null,
-        h("h2", null, words.ways.shortcuts.open),
-        iconButton("close", words.page.close, () => dialog.close(), "quiet"),
-      ),
-      h(
-        "dl",
-        null,
-        ROWS.map(([keys, what]) =>
-          h("div", null, h("dt", null, keys.map((key) => h("kbd", null, key))), h("dd", null, words.ways.shortcuts.keys[what])),
-        ),
-      ),
-      h("label", null, single, words.ways.shortcuts.single),
-    ),
+  const { open, keys, single } = words.ways.shortcuts;
+  const box = h("input", { type: "checkbox", ".checked": usesSingleKeys(), onchange: () => useSingleKeys(box.checked) });
+  const rows = ROWS.map(([pressed, what]) =>
+    h("div", null, h("dt", null, pressed.map((key) => h("kbd", null, key))), h("dd", null, keys[what])),
   );
-
-  function onclose() {
-    dialog.remove();
-    if (before instanceof HTMLElement) before.focus();
-  }
-
-  /** @param {MouseEvent} event */
-  function onclick(event) {
-    if (event.target === dialog) dialog.close();
-  }
-  document.body.append(dialog);
-  dialog.showModal();
+  openDialog(open, { class: "shortcuts", closedby: "any" }, h("dl", null, rows), h("label", null, box, single));
 }

@@ -2,6 +2,7 @@
 
 import { change, h } from "../dom.js";
 import { words } from "../words/index.js";
+import { textButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 import { roving } from "./roving.js";
 
@@ -40,8 +41,8 @@ export function goToMarker(by) {
 /** Make the links. @param {import("../state/app.js").App} app */
 export function skips(app) {
   const question = h("a", { class: "skip", href: "#question", onclick: toQuestion }, words.page.skip);
-  const answer = h("button", { type: "button", class: "skip", onclick: goToAnswer }, words.ways.skips.answer);
-  const sources = h("button", { type: "button", class: "skip", onclick: goToSources }, words.ways.skips.sources);
+  const answer = textButton("skip", goToAnswer, words.ways.skips.answer);
+  const sources = textButton("skip", goToSources, words.ways.skips.sources);
   const label = words.ways.skips.label;
   const row = h("div", { class: "skips", role: "toolbar", "aria-label": label }, question, answer, sources);
   app.conversation.turns.watch((turns) => {

@@ -30,7 +30,7 @@ export function takeMenu(app, label, answerId) {
   async function share() {
     const session = app.conversation.session.value;
     const loaded = await wanted(app, () => import("./sharing.js"), () => void share());
-    if (loaded && session) loaded.share(app, session.session_id, answerId(), menu);
+    if (loaded && session) loaded.share(app, session.session_id, answerId());
   }
 
   return menu;

@@ -6,7 +6,6 @@ export const viewer = {
   document: "المستند",
   text: "كنص",
   download: "نزّل الأصل",
-  downloading: "يُنزَّل…",
   mark: (quote) => `محدد في الصفحة: ${quote}`,
   page: (number, of) => `صفحة ${number} من ${of}`,
   pictureRead: "هذه الصفحة صورة، وقد تُعرّف على نصها: انظر «كنص».",

@@ -5,7 +5,6 @@ export const viewer = {
   document: "Document",
   text: "As text",
   download: "Download original",
-  downloading: "Downloading…",
   mark: (/** @type {string} */ quote) => `Marked on the page: ${quote}`,
   page: (/** @type {string} */ number, /** @type {string} */ of) => `Page ${number} of ${of}`,
   pictureRead: "This page is a picture. Its text was recognised in it: see “As text”.",

@@ -6,7 +6,6 @@ export const viewer = {
   document: "Tài liệu",
   text: "Dạng văn bản",
   download: "Tải bản gốc",
-  downloading: "Đang tải…",
   mark: (quote) => `Được đánh dấu trên trang: ${quote}`,
   page: (number, of) => `Trang ${number} / ${of}`,
   pictureRead: "Trang này là hình ảnh. Chữ trong hình đã được nhận dạng: xem “Dạng văn bản”.",

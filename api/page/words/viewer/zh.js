@@ -6,7 +6,6 @@ export const viewer = {
   document: "文档",
   text: "纯文本",
   download: "下载原文件",
-  downloading: "正在下载…",
   mark: (quote) => `页面上标出的引文：${quote}`,
   page: (number, of) => `第 ${number} 页，共 ${of} 页`,
   pictureRead: "本页是图片，其中的文字由识别得出：请看“纯文本”。",
