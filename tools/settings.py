@@ -310,7 +310,8 @@ class RunSettings(_Section):
     """Limits on the runs of a process, and how another process takes over the runs of a dead one.
 
     A process renews its lease every third of ``lease_seconds``; other processes pick up its runs once the lease has
-    expired. On shutdown it waits ``drain_seconds`` for its runs to finish before it leaves them to others.
+    expired. On shutdown it waits ``drain_seconds`` for its runs to finish before it leaves them to others. Processes tell
+    each other of events by PostgreSQL, or by the NATS server at ``nats_url``.
     """
 
     max_active: Annotated[int, Field(ge=1, le=1000)] = 16
@@ -318,6 +319,7 @@ class RunSettings(_Section):
     lease_seconds: Annotated[float, Field(ge=1, le=600)] = 30.0
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
     durability: Literal["sync", "async"] = "sync"
+    nats_url: SecretStr | None = None
 
 
 class JobSettings(_Section):

@@ -31,7 +31,7 @@ from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
-from tools.runs.notifications import Notifications
+from tools.runs.carriers import open_notifications
 from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
 from tools.sessions.shares import Shares
@@ -116,7 +116,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         originals = Originals.of(settings, database, workspaces)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
-        notifications = Notifications(database.url)
+        notifications = open_notifications(database.url, settings.runs)
         job_worker = JobWorker(database, sandboxed, sandbox, notifications, settings.jobs)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)

@@ -119,7 +119,7 @@ class EventWriter:
         except Exception:  # noqa: BLE001 - an event of one run must not stop the writing for all
             await self._one_by_one(batch)
             return
-        self._notifications.notify(*mine)
+        self._notifications.notify_followers(*mine)
         for run, lines in batch:
             if run.run_id in mine:
                 run.publish(lines)
