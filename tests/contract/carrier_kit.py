@@ -12,6 +12,8 @@ from uuid import uuid4
 
 import pytest
 
+from graph.events import RunFinished
+from tests.fakes import HeldFamily
 from tests.postgres.processes import ME, log_of, process
 from tools.runs.carriers import open_notifications
 from tools.runs.event_log import RunLogs
@@ -122,7 +124,10 @@ class Through:
 
 
 class CarrierContract:
-    runs: dict[str, Any] = {}  # settings of runs that choose this carrier
+    @pytest.fixture
+    def runs(self) -> dict[str, Any]:
+        """The settings of runs that choose this carrier."""
+        return {}
 
     @pytest.fixture
     async def notifications(self, carrier: Carrier) -> AsyncIterator[Notifications]:
@@ -211,6 +216,7 @@ class CarrierContract:
     async def test_a_log_is_read_whole_whatever_becomes_of_notifications(
         self,
         carrier: Carrier,
+        runs: dict[str, Any],
         settings: Settings,
         database: Database,
         faulty: type[Losing],
@@ -221,7 +227,7 @@ class CarrierContract:
         monkeypatch.setattr("tools.runs.event_log.POLL_SECONDS", poll)
         between = faulty(carrier)
         logs = RunLogs(database, Workspaces(database), Notifications(between))
-        async with process(settings, **self.runs) as at, asyncio.timeout(60):
+        async with process(settings, **runs) as at, asyncio.timeout(60):
             session_id = await at.session()
             for _ in range(3):
                 run = await at.ask(session_id)
@@ -235,8 +241,33 @@ class CarrierContract:
         await logs.notifications.close()
         assert between.delivered
 
-    async def test_the_settings_choose_it(self, carrier: Carrier, database: Database) -> None:
-        opened = open_notifications(database.url, RunSettings(**self.runs))
+    async def test_a_run_is_followed_to_the_process_that_takes_it_over(
+        self,
+        carrier: Carrier,
+        runs: dict[str, Any],
+        settings: Settings,
+        database: Database,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("tools.runs.event_log.POLL_SECONDS", 600.0)
+        logs = RunLogs(database, Workspaces(database), Notifications(carrier))
+        async with process(settings, **runs) as second, asyncio.timeout(60):
+            async with process(settings, HeldFamily(), **runs) as first:
+                run = await first.ask(await first.session())
+                stored = await logs.find(ME, run.run_id)
+                assert stored is not None
+                reading = asyncio.create_task(log_of(stored))
+                while len(logs.notifications.channels) < 2:  # noqa: ASYNC110 - no event tells of it
+                    await asyncio.sleep(0.01)
+            second.runner.take_over_abandoned()
+            read = await reading
+        assert isinstance(read[-1].event, RunFinished)
+        assert [each.seq for each in read] == list(range(1, len(read) + 1))
+        assert logs.notifications.channels == {CHANNEL}
+        await logs.notifications.close()
+
+    async def test_the_settings_choose_it(self, carrier: Carrier, runs: dict[str, Any], database: Database) -> None:
+        opened = open_notifications(database.url, RunSettings(**runs))
         async with listening(carrier, CHANNEL) as heard, asyncio.timeout(60):
             opened.notify("chosen")
             assert await heard.payloads.get() == "chosen"

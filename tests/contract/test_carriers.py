@@ -15,7 +15,7 @@ from tools.settings import RunSettings
 
 ENDED = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-WHERE datname = current_database() AND (query LIKE 'LISTEN %%' OR query LIKE '%%pg_notify(%%') AND pid <> pg_backend_pid()
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND (query LIKE 'LISTEN %' OR query LIKE '%pg_notify(%')
 """
 
 

@@ -61,10 +61,9 @@ class TestNats(CarrierContract):
     def carrier(self, server: NatsServer) -> NatsCarrier:
         return NatsCarrier(server.url)
 
-    @pytest.fixture(autouse=True)
-    def chosen(self, server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
-        chosen: dict[str, Any] = {"nats_url": server.url}
-        monkeypatch.setattr(type(self), "runs", chosen)
+    @pytest.fixture
+    def runs(self, server: NatsServer) -> dict[str, Any]:
+        return {"nats_url": server.url}
 
     @pytest.fixture
     def outage(self, server: NatsServer) -> Outage:

@@ -39,7 +39,8 @@ async def rows(database: Database, query: str, *values: Any) -> list[tuple[Any, 
 
 async def partitions(database: Database) -> list[str]:
     found = await rows(
-        database, "SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'run_events'::regclass"
+        database,
+        "SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'run_events'::regclass",
     )
     return sorted(name for (name,) in found)
 
@@ -59,7 +60,7 @@ async def logged(
     await rows(
         database,
         'INSERT INTO runs (run_id, session_id, workspace, "user", question, status, outcome, stop_reason, finished_at)'
-        ' SELECT %s, session_id, workspace, "user", \'Q\', %s, %s, %s, now() - %s::interval FROM sessions'
+        " SELECT %s, session_id, workspace, \"user\", 'Q', %s, %s, %s, now() - %s::interval FROM sessions"
         " WHERE session_id = %s",
         *(run_id, status, outcome, outcome, ended, session_id),
     )

@@ -34,7 +34,8 @@ ORDER BY status = 'running' DESC, created_at, run_id LIMIT 1
 """
 _LOG = "SELECT seq, payload FROM run_events WHERE run_id = %s AND seq > %s ORDER BY seq LIMIT %s"
 _END = """
-SELECT lease_owner, outcome, stop_reason, finished_at, last_seq, EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.run_id),
+SELECT lease_owner, outcome, stop_reason, finished_at, last_seq,
+       EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.run_id),
        (SELECT body FROM messages WHERE run_id = runs.run_id AND role = 'assistant')
 FROM runs WHERE run_id = %s
 """

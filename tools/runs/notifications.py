@@ -101,7 +101,8 @@ class Notifications:
         """Yield an event that is set by each notification for ``key``, a run or session; the waiter clears it."""
         if not self._listening:
             self._listening = [
-                _started(self._listen(*each), "citewell-notifications") for each in zip(self._carriers, self._changes)
+                _started(self._listen(*each), "citewell-notifications")
+                for each in zip(self._carriers, self._changes, strict=True)
             ]
         wakeup = asyncio.Event()
         self._waiting[key].add(wakeup)
