@@ -46,10 +46,10 @@ class PostgresCarrier:
                         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
                         listener.joined(channel)
                     joined = wanted
+                    while found := connection.pgconn.notifies():  # also those that came behind the reply to LISTEN
+                        listener.wake(found.extra.decode())
                     await _readable(connection.fileno(), changed)
                     connection.pgconn.consume_input()
-                    while found := connection.pgconn.notifies():
-                        listener.wake(found.extra.decode())
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[Send]:
