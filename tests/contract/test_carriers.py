@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import psycopg
 import pytest
+from pydantic import SecretStr, ValidationError
 
 from graph.errors import ConfigurationError
 from tests.contract.carrier_kit import CarrierContract, Outage
@@ -39,8 +40,16 @@ class TestPostgres(CarrierContract):
         return connections_ended
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:4222", "http://127.0.0.1:4222"])
+def test_an_address_of_another_kind_is_refused_without_being_repeated(address: str) -> None:
+    with pytest.raises(ValidationError, match="nats://") as refused:
+        RunSettings(nats_url=SecretStr(address))
+    assert address not in str(refused.value)
+    assert RunSettings(nats_url=SecretStr("")).nats_url is None
+
+
 def test_a_server_of_nats_needs_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nats", None)
     with pytest.raises(ConfigurationError) as refused:
-        open_notifications("postgresql:///x", RunSettings(nats_url="nats://127.0.0.1:4222"))
+        open_notifications("postgresql:///x", RunSettings(nats_url=SecretStr("nats://127.0.0.1:4222")))
     assert "citewell[nats]" in refused.value.advice

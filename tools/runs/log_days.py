@@ -8,7 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import date
 from uuid import UUID
 
@@ -76,7 +76,8 @@ async def count_old_events(connection: Connection) -> int:
     for day in await _old_days(connection):
         if await _holds(connection, _IS_NEEDED, day):
             kept.append(day)
-        else:
+            continue
+        with suppress(errors.UndefinedTable):  # another process has dropped it
             total += await _one_number(connection, "SELECT count(*) FROM {table}", _table(day))
     for table in (sql.Identifier(DEFAULT), *map(_table, kept)):
         total += await _one_number(connection, f"SELECT count(*) {_OVER}", table)
