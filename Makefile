@@ -12,10 +12,10 @@ PAGE := tests/page/node
 CODE := answers api bench cli evals graph migrations nodes prompts research text tools tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve studio test contract check format page bench screenshots eval lock clean
+.PHONY: help demo serve studio test test-engines contract check format page bench screenshots eval lock clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 demo: .venv/runtime.installed ## ingest the manual, ask it questions, show each run
 	@$(RUN)/citewell demo $(ARGS)
@@ -33,6 +33,9 @@ PAGE_CHECKS := $(if $(NODE),$(PAGE)/node_modules/.package-lock.json)
 
 test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, three files at a time: they wait more than they work
 	@$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+test-engines: .venv/dev.installed .engines/installed ## run the tests that need an engine beside PostgreSQL; make test skips them
+	@PATH="$(CURDIR)/.engines/bin:$$PATH" PYTHONPATH="$$(.engines/bin/python -c 'import site; print(site.getsitepackages()[0])')" $(RUN)/pytest tests/engines $(ARGS)
 
 contract: .venv/dev.installed .contract/installed ## hold the service to its OpenAPI document; CONTRACT_SECONDS=60 bounds it
 	@PATH="$(CURDIR)/.contract/bin:$$PATH" $(RUN)/pytest tests/api/test_contract.py $(ARGS)
@@ -70,7 +73,7 @@ lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh
 
 clean: ## remove the environment and every cache; libraries stay
-	@rm -rf .venv .contract $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
+	@rm -rf .venv .contract .engines $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # npm writes this file last, and only when everything of the lock is there.
@@ -86,6 +89,11 @@ tests/%/node/node_modules/.package-lock.json: tests/%/node/package-lock.json tes
 .contract/installed: requirements/contract.txt .venv/dev.installed
 	@$(RUN)/python -m venv .contract
 	@.contract/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/contract.txt
+	@touch $@
+
+.engines/installed: requirements/engines.txt .venv/dev.installed
+	@$(RUN)/python -m venv .engines
+	@.engines/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/engines.txt
 	@touch $@
 
 .venv/dev.installed: requirements/dev.txt pyproject.toml

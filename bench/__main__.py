@@ -34,6 +34,7 @@ PARTS = (
     "flow",
     "check",
     "contention",
+    "log",
     "sessions",
     "strangers",
     "page",

@@ -80,6 +80,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
     from tools.library.ingestion import Ingestor
     from tools.library.job_worker import JobWorker
     from tools.library.sandbox import opened_sandbox
+    from tools.runs.carriers import PostgresCarrier
     from tools.runs.notifications import Notifications
     from tools.telemetry.readings import DatabaseReadings
 
@@ -92,7 +93,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
         serve_metrics(settings.metrics, [DatabaseReadings(storage.database)]),
     ):
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
-        notifications = Notifications(storage.database.url)
+        notifications = Notifications(PostgresCarrier(storage.database.url))
         working = JobWorker(storage.database, ingestor, sandbox, notifications, limits)
         working.start()
         if as_json:
@@ -109,9 +110,12 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
 
 def _jobs(storage: Storage, settings: "Settings") -> "Jobs":
     from tools.library.job_store import Jobs
+    from tools.runs.carriers import PostgresCarrier
     from tools.runs.notifications import Notifications
 
-    return Jobs(storage.database, storage.workspaces, settings.jobs, Notifications(storage.database.url))
+    return Jobs(
+        storage.database, storage.workspaces, settings.jobs, Notifications(PostgresCarrier(storage.database.url))
+    )
 
 
 async def _list(limit: int, cursor: str | None, settings: "Settings", as_json: bool) -> Exit:

@@ -18,6 +18,7 @@ from tools.library.job_worker import JobWorker
 from tools.library.new_documents import NewDocument
 from tools.library.sandbox import Sandbox
 from tools.library.sandbox_process import WiredDocument
+from tools.runs.carriers import PostgresCarrier
 from tools.runs.notifications import Notifications
 from tools.settings import JobSettings, Settings
 from tools.storage.database import Database
@@ -42,7 +43,7 @@ class Deployment:
     def __init__(self, database: Database, embedder: Any, sandbox: Sandbox, settings: Settings) -> None:
         self.database = database
         self.workspaces = Workspaces(database)
-        self.notifications = Notifications(database.url)
+        self.notifications = Notifications(PostgresCarrier(database.url))
         self.sandbox = sandbox
         self.ingestor = Ingestor(database, self.workspaces, embedder, settings, sandbox)
         self.jobs = Jobs(database, self.workspaces, settings.jobs, self.notifications)

@@ -67,6 +67,13 @@ async def ask(citewell: Citewell, session_id: str, question: str) -> RunFinished
     return end
 
 
+async def count_events(url: str) -> int:
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        row = await (await connection.execute("SELECT count(*) FROM run_events")).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 async def see_proven(library: Library, citations: list[dict[str, Any]]) -> None:
     """See that each citation is an exact slice of the text that is stored now."""
     for citation in citations:
@@ -83,7 +90,9 @@ async def test_the_database_of_an_earlier_release_is_upgraded(
     with pytest.raises(ConfigurationError, match="0004"):
         async with open_database(deployed):
             pass
+    events = await count_events(empty_database)
     applied = await migrate(deployed)
+    assert await count_events(empty_database) == events > 0
     assert [each for each in applied if each != "checkpointer"] == [each for each in revisions() if each > "0003"]
     assert await migrate(deployed) == []
     async with open_citewell(deployed) as citewell:
@@ -113,6 +122,7 @@ async def test_a_dump_restored_elsewhere_answers_as_before(
         url = citewell.library.database.url
         await run(postgres, "pg_dump", "--format=custom", "--no-owner", f"--file={tmp_path / 'citewell.dump'}", url)
     await restore(postgres, tmp_path / "citewell.dump", empty_database)
+    assert await count_events(empty_database) == await count_events(url) > 0
     async with open_citewell(deployed_on(settings, empty_database)) as citewell:
         library = citewell.library
         history = await library.sessions.get(ME, session_id)

@@ -31,6 +31,7 @@ from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
+from tools.runs.carriers import PostgresCarrier
 from tools.runs.notifications import Notifications
 from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
@@ -116,7 +117,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         originals = Originals.of(settings, database, workspaces)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
-        notifications = Notifications(database.url)
+        notifications = Notifications(PostgresCarrier(database.url))
         job_worker = JobWorker(database, sandboxed, sandbox, notifications, settings.jobs)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)

@@ -34,7 +34,8 @@ ORDER BY status = 'running' DESC, created_at, run_id LIMIT 1
 """
 _LOG = "SELECT seq, payload FROM run_events WHERE run_id = %s AND seq > %s ORDER BY seq LIMIT %s"
 _END = """
-SELECT outcome, stop_reason, finished_at, last_seq, EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.run_id),
+SELECT lease_owner, outcome, stop_reason, finished_at, last_seq,
+       EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.run_id),
        (SELECT body FROM messages WHERE run_id = runs.run_id AND role = 'assistant')
 FROM runs WHERE run_id = %s
 """
@@ -106,6 +107,7 @@ class StoredRun:
     was_left: bool = False
     gives_way: bool = False
     reader: Identity | None = None
+    owner: str | None = None  # the process that has it, as last read
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Yield the events after sequence number ``after``, as they are logged, up to the terminal event."""
@@ -113,7 +115,8 @@ class StoredRun:
             if withheld.last_seq is None or withheld.last_seq > after:
                 yield self._end_envelope(withheld, after)
             return
-        with self.logs.notifications.subscribe(self.run_id) as wakeup:
+        notifications = self.logs.notifications
+        with notifications.subscribe(self.run_id) as wakeup, notifications.following(wakeup) as follow:
             while True:
                 wakeup.clear()
                 for envelope in await self._read_after(after):
@@ -123,6 +126,7 @@ class StoredRun:
                         return
                 end = await self._read_end()
                 if end is None:
+                    follow(self.owner)
                     await wait_for_wakeup(wakeup, POLL_SECONDS)
                 elif end.last_seq is not None and end.last_seq <= after:
                     return
@@ -165,7 +169,8 @@ class StoredRun:
         row = await retry_while_unavailable(read)
         if row is None:
             raise NotFound(f"There is no run {self.run_id} any more.")
-        return None if row[0] is None else _RunEnd(*row)
+        self.owner, *end = row
+        return None if end[0] is None else _RunEnd(*end)
 
     async def _withheld_end(self) -> "_RunEnd | None":
         """Return the end of a run that has ended without what its reader may not read; None where that is nothing."""

@@ -25,7 +25,7 @@ STEPS = (StepStarted, StepFinished)
 
 # The lock keeps another process from taking a run over between the check of its attempt and the commit: all events
 # written under an attempt are in the log before that process reads how far the log goes.
-_WRITE = """
+WRITE_EVENTS = """
 WITH mine AS (
     SELECT run_id FROM runs JOIN unnest(%(runs)b::uuid[], %(attempts)b::int4[]) AS held (run_id, attempt)
         USING (run_id, attempt)
@@ -119,7 +119,7 @@ class EventWriter:
         except Exception:  # noqa: BLE001 - an event of one run must not stop the writing for all
             await self._one_by_one(batch)
             return
-        self._notifications.notify(*mine)
+        self._notifications.notify_followers(*mine)
         for run, lines in batch:
             if run.run_id in mine:
                 run.publish(lines)
@@ -150,7 +150,7 @@ class EventWriter:
 
         async def write() -> set[str]:
             async with self._database.connection() as connection:
-                found = await (await connection.execute(_WRITE, rows)).fetchone()
+                found = await (await connection.execute(WRITE_EVENTS, rows)).fetchone()
             assert found is not None
             return set(found[0])
 

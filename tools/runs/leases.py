@@ -254,6 +254,7 @@ class Heartbeat:
                     for taken in await self._leases.take_over(room()) if room() else []:
                         TAKEN_OVER.inc()
                         log.info("run %s is taken over, attempt %d", taken.run_id, taken.attempt)
+                        self._notifications.notify(taken.run_id)  # its readers now follow this process
                         await self._resume_one(taken, resume)
                 except CitewellError as error:
                     log.warning("abandoned runs could not be taken over: %s", error.message)

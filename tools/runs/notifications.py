@@ -1,34 +1,75 @@
-"""Notifications about runs between processes, by LISTEN and NOTIFY.
+"""Notifications about runs between processes.
 
-A notification only wakes a waiter, which then reads the database: a lost one costs a poll, never an event. So those
-about events go out after their commit, over a connection of their own: PostgreSQL lets only one transaction that
-notifies commit at a time, whatever its commit waits for.
+A notification only wakes a waiter, which then reads the database: one that is lost costs a poll, one that comes twice
+or late a reading, never an event. So those about events go out after their commit, gathered for some milliseconds, on
+a channel of the process that answers the run, to which only processes listen that have readers of its runs.
 """
 
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import psycopg
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from typing import Any, Protocol
 
 from tools.runs.tasks import cancel_and_wait
-from tools.storage.database import CONNECTING
 from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.runs")
 
-CHANNEL = "citewell_runs"
+CHANNEL = "citewell_runs"  # to which every process listens
 EVERYBODY = "*"
 ABANDONED = "abandoned"  # the key for processes that take runs over
 STOPS = "stops"  # the key for processes whose runs may have been asked to stop
 MOST_NAMED = 150  # of 36 characters each, in a notification of less than 8,000 bytes
 RETRY_SECONDS = 1.0
 GATHER_SECONDS = 0.005  # that keys wait for more of them, to go out as one notification
+CLOSE_SECONDS = 1.0  # that what is unsent may take at the end
 
-NOTIFY = f"SELECT pg_notify('{CHANNEL}', %s)"
+NOTIFY = f"SELECT pg_notify('{CHANNEL}', %s)"  # for what is rare, beside the statement that it is about
+
+Send = Callable[[str, str], Awaitable[None]]
+
+
+class CarrierLost(Exception):
+    """The connection that carries notifications is lost, or can't be made."""
+
+
+class Listener(Protocol):
+    """What a carrier delivers to, and which channels it wants."""
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """The channels to listen to now."""
+        ...
+
+    def wake(self, payload: str) -> None:
+        """Wake those whom a notification names."""
+        ...
+
+    def joined(self, channel: str) -> None:
+        """Note that a channel is listened to from now on: what was sent on it before did not arrive."""
+        ...
+
+
+class Carrier(Protocol):
+    """Carries notifications between processes. It may lose them, and deliver them twice, late or in another order."""
+
+    async def listen(self, listener: Listener, changed: asyncio.Event) -> None:
+        """Deliver what arrives until cancelled. ``changed`` is set when the channels are others; the carrier clears it.
+
+        Raises CarrierLost.
+        """
+        ...
+
+    def sending(self) -> AbstractAsyncContextManager[Send]:
+        """Open what sends a payload on a channel. Opening and sending raise CarrierLost."""
+        ...
+
+
+def channel_of(owner: str) -> str:
+    """Name the channel of a process by what the ledger calls it."""
+    return f"{CHANNEL}_{owner.replace('-', '')}"
 
 
 def notification_payload(keys: list[str]) -> str:
@@ -37,21 +78,32 @@ def notification_payload(keys: list[str]) -> str:
 
 
 class Notifications:
-    """A listener and a sender, each on its own connection, opened when it is first needed."""
+    """The waiters of a process, and its notifications to others; connections are opened when they are first needed.
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    All carriers are listened to, and the last of them sends. ``owner`` is the process in the ledger.
+    """
+
+    def __init__(self, *carriers: Carrier, owner: str = "") -> None:
+        self._carriers = carriers
+        self._own = channel_of(owner) if owner else CHANNEL
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
-        self._listening: asyncio.Task[None] | None = None
+        self._followers: dict[str, set[asyncio.Event]] = {}
+        self._changes = [asyncio.Event() for _ in carriers]
+        self._listening: list[asyncio.Task[None]] = []
         self._sending: asyncio.Task[None] | None = None
-        self._unsent: dict[str, None] = {}
+        self._unsent: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._more = asyncio.Event()
+        self._sent = asyncio.Event()
+        self._sent.set()
 
     @contextmanager
     def subscribe(self, key: str) -> Iterator[asyncio.Event]:
         """Yield an event that is set by each notification for ``key``, a run or session; the waiter clears it."""
-        if self._listening is None:
-            self._listening = _started(self._listen(), "citewell-notifications")
+        if not self._listening:
+            self._listening = [
+                _started(self._listen(*each), "citewell-notifications")
+                for each in zip(self._carriers, self._changes, strict=True)
+            ]
         wakeup = asyncio.Event()
         self._waiting[key].add(wakeup)
         try:
@@ -61,12 +113,45 @@ class Notifications:
             if not self._waiting[key]:
                 del self._waiting[key]
 
+    @contextmanager
+    def following(self, wakeup: asyncio.Event) -> Iterator[Callable[[str | None], None]]:
+        """Yield what is told which process has the waiter's run, so that its notifications are listened to.
+
+        ``wakeup`` is set once they are: what came before did not arrive.
+        """
+        followed: str | None = None
+
+        def follow(owner: str | None) -> None:
+            nonlocal followed
+            channel = channel_of(owner) if owner else None
+            if channel == followed:
+                return
+            if channel is not None:
+                self._followers.setdefault(channel, set()).add(wakeup)
+            if followed is not None:
+                self._followers[followed].discard(wakeup)
+                if not self._followers[followed]:
+                    del self._followers[followed]
+            followed = channel
+            for changed in self._changes:
+                changed.set()
+
+        try:
+            yield follow
+        finally:
+            follow(None)
+
     def notify(self, *keys: str) -> None:
         """Wake the waiters of runs or sessions in all processes, some milliseconds later."""
-        self._unsent |= dict.fromkeys(keys)
-        self._more.set()
-        if self._sending is None:
-            self._sending = _started(self._send(), "citewell-notifier")
+        self._gather(CHANNEL, keys)
+
+    def notify_followers(self, *run_ids: str) -> None:
+        """Wake those who follow runs of this process from others, some milliseconds later."""
+        self._gather(self._own, run_ids)
+
+    @property
+    def channels(self) -> frozenset[str]:
+        return frozenset((CHANNEL, *self._followers))
 
     def wake(self, payload: str) -> None:
         """Wake the subscribers of the keys in a payload."""
@@ -75,45 +160,56 @@ class Notifications:
             for wakeup in self._waiting.get(key, ()):
                 wakeup.set()
 
-    async def close(self) -> None:
-        """Stop listening and sending; what is not sent yet is found by a poll."""
-        for task in (self._listening, self._sending):
-            if task is not None:
-                await cancel_and_wait(task)
-        self._listening = self._sending = None
+    def joined(self, channel: str) -> None:
+        """Wake those who wait for what is sent on a channel."""
+        if channel == CHANNEL:
+            self.wake(EVERYBODY)
+        for wakeup in self._followers.get(channel, ()):
+            wakeup.set()
 
-    async def _listen(self) -> None:
+    async def close(self) -> None:
+        """Send what is unsent, unless that takes long, and stop listening; what is lost is found by a poll."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._sent.wait()
+        tasks = [*self._listening, *([self._sending] if self._sending is not None else [])]
+        await cancel_and_wait(*tasks)
+        self._listening, self._sending = [], None
+
+    def _gather(self, channel: str, keys: tuple[str, ...]) -> None:
+        self._unsent[channel] |= dict.fromkeys(keys)
+        self._sent.clear()
+        self._more.set()
+        if self._sending is None:
+            self._sending = _started(self._send(), "citewell-notifier")
+
+    async def _listen(self, carrier: Carrier, changed: asyncio.Event) -> None:
         while True:
             try:
-                async with await psycopg.AsyncConnection.connect(
-                    self._url, autocommit=True, **CONNECTING
-                ) as connection:
-                    await connection.execute(f"LISTEN {CHANNEL}")
-                    self.wake(EVERYBODY)  # notifications sent before it listened are lost
-                    async for notification in connection.notifies():
-                        self.wake(notification.payload)
-            except (psycopg.Error, OSError) as error:
-                log.warning("not listening for notifications of runs: %s", type(error).__name__)
+                await carrier.listen(self, changed)
+            except CarrierLost as lost:
+                log.warning("not listening for notifications of runs: %s", lost)
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _send(self) -> None:
-        sending: dict[str, None] = {}
         while True:
+            sending: dict[str, dict[str, None]] = {}
             try:
-                async with await psycopg.AsyncConnection.connect(
-                    self._url, autocommit=True, **CONNECTING
-                ) as connection:
-                    await connection.execute("SET synchronous_commit = off")  # a notification is not kept anyway
+                async with self._carriers[-1].sending() as send:
                     while True:
                         await self._more.wait()
                         await asyncio.sleep(GATHER_SECONDS)
                         self._more.clear()
-                        sending, self._unsent = self._unsent, {}
-                        await connection.execute(NOTIFY, [notification_payload(list(sending))])
+                        sending, self._unsent = self._unsent, defaultdict(dict)
+                        for channel, keys in sending.items():
+                            await send(channel, notification_payload(list(keys)))
                         sending = {}
-            except (psycopg.Error, OSError) as error:
-                log.warning("not notifying other processes of runs: %s", type(error).__name__)
-                self._unsent |= sending
+                        if not self._unsent:
+                            self._sent.set()
+            except CarrierLost as lost:
+                log.warning("not notifying other processes of runs: %s", lost)
+                for channel, keys in sending.items():
+                    self._unsent[channel] |= keys
                 self._more.set()
             await asyncio.sleep(RETRY_SECONDS)
 

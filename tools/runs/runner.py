@@ -19,6 +19,7 @@ from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
 from graph.usage import charged_to, use_by_model
+from tools.runs.carriers import open_notifications
 from tools.runs.completion import CompletionRecorder, internal_error
 from tools.runs.event_log import RunLogs, parse_event
 from tools.runs.event_writer import EventWriter
@@ -26,7 +27,7 @@ from tools.runs.executor import Admission, Attempts, Durability, Executor, Graph
 from tools.runs.leases import Heartbeat, Leases, TakenOverRun
 from tools.runs.ledger import Ledger
 from tools.runs.live_run import Run
-from tools.runs.notifications import Notifications
+from tools.runs.log_days import new_run_id
 from tools.runs.run_request import RunReader, RunRequest, request_from_json
 from tools.sessions.branches import Fork
 from tools.sessions.titles import SessionTitler
@@ -67,7 +68,7 @@ class Runner:
         self._spending = spending or Spending(database, workspaces)
         self._ledger = Ledger(database, workspaces, self._spending, owner=owner, lease_seconds=settings.lease_seconds)
         self._leases = Leases(database, owner, settings.lease_seconds)
-        self._notifications = Notifications(database.url)
+        self._notifications = open_notifications(database.url, settings, owner=owner)
         self._logs = RunLogs(database, workspaces, self._notifications)
         self._event_writer = EventWriter(database, self._logs.stored, self._notifications)
         self._admission = Admission(settings.max_active, settings.max_waiting)
@@ -88,7 +89,7 @@ class Runner:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
         request, fork = await self._ledger.resolve_position(session_id, request)
-        run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model, sink=self._event_writer)
+        run = Run(new_run_id(), session_id, str(uuid4()), request, family.name, family.model, sink=self._event_writer)
         run.fork_checkpoint = fork.fork_checkpoint
         run.fallback = family.fallback
         if family.fallback is not None:

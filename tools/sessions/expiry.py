@@ -14,6 +14,7 @@ from tools.auth.document_links import expire_links
 from tools.auth.limits import expire_limits
 from tools.library.job_store import expire_jobs
 from tools.library.versions import expire_versions
+from tools.runs.log_days import add_days, count_old_events, expire_events
 from tools.sessions.checkpoints import delete_threads
 from tools.sessions.shares import expire_shares
 from tools.settings import Settings
@@ -24,8 +25,6 @@ log = logging.getLogger("citewell.sessions")
 
 HOUR_SECONDS = 3600.0
 SESSIONS_AT_ONCE = 100
-EVENTS_AT_ONCE = 10_000
-LOG_HOURS = 24
 USUAL_DAYS = 7
 KEPT_DIALECTS = ("docmost", "conversation", "id_citations")  # the documents of their clients know no end of a session
 
@@ -49,15 +48,6 @@ ORDER BY session_id LIMIT {SESSIONS_AT_ONCE} FOR UPDATE SKIP LOCKED
 """
 _DELETE = f"""
 DELETE FROM sessions WHERE session_id = ANY(%(locked)s) AND NOT {_IN_PROGRESS} RETURNING session_id::text, ephemeral
-"""
-_OLD_EVENTS = f"""
-run_events JOIN runs USING (run_id)
-WHERE run_events.created_at < now() - interval '{LOG_HOURS} hours'
-  AND runs.status = 'finished' AND runs.finished_at < now() - interval '{LOG_HOURS} hours'
-"""
-_COUNT_EVENTS = f"SELECT count(*) FROM {_OLD_EVENTS}"
-_DELETE_EVENTS = f"""
-DELETE FROM run_events WHERE ctid = ANY(array(SELECT run_events.ctid FROM {_OLD_EVENTS} LIMIT {EVENTS_AT_ONCE}))
 """
 _FIRST = "00000000-0000-0000-0000-000000000000"
 
@@ -119,10 +109,11 @@ async def expire(
     async with database.connection() as connection:
         if dry_run:
             idle, ephemeral = await _count(connection, _COUNT, retention)
-            (events,) = await _count(connection, _COUNT_EVENTS, retention)
+            events = await count_old_events(connection)
             return Expired(idle, ephemeral, events, await expire_jobs(database, days=job_days, dry_run=True))
+        await add_days(connection)
         deleted = await _delete_sessions(connection, retention)
-        events = await _delete_events(connection)
+        events = await expire_events(connection)
     if spending is not None:
         await spending.expire()
     return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
@@ -172,15 +163,6 @@ async def _delete_sessions(connection: Connection, retention: Retention) -> list
             await delete_threads(connection, [row[0] for row in deleted])
         ephemeral += [row[1] for row in deleted]
         after = locked[-1]
-
-
-async def _delete_events(connection: Connection) -> int:
-    total = 0
-    while True:
-        deleted = (await connection.execute(_DELETE_EVENTS)).rowcount
-        total += deleted
-        if deleted < EVENTS_AT_ONCE:
-            return total
 
 
 async def _count(connection: Connection, query: str, retention: Retention) -> tuple[int, ...]:

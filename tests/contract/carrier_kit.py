@@ -1,0 +1,274 @@
+"""What every carrier of notifications does. A test class inherits this and gives a carrier, and an outage of it.
+
+That a notification is lost, comes twice or late changes nothing but time: whole runs are read through carriers that do
+all of that.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from graph.events import RunFinished
+from tests.fakes import HeldFamily
+from tests.postgres.processes import ME, log_of, process
+from tools.runs.carriers import open_notifications
+from tools.runs.event_log import RunLogs
+from tools.runs.notifications import CHANNEL, EVERYBODY, Carrier, Listener, Notifications, channel_of
+from tools.settings import RunSettings, Settings
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
+
+Outage = Callable[[], AbstractAsyncContextManager[None]]
+
+
+class Heard:
+    """A listener that keeps what it hears."""
+
+    def __init__(self, *channels: str) -> None:
+        self.channels = frozenset(channels)
+        self.payloads: asyncio.Queue[str] = asyncio.Queue()
+        self.at: asyncio.Queue[str] = asyncio.Queue()
+        self.changed = asyncio.Event()
+
+    def wake(self, payload: str) -> None:
+        self.payloads.put_nowait(payload)
+
+    def joined(self, channel: str) -> None:
+        self.at.put_nowait(channel)
+
+    def listen_to(self, *channels: str) -> None:
+        self.channels = frozenset(channels)
+        self.changed.set()
+
+
+@asynccontextmanager
+async def listening(carrier: Carrier, *channels: str) -> AsyncIterator[Heard]:
+    heard = Heard(*channels)
+    task = asyncio.create_task(carrier.listen(heard, heard.changed))
+    try:
+        for _ in channels:
+            await heard.at.get()
+        yield heard
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+class Losing:
+    """A carrier that loses all that arrives."""
+
+    def __init__(self, carrier: Carrier) -> None:
+        self.carrier = carrier
+        self.delivered = 0
+
+    def sending(self) -> Any:
+        return self.carrier.sending()
+
+    async def listen(self, listener: Listener, changed: asyncio.Event) -> None:
+        through = Through(listener, self.deliver)
+        try:
+            await self.carrier.listen(through, changed)
+        finally:
+            await through.stop()
+
+    async def deliver(self, wake: Callable[[str], None], payload: str) -> None:
+        self.delivered += 1
+
+
+class Doubling(Losing):
+    """A carrier that delivers twice, the second time later."""
+
+    async def deliver(self, wake: Callable[[str], None], payload: str) -> None:
+        self.delivered += 1
+        wake(payload)
+        await asyncio.sleep(0.01)
+        wake(payload)
+
+
+class Late(Losing):
+    """A carrier that delivers late, every other one later than the next."""
+
+    async def deliver(self, wake: Callable[[str], None], payload: str) -> None:
+        self.delivered += 1
+        await asyncio.sleep(0.02 if self.delivered % 2 else 0.05)
+        wake(payload)
+
+
+class Through:
+    """A listener between a carrier and another listener."""
+
+    def __init__(self, listener: Listener, deliver: Callable[[Callable[[str], None], str], Awaitable[None]]) -> None:
+        self._listener = listener
+        self._deliver = deliver
+        self._under_way: set[asyncio.Future[None]] = set()
+
+    @property
+    def channels(self) -> frozenset[str]:
+        return self._listener.channels
+
+    def joined(self, channel: str) -> None:
+        self._listener.joined(channel)
+
+    def wake(self, payload: str) -> None:
+        delivering = asyncio.ensure_future(self._deliver(self._listener.wake, payload))
+        self._under_way.add(delivering)
+        delivering.add_done_callback(self._under_way.discard)
+
+    async def stop(self) -> None:
+        for delivering in list(self._under_way):
+            delivering.cancel()
+
+
+class CarrierContract:
+    @pytest.fixture
+    def runs(self) -> dict[str, Any]:
+        """The settings of runs that choose this carrier."""
+        return {}
+
+    @pytest.fixture
+    async def notifications(self, carrier: Carrier) -> AsyncIterator[Notifications]:
+        opened = Notifications(carrier, owner=str(uuid4()))
+        yield opened
+        await opened.close()
+
+    async def test_those_of_one_moment_are_one(self, carrier: Carrier, notifications: Notifications) -> None:
+        async with listening(carrier, CHANNEL) as heard, asyncio.timeout(60):
+            for number in range(3):
+                notifications.notify("one", f"run {number}")
+            assert set((await heard.payloads.get()).split(",")) == {"one", "run 0", "run 1", "run 2"}
+            for number in range(400):
+                notifications.notify(f"run {number}")
+            assert await heard.payloads.get() == EVERYBODY
+            assert heard.payloads.empty()
+
+    async def test_only_those_hear_of_a_process_who_follow_it(self, carrier: Carrier) -> None:
+        owner = str(uuid4())
+        telling = Notifications(carrier, owner=owner)
+        async with (
+            listening(carrier, CHANNEL) as other,
+            listening(carrier, CHANNEL, channel_of(owner)) as follower,
+            asyncio.timeout(60),
+        ):
+            telling.notify_followers("its run")
+            assert await follower.payloads.get() == "its run"
+            telling.notify("for all")
+            assert await other.payloads.get() == await follower.payloads.get() == "for all"
+            follower.listen_to(CHANNEL)
+            other.listen_to(CHANNEL, channel_of(owner))
+            assert await other.at.get() == channel_of(owner)
+            telling.notify_followers("the next")
+            assert await other.payloads.get() == "the next"
+            telling.notify("the last")
+            assert await follower.payloads.get() == await other.payloads.get() == "the last"
+        await telling.close()
+
+    async def test_a_waiter_is_woken_as_its_channel_is_joined_and_by_each_notification(self, carrier: Carrier) -> None:
+        owner = str(uuid4())
+        telling, told = Notifications(carrier, owner=owner), Notifications(carrier)
+        with told.subscribe("run") as wakeup, told.subscribe("other") as other:
+            async with asyncio.timeout(60):
+                await asyncio.gather(wakeup.wait(), other.wait())  # what came before is not known
+                wakeup.clear()
+                other.clear()
+                with told.following(wakeup) as follow:
+                    follow(owner)
+                    await wakeup.wait()
+                    wakeup.clear()
+                    telling.notify_followers("run", "another")
+                    await wakeup.wait()
+                assert not other.is_set()
+                assert told.channels == {CHANNEL}
+        await telling.close()
+        await told.close()
+
+    async def test_what_was_told_last_is_sent_before_the_process_ends(self, carrier: Carrier) -> None:
+        telling = Notifications(carrier)
+        async with listening(carrier, CHANNEL) as heard, asyncio.timeout(60):
+            telling.notify("last")
+            await telling.close()
+            assert await heard.payloads.get() == "last"
+
+    async def test_after_an_outage_it_goes_on(
+        self, carrier: Carrier, outage: Outage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tools.runs.notifications.RETRY_SECONDS", 0.05)
+        telling, told = Notifications(carrier), Notifications(carrier)
+        with told.subscribe("run") as wakeup:
+            async with asyncio.timeout(60):
+                await wakeup.wait()
+                telling.notify("run")  # connects
+                for _ in range(2):
+                    async with outage():
+                        wakeup.clear()
+                        telling.notify("run")
+                    await wakeup.wait()
+                    await asyncio.sleep(0)
+        await telling.close()
+        await told.close()
+
+    @pytest.mark.parametrize(
+        ("faulty", "poll"), [(Losing, 0.05), (Doubling, 600.0), (Late, 600.0)], ids=["lost", "doubled", "late"]
+    )
+    async def test_a_log_is_read_whole_whatever_becomes_of_notifications(
+        self,
+        carrier: Carrier,
+        runs: dict[str, Any],
+        settings: Settings,
+        database: Database,
+        faulty: type[Losing],
+        poll: float,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """With a poll of ten minutes only notifications can have brought the rest."""
+        monkeypatch.setattr("tools.runs.event_log.POLL_SECONDS", poll)
+        between = faulty(carrier)
+        logs = RunLogs(database, Workspaces(database), Notifications(between))
+        async with process(settings, **runs) as at, asyncio.timeout(60):
+            session_id = await at.session()
+            for _ in range(3):
+                run = await at.ask(session_id)
+                stored = await logs.find(ME, run.run_id)
+                assert stored is not None
+                read = await log_of(stored)
+                assert [each.text for each in read] == [each.text for each in await log_of(run)]
+                assert [each.seq for each in read] == list(range(1, len(read) + 1))
+                assert run.task is not None
+                await run.task
+        await logs.notifications.close()
+        assert between.delivered
+
+    async def test_a_run_is_followed_to_the_process_that_takes_it_over(
+        self,
+        carrier: Carrier,
+        runs: dict[str, Any],
+        settings: Settings,
+        database: Database,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("tools.runs.event_log.POLL_SECONDS", 600.0)
+        logs = RunLogs(database, Workspaces(database), Notifications(carrier))
+        async with process(settings, **runs) as second, asyncio.timeout(60):
+            async with process(settings, HeldFamily(), **runs) as first:
+                run = await first.ask(await first.session())
+                stored = await logs.find(ME, run.run_id)
+                assert stored is not None
+                reading = asyncio.create_task(log_of(stored))
+                while len(logs.notifications.channels) < 2:  # noqa: ASYNC110 - no event tells of it
+                    await asyncio.sleep(0.01)
+            second.runner.take_over_abandoned()
+            read = await reading
+        assert isinstance(read[-1].event, RunFinished)
+        assert [each.seq for each in read] == list(range(1, len(read) + 1))
+        assert logs.notifications.channels == {CHANNEL}
+        await logs.notifications.close()
+
+    async def test_the_settings_choose_it(self, carrier: Carrier, runs: dict[str, Any], database: Database) -> None:
+        opened = open_notifications(database.url, RunSettings(**runs))
+        async with listening(carrier, CHANNEL) as heard, asyncio.timeout(60):
+            opened.notify("chosen")
+            assert await heard.payloads.get() == "chosen"
+        await opened.close()
