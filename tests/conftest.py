@@ -136,7 +136,7 @@ async def template(postgres: EmbeddedServer) -> str:
 
 
 _numbers = count(1)
-# Some file systems take six times as long to make files right after others were deleted, as ext4 without a journal does.
+# Where files were just deleted, ext4 without a journal takes six times as long to make others.
 MOST_LEFT = 40  # databases of 10 MB
 _left: list[str] = []
 

@@ -2,7 +2,7 @@
 
 from migrations import run_sql_folder
 
-revision = "0021"
+revision = "0020"
 down_revision = "0019"
 branch_labels = None
 depends_on = None
