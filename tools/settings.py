@@ -664,6 +664,7 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
+    vector_memory_megabytes: Annotated[int, Field(ge=0, le=1_000_000)] = 256  # of a process; 0: none are held
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
     assess_with_model: bool = False
 

@@ -29,6 +29,7 @@ from tools.library.web_pages import WebPages
 from tools.mcp_search.mcp_library import McpLibrary, open_mcp_search
 from tools.originals.originals import Originals
 from tools.parsers import formats
+from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
 from tools.runs.carriers import PostgresCarrier
@@ -119,7 +120,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
         notifications = Notifications(PostgresCarrier(database.url))
         job_worker = JobWorker(database, sandboxed, sandbox, notifications, settings.jobs)
-        searcher = HybridSearcher(database, workspaces, embedder)
+        indexes = FlatIndexes(database, settings.vector_memory_megabytes * 1_000_000)
+        searcher = HybridSearcher(database, workspaces, embedder, indexes)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
@@ -171,4 +173,5 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             await web_reader.close()
             await job_worker.close()
             await notifications.close()
+            await indexes.close()
             await embedder.close()

@@ -16,10 +16,11 @@ from graph.ports import SearchQuery, SearchResult
 from graph.reasons import Reason
 from text.terms import weigh_question
 from tools.embeddings.embedder import Embedder
+from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import existing_partition
-from tools.retrieval.scope import ReadableShares, Scope, find_scope, reading_as
-from tools.retrieval.search_sql import Reach, as_hit, dense_coverage, join_hits, search_statement
+from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, find_scope, reading_as
+from tools.retrieval.search_sql import NEAR, Reach, as_hit, dense_coverage, join_hits, search_statement
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
 COPIES = 4  # of each text, for which there is room where a search finds copies
+NEAREST = 2  # times a leg's candidates, named to the database where the process holds the vectors; some are hidden
 NO_EMBEDDING = Reason("no_embedding")
 NO_PGVECTOR = Reason("no_pgvector")
 NO_VECTORS = Reason("no_vectors")
@@ -50,13 +52,20 @@ class HybridSearcher:
     """Finds segments by BM25 over language-neutral terms, and by vectors as far as the model knows the language.
 
     Documents that the question or the best hits name by their titles join what is found: see ``title_hop``. A text
-    that was ingested twice is found once.
+    that was ingested twice is found once. With ``indexes``, vectors of large workspaces are compared in the process.
     """
 
-    def __init__(self, database: Database, workspaces: Workspaces, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        embedder: Embedder,
+        indexes: FlatIndexes | None = None,
+    ) -> None:
         self._database = database
         self._workspaces = workspaces
         self._embedder = embedder
+        self._indexes = indexes
         self._shares = ReadableShares()
 
     async def search(self, query: SearchQuery) -> SearchResult:
@@ -76,7 +85,7 @@ class HybridSearcher:
             degraded = NO_PGVECTOR
         elif coverage > 0:
             try:
-                embedding = (await self._embedder.embed([query.text]))[0]
+                embedding = _as_stored((await self._embedder.embed([query.text]))[0])
             except EmbeddingUnavailable as error:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
@@ -107,7 +116,12 @@ class HybridSearcher:
         async def search_documents(document_ids: list[UUID], least: float) -> list[Hit]:
             return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
 
-        first = await self._run(conn, asked, "library" if asked.scope.document_ids is None else "documents", {})
+        if asked.scope.document_ids is not None:
+            first = await self._run(conn, asked, "documents", {})
+        elif asked.embedding is not None and self._indexes is not None:
+            first = await self._run_held(conn, asked, asked.embedding, self._indexes)
+        else:
+            first = await self._run(conn, asked, "library", {})
         return list(await follow_titles(conn, asked.workspace, asked.query, first, search_documents))
 
     async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
@@ -121,6 +135,40 @@ class HybridSearcher:
         )
         rows = await statement.execute(conn, _parameters(asked) | others)
         return [as_hit(row) for row in rows]
+
+    async def _run_held(
+        self, conn: Connection, asked: _BoundQuery, embedding: NDArray[np.float32], indexes: FlatIndexes
+    ) -> list[Hit]:
+        """Search the library by the vectors that the process holds, if it does; tell it of the present version."""
+        leg, dimension = asked.query.top_k + SPARE, self._embedder.dimension
+        index = indexes.of(asked.workspace, dimension)
+        held = {}
+        if index is not None:
+            # As many more as the filters leave out, as the lexical leg's candidates are.
+            count = min(NEAREST * leg * asked.scope.candidates // CANDIDATES, NEAR)
+            found = await nearest(index, embedding, count)
+            held = {
+                "held": index.version,
+                "near_documents": found.document_ids,
+                "near_indexes": found.indexes,
+                "near_complete": found.complete or count == NEAR,
+            }
+        statement = search_statement(
+            asked.workspace, dimension, leg=leg, dense=True, reach="library", held=index is not None
+        )
+        try:
+            rows = await statement.execute(conn, _parameters(asked) | held)
+        except psycopg.errors.UndefinedTable:
+            indexes.forget(asked.workspace)
+            raise
+        if rows:
+            indexes.saw(asked.workspace, rows[0][-1], dimension)
+        return [as_hit(row) for row in rows]
+
+
+def _as_stored(embedding: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Round a question's vector as the library's are, so that it is the same here and in a statement."""
+    return embedding.astype(np.float16).astype(np.float32)
 
 
 def _parameters(asked: _BoundQuery) -> dict[str, Any]:

@@ -45,6 +45,11 @@ async def lock_library(conn: Connection, workspace: int) -> None:
     await conn.execute("SELECT 1 FROM library_statistics WHERE workspace = %s FOR UPDATE", [workspace])
 
 
+async def new_version(conn: Connection, workspace: int) -> None:
+    """Write the row that is the library's version, where a transaction changed nothing but its vectors."""
+    await conn.execute("UPDATE library_statistics SET segments = segments WHERE workspace = %s", [workspace])
+
+
 async def index_segments(
     conn: Connection,
     workspace: int,

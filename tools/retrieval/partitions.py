@@ -11,6 +11,9 @@ from tools.storage.database import Connection, has_vectors
 
 # Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
 TOAST_TARGET = 4080
+# Of library_statistics AS l: another one after each transaction that changed segments or vectors, for all of them write
+# this row. A number of segments stands in the middle.
+LIBRARY_VERSION: LiteralString = "l.xmin::text || ':' || l.segments || ':' || l.documents"
 
 
 def partition_name(workspace: int) -> str:

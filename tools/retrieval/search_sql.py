@@ -5,7 +5,9 @@ legs, both within the workspace's own partition:
 
 - lexical: the most telling terms of the question pick candidates by the index on terms; every candidate is scored by
   all terms, as the inner product of its stored weights with the question's IDFs.
-- dense: the nearest vectors, by HNSW where the partition has one, else by reading all of them.
+- dense: the nearest vectors, by HNSW where the partition has one, else by reading all of them. Where the process holds
+  them in memory it names the nearest itself, and the table's are read only where the library has changed since, or
+  where filters leave too few.
 
 Documents are joined after the ordering, so a filter is checked only until a leg is full, and a leg continues past
 whatever it rejects. Where the caller names a few documents or a small space, their segments are all read and scored
@@ -27,7 +29,7 @@ import psycopg
 from graph.evidence import Hit
 from graph.ports import SearchQuery
 from text.terms import UNSPACED_TERM
-from tools.retrieval.partitions import partition_name, vectors_name
+from tools.retrieval.partitions import LIBRARY_VERSION, partition_name, vectors_name
 from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, SEGMENT_COLUMNS, as_segment
 from tools.storage.database import Connection
 
@@ -177,11 +179,12 @@ bound AS MATERIALIZED (
     + """
         LIMIT {leg}
     ) AS c HAVING count(*) = {leg}
-), dense AS MATERIALIZED (
+), {scanned} AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (
         SELECT document_id, segment_index FROM {vectors}
-        WHERE (embedding <=> (SELECT embedding FROM vector)) <= coalesce((SELECT distance FROM bound), 'Infinity')
+        WHERE {unheld} (embedding <=> (SELECT embedding FROM vector))
+            <= coalesce((SELECT distance FROM bound), 'Infinity')
         ORDER BY embedding::halfvec({dimension}) <=> (SELECT embedding FROM vector) LIMIT {near}
     ) AS c
     WHERE """
@@ -190,6 +193,27 @@ bound AS MATERIALIZED (
     LIMIT {leg}
 )"""
 )
+# What does not depend on a row is asked before any is read, so that a table or a list that is not needed costs nothing.
+_HELD = (
+    """,
+compared AS MATERIALIZED (SELECT (SELECT version FROM library) = %(held)s AS is_current), nearest AS MATERIALIZED (
+    SELECT c.document_id, c.segment_index
+    FROM unnest(%(near_documents)s::uuid[], %(near_indexes)s::integer[]) AS c (document_id, segment_index)
+    WHERE (SELECT is_current FROM compared) AND """
+    + _SEEN
+    + """
+    LIMIT {leg}
+), held AS MATERIALIZED (
+    SELECT is_current AND (%(near_complete)s::boolean OR (SELECT count(*) FROM nearest) = {leg}) AS suffices
+    FROM compared
+)"""
+)
+_DENSE_HELD = """, dense AS MATERIALIZED (
+    SELECT document_id, segment_index FROM nearest WHERE (SELECT suffices FROM held)
+    UNION ALL SELECT document_id, segment_index FROM scanned
+)"""
+_VERSION = """
+library AS MATERIALIZED (SELECT {version} AS version FROM library_statistics AS l WHERE l.workspace = {workspace}),"""
 
 _SCOPE = (
     """,
@@ -242,7 +266,7 @@ pool AS MATERIALIZED (
     FROM top, generate_series(segment_index - %(expand)s::integer, segment_index + %(expand)s::integer) AS near
     GROUP BY document_id, near
 )
-SELECT {columns}, w.own, w.score
+SELECT {columns}, w.own, w.score {seen_version}
 FROM widened AS w
 CROSS JOIN LATERAL (
     SELECT * FROM {partition} AS s WHERE s.workspace = {workspace} AND s.document_id = w.document_id
@@ -287,15 +311,18 @@ NEAR = 1000  # nearest vectors that are looked through for those that a filter l
 
 @lru_cache(maxsize=4096)
 def search_statement(
-    workspace: int, dimension: int, *, leg: int, dense: bool, reach: Reach, vectors: bool = True
+    workspace: int, dimension: int, *, leg: int, dense: bool, reach: Reach, vectors: bool = True, held: bool = False
 ) -> Statement:
     """Build the statement for a workspace's partition, with or without the dense leg, and without pgvector.
 
     ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
     named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
-    first ``OPENING``. Parameters: terms, weights, expected, budget, user, principals, allowed_spaces, spaces,
-    document_ids, coverage, top_k, min_score, expand, and with the dense leg embedding. Columns: those of a segment, the
-    score that a segment was found with or None for a neighbour, and the score that orders.
+    first ``OPENING``. With ``held``, reach ``library`` takes the nearest vectors of an index that the process holds.
+
+    Parameters: terms, weights, expected, budget, user, principals, allowed_spaces, spaces, document_ids, coverage,
+    top_k, min_score, expand; with the dense leg embedding; and with ``held`` held, the version of that index,
+    near_documents, near_indexes and near_complete. Columns: those of a segment, the score that a segment was found with
+    or None for a neighbour, the score that orders, and with the dense leg of reach ``library`` the present version.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"
@@ -306,7 +333,16 @@ def search_statement(
         distance = "v.embedding <=> (SELECT embedding FROM vector)"
         similarity = f"coalesce(nullif(1 - ({distance}), 'NaN'), 0)"  # a zero vector has no direction
     question = _VECTOR + _QUESTION if dense else _QUESTION
-    found = [_SCOPE] if reach != "library" else [_LEXICAL, _DENSE] if dense else [_LEXICAL]
+    seen_version = unheld = ""
+    scanned = "dense"
+    found = [_SCOPE] if reach != "library" else [_LEXICAL]
+    if dense and reach == "library":
+        question = _VERSION + question
+        seen_version = ", (SELECT version FROM library)"
+        found.append(_DENSE)
+        if held:
+            scanned, unheld = "scanned", "NOT (SELECT suffices FROM held) AND"
+            found[1:] = [_HELD, _DENSE, _DENSE_HELD]
     statement = "".join(["WITH", question, *found, _RANKED])
     lexical, nearest = _BEST if reach == "titles" else _WHOLE
     for slot, text in (
@@ -317,6 +353,9 @@ def search_statement(
         ("{nearest}", nearest),
         ("{opening}", f"AND s.segment_index < {OPENING}" if reach == "titles" else ""),
         ("{with_vector}", with_vector),
+        ("{scanned}", scanned),
+        ("{unheld}", unheld),
+        ("{seen_version}", seen_version),
         ("{weighed}", _WEIGHED if vectors else _WEIGHED_IN_ARRAYS),
         ("{picked_distance}", _distance("", "(SELECT {} FROM question)", vectors=vectors)),
         ("{lexical_distance}", _distance("s.", "q.{}", vectors=vectors)),
@@ -332,6 +371,7 @@ def search_statement(
         workspace=workspace,
         lasting=LASTING if reach == "library" else NOT_EXPIRED,
         dimension=dimension,
+        version=LIBRARY_VERSION,
         leg=leg,
         decay=NEIGHBOUR_DECAY,
         idf_power=IDF_POWER,
@@ -341,10 +381,13 @@ def search_statement(
     return numbered(statement)
 
 
+_SEGMENT_COLUMNS = SEGMENT_COLUMNS.count(",") + 1
+
+
 def as_hit(row: tuple[Any, ...]) -> Hit:
     """Read a row of ``search_statement``."""
-    *segment, own, score = row
-    return Hit(as_segment(tuple(segment)), score, own_score=own or 0.0)
+    own, score = row[_SEGMENT_COLUMNS : _SEGMENT_COLUMNS + 2]
+    return Hit(as_segment(row[:_SEGMENT_COLUMNS]), score, own_score=own or 0.0)
 
 
 def join_hits(first: Sequence[Hit], more: Sequence[Hit], query: SearchQuery) -> list[Hit]:

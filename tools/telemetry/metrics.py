@@ -69,6 +69,11 @@ RETRIEVALS = Histogram(
     buckets=QUICK,
     registry=REGISTRY,
 )
+VECTOR_MEMORY = Gauge(
+    "citewell_vector_memory_bytes",
+    "Memory of the vectors that this process holds for its searches.",
+    registry=REGISTRY,
+)
 MODEL_CALLS = Counter(
     "citewell_model_calls",
     "Requests to model endpoints, retries included; `code` is `ok` or that of the error.",

@@ -1,0 +1,243 @@
+"""Flat indexes of the workspaces that a process searches: read in the background, and let go where memory ends.
+
+A search never waits for one, and never trusts one: the statement compares the version that it is given with the
+library's own, and where they differ it reads the vectors of the table.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from contextvars import Context
+from dataclasses import dataclass, field
+from struct import Struct
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from psycopg import sql
+
+from graph.errors import CitewellError
+from tools.retrieval.flat_index import (
+    DOCUMENT_MEMORY,
+    SEGMENTS_PACKED,
+    FlatIndex,
+    Nearest,
+    ReadVectors,
+    Stamp,
+    row_memory,
+)
+from tools.retrieval.partitions import LIBRARY_VERSION, vectors_name
+from tools.storage.database import Connection, Database
+from tools.telemetry.metrics import VECTOR_MEMORY
+
+log = logging.getLogger(__name__)
+
+LEAST_SEGMENTS = 2_000  # below, PostgreSQL compares all vectors about as fast
+LEAST_SEARCHES = 2  # the first question of a process may be its only one
+BATCH_SEGMENTS = 4_000  # that are read at a time
+INLINE_VALUES = 10_000_000  # compared in some milliseconds; more of them are left to another thread
+REST = 4  # times what reading took, until what changed is read again
+IDLE_SECONDS = 60.0  # without a search, before a workspace makes room for another
+RETRY_SECONDS = 60.0  # after a failure, or where there was no room
+
+
+@dataclass(slots=True)
+class _Workspace:
+    """What is known of a workspace: the ``version`` that a search saw last, and the index, if there is one."""
+
+    version: str = ""
+    index: FlatIndex | None = None
+    searches: int = 0
+    used_at: float = field(default_factory=time.monotonic)
+    not_before: float = 0.0
+    reading: asyncio.Task[None] | None = None
+
+
+class FlatIndexes:
+    """The flat indexes of a process, of at most ``most_bytes`` together. Close it before the database.
+
+    While an index is renewed, what changed is held twice, and all of it where much was deleted.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        most_bytes: int,
+        *,
+        least_segments: int = LEAST_SEGMENTS,
+        idle_seconds: float = IDLE_SECONDS,
+        rest: float = REST,
+    ) -> None:
+        self._database = database
+        self._most_bytes = most_bytes
+        self._least_segments = least_segments
+        self._idle_seconds = idle_seconds
+        self._rest = rest
+        self._workspaces: dict[int, _Workspace] = {}
+        self._one_at_a_time = asyncio.Semaphore(1)
+        self._closed = False
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes the indexes take."""
+        return sum(each.index.memory for each in self._workspaces.values() if each.index is not None)
+
+    def of(self, workspace: int, dimension: int) -> FlatIndex | None:
+        """Return the index of a workspace, unless there is none, or it is known to be behind."""
+        known = self._workspaces.get(workspace)
+        if known is None:
+            return None
+        known.used_at = time.monotonic()
+        index = known.index
+        return index if index is not None and (index.version, index.dimension) == (known.version, dimension) else None
+
+    def saw(self, workspace: int, version: str, dimension: int) -> None:
+        """Take note of the version that a search saw, and read what changed in the background where that pays."""
+        known = self._workspaces.get(workspace)
+        if known is None:
+            if self._closed or self._most_bytes == 0 or _segments(version) < self._least_segments:
+                return
+            known = self._workspaces[workspace] = _Workspace()
+        known.version = version
+        known.searches += 1
+        if known.index is not None and (known.index.version, known.index.dimension) == (version, dimension):
+            return
+        if self._closed or known.reading is not None or known.searches < LEAST_SEARCHES:
+            return
+        if time.monotonic() >= known.not_before:
+            # In a context of its own: it is no part of the run that searched.
+            known.reading = asyncio.create_task(self._read(workspace, known, dimension), context=Context())
+
+    def forget(self, workspace: int) -> None:
+        """Let go of a workspace that is gone."""
+        if (known := self._workspaces.pop(workspace, None)) is not None and known.reading is not None:
+            known.reading.cancel()
+        VECTOR_MEMORY.set(self.memory)
+
+    async def settled(self) -> None:
+        """Wait until nothing is being read."""
+        while reading := [each.reading for each in self._workspaces.values() if each.reading is not None]:
+            await asyncio.wait(reading)
+
+    async def close(self) -> None:
+        """Stop reading, and let go of everything."""
+        self._closed = True
+        reading = [each.reading for each in self._workspaces.values() if each.reading is not None]
+        for task in reading:
+            task.cancel()
+        for task in reading:
+            with suppress(asyncio.CancelledError):
+                await task
+        self._workspaces.clear()
+        VECTOR_MEMORY.set(0)
+
+    async def _read(self, workspace: int, known: _Workspace, dimension: int) -> None:
+        async with self._one_at_a_time:
+            began = time.monotonic()
+            try:
+                index = known.index
+                if index is None or index.dimension != dimension:
+                    index = known.index = FlatIndex("", dimension)
+                known.index = await self._renewed(workspace, index)
+                rest = RETRY_SECONDS if known.index is None else self._rest * (time.monotonic() - began)
+                known.not_before = time.monotonic() + rest
+            except psycopg.errors.UndefinedTable:  # the workspace was deleted
+                self._workspaces.pop(workspace, None)
+            except (CitewellError, psycopg.Error, ValueError, MemoryError) as error:
+                log.warning("The vectors of workspace %d are searched by the database alone: %s", workspace, error)
+                known.index = None
+                known.not_before = time.monotonic() + RETRY_SECONDS
+            finally:
+                known.reading = None
+                VECTOR_MEMORY.set(self.memory)
+
+    async def _renewed(self, workspace: int, index: FlatIndex) -> FlatIndex | None:
+        """Return the index as of now, or None where there is no room for it."""
+        vectors = sql.Identifier(vectors_name(workspace))
+        async with self._database.connection() as conn, conn.transaction():
+            await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            found = await conn.execute(_VERSION, [workspace])
+            row = await found.fetchone()
+            if row is None:
+                return None
+            version, segments, documents = row
+            if not self._make_room(workspace, segments, documents, index.dimension):
+                return None
+            found = await conn.execute(sql.SQL(_STAMPS).format(vectors=vectors), binary=True)
+            row = await found.fetchone()
+            assert row is not None
+            stamps = await asyncio.to_thread(_stamps, row[0])
+            outdated = await asyncio.to_thread(index.outdated, stamps)
+            read = ReadVectors(index.dimension, sum(stamps[each].segments for each in outdated))
+            for batch in _batches(outdated, stamps):
+                await self._read_batch(conn, vectors, batch, read)
+        return await asyncio.to_thread(index.renewed, version, stamps, read)
+
+    async def _read_batch(
+        self, conn: Connection, vectors: sql.Identifier, batch: list[bytes], read: ReadVectors
+    ) -> None:
+        statement = sql.SQL(_DOCUMENTS).format(vectors=vectors, segments=sql.SQL(SEGMENTS_PACKED))
+        found = await conn.execute(statement, [[each.hex() for each in batch]], prepare=False, binary=True)
+        await asyncio.to_thread(read.add, await found.fetchall())
+
+    def _make_room(self, workspace: int, segments: int, documents: int, dimension: int) -> bool:
+        """Whether an index of this size may be held. Lets go of others that were not searched lately, oldest first."""
+        wanted = segments * row_memory(dimension) + documents * DOCUMENT_MEMORY
+        if wanted > self._most_bytes:
+            return False
+        others = {n: each for n, each in self._workspaces.items() if each.index is not None and n != workspace}
+        taken = wanted + sum(each.index.memory for each in others.values() if each.index is not None)
+        idle_since = time.monotonic() - self._idle_seconds
+        for other in sorted(others.values(), key=lambda each: each.used_at):
+            if taken <= self._most_bytes or other.used_at > idle_since:
+                break
+            assert other.index is not None
+            taken -= other.index.memory
+            other.index = None
+        return taken <= self._most_bytes
+
+
+async def nearest(index: FlatIndex, question: NDArray[np.float32], count: int) -> Nearest:
+    """Find the nearest vectors of an index, a large one in another thread; see ``FlatIndex.nearest``."""
+    if index.size <= INLINE_VALUES:
+        return index.nearest(question, count)
+    return await asyncio.to_thread(index.nearest, question, count)
+
+
+def _segments(version: str) -> int:
+    return int(version.split(":")[1])
+
+
+def _stamps(packed: bytes | None) -> dict[bytes, Stamp]:
+    return {row[0]: Stamp(*row[1:]) for row in _STAMP.iter_unpack(packed or b"")}
+
+
+def _batches(document_ids: list[bytes], stamps: Mapping[bytes, Stamp]) -> Iterator[list[bytes]]:
+    """Divide documents by the number of their segments; a large one is a batch by itself."""
+    batch: list[bytes] = []
+    segments = 0
+    for document_id in document_ids:
+        if batch and segments + stamps[document_id].segments > BATCH_SEGMENTS:
+            yield batch
+            batch, segments = [], 0
+        batch.append(document_id)
+        segments += stamps[document_id].segments
+    if batch:
+        yield batch
+
+
+_VERSION = f"SELECT {LIBRARY_VERSION}, l.segments, l.documents FROM library_statistics AS l WHERE l.workspace = %s"
+# As one value: a row for each document would keep the event loop from all else while it is read.
+_STAMP = Struct(">16sqqq")
+_STAMPS = """
+SELECT string_agg(uuid_send(document_id) || int8send(segments) || int8send(oldest) || int8send(newest), ''::bytea)
+FROM (
+    SELECT document_id, count(*) AS segments, min(xmin::text::bigint) AS oldest, max(xmin::text::bigint) AS newest
+    FROM {vectors} GROUP BY document_id
+) AS document
+"""
+_DOCUMENTS = """
+SELECT uuid_send(document_id), {segments} FROM {vectors} WHERE document_id = ANY(%s::uuid[]) GROUP BY document_id
+"""
