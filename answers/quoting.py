@@ -38,13 +38,16 @@ def stands(entry: Entry, question: str) -> bool:
     It may if nothing governs it, if the question names the condition or the speaker that does, or if the question asks
     about what is denied, repealed or doubted. One whose "she" is somebody else than the question names may not.
     """
-    asked = Wording.of(_without(question, entry.text))
-    return all(
-        (kind == "narrows" and may_ask_for(question, nearest_heading(entry.context), governor.text))
-        or _is_asked_for(kind, governor.text, asked, question)
-        or (kind == "overtakes" and _names_stage(entry, question))
-        for kind, governor in entry.governors
-    ) and not (_is_about_another(entry, question) or is_about_another_thing(entry, question))
+    if governors := entry.governors:
+        asked = Wording.of(_without(question, entry.text))
+        if not all(
+            (kind == "narrows" and may_ask_for(question, nearest_heading(entry.context), governor.text))
+            or _is_asked_for(kind, governor.text, asked, question)
+            or (kind == "overtakes" and _names_stage(entry, question))
+            for kind, governor in governors
+        ):
+            return False
+    return not (_is_about_another(entry, question) or is_about_another_thing(entry, question))
 
 
 def _names_stage(entry: Entry, question: str) -> bool:

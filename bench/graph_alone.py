@@ -68,7 +68,7 @@ async def _run(graph: Any, pool: Pool, durability: Durability, question: str) ->
     began = time.perf_counter()
     first = text = 0.0
     config = {"configurable": {"thread_id": str(uuid4())}}
-    parts = graph.copy({"checkpointer": run_saver(pool)}).astream(
+    parts = graph.copy({"checkpointer": run_saver(pool, every_step=False)}).astream(
         {"question": question},
         config,
         context=Context(),

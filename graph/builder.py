@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from functools import partial, wraps
 from typing import Any, Protocol
 
 from langgraph.config import get_config
@@ -111,23 +111,35 @@ def build(resources: Resources, *, around: Around | None = None) -> CitewellGrap
         node = step(name, bind, resources)
         graph.add_node(name, around(name, node) if around is not None else node)
     graph.add_edge(START, "decide_retrieval")
-    graph.add_conditional_edges("decide_retrieval", after_decide_retrieval, ["answer_directly", *GATHERING])
+    graph.add_conditional_edges("decide_retrieval", inline(after_decide_retrieval), ["answer_directly", *GATHERING])
     for name in GATHERING:
         graph.add_edge(name, "grade_segments")
     graph.add_conditional_edges(
-        "grade_segments", after_grade_segments, ["generate_answer", "rewrite_query", *WITHOUT, *GATHERING]
+        "grade_segments", inline(after_grade_segments), ["generate_answer", "rewrite_query", *WITHOUT, *GATHERING]
     )
     graph.add_conditional_edges(
         "rewrite_query",
-        after_rewrite_query,
+        inline(after_rewrite_query),
         ["search_segments", "search_web", "search_mcp", "generate_answer", *WITHOUT],
     )
-    graph.add_conditional_edges("generate_answer", after_generate_answer, ["check_claims", *WITHOUT])
-    graph.add_conditional_edges("check_claims", after_check_claims, ["rewrite_query", "assess_quality", *WITHOUT])
-    graph.add_conditional_edges("answer_directly", after_answer_directly, ["abstain", END])
+    graph.add_conditional_edges("generate_answer", inline(after_generate_answer), ["check_claims", *WITHOUT])
+    graph.add_conditional_edges(
+        "check_claims", inline(after_check_claims), ["rewrite_query", "assess_quality", *WITHOUT]
+    )
+    graph.add_conditional_edges("answer_directly", inline(after_answer_directly), ["abstain", END])
     graph.add_edge("assess_quality", END)
     graph.add_edge("abstain", END)
     return graph
+
+
+def inline(router: Callable[[State], Any]) -> Callable[[State], Awaitable[Any]]:
+    """Return a router that runs on the event loop: LangGraph sends a plain function to a thread, which takes longer."""
+
+    @wraps(router)
+    async def route(state: State) -> Any:
+        return router(state)
+
+    return route
 
 
 def step(name: str, bind: Binding, resources: Resources) -> StepNode:

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from text.language import CJK_STOP, language, stop_words
-from text.normal_forms import flatten, without_accents
+from text.normal_forms import ascii_words, flatten, without_accents
 from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN, UNSPACED, VOWEL_SIGNS
 
 _LETTERS = rf"[^\W{UNSPACED}]+"
 _COUNTED = re.compile(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
-_ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 _RUN_AS_WRITTEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
 _INDEXED = re.compile(f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++")
 _IS_INDEXED_BY_BIGRAMS = re.compile(f"[{INDEXED_BY_BIGRAMS}]")
@@ -36,7 +35,7 @@ def count_words(texts: Sequence[str]) -> list[int]:
 
 def word_runs(flat: str) -> list[str]:
     """Split a flattened text into words and runs of CJK."""
-    return _ASCII_RUN.findall(flat) if flat.isascii() else _RUN.findall(flat)
+    return ascii_words(flat) if flat.isascii() else _RUN.findall(flat)
 
 
 def written_runs(text: str) -> list[str]:
@@ -51,7 +50,7 @@ def is_bigrammed(word: str) -> bool:
 
 def indexed_words(folded: str) -> list[str]:
     """Split a case-folded text into the words of the lexical index; a run of an unspaced script is one word."""
-    return (_ASCII_RUN if folded.isascii() else _INDEXED).findall(folded)
+    return ascii_words(folded) if folded.isascii() else _INDEXED.findall(folded)
 
 
 def is_indexed_by_bigrams(word: str) -> bool:

@@ -37,8 +37,10 @@ class Process:
     async def session(self) -> str:
         return (await Sessions(self.database, Workspaces(self.database)).create(ME)).session_id
 
-    async def ask(self, session_id: str, question: str = "annual leave", **fields: Any) -> Run:
-        return await self.runner.start(session_id, RunRequest(question, Context(), **fields))
+    async def ask(
+        self, session_id: str, question: str = "annual leave", *, context: Context | None = None, **fields: Any
+    ) -> Run:
+        return await self.runner.start(session_id, RunRequest(question, context or Context(), **fields))
 
     async def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         async with self.database.connection() as connection:

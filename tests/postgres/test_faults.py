@@ -87,8 +87,8 @@ async def test_a_run_outlives_the_connections_that_write_it(
         session_id = await at.session()
         async with at.database.connection() as connection:
             await connection.execute(FAULT.format(doing=doing, table=table, times=times))
-        # With a page to load, two steps gather side by side, and what each wrote is stored before their checkpoint.
-        await answered(at, await at.ask(session_id, page_ids=("handbook",)))
+        # Beside the library the web is searched, and what it gave is stored before the checkpoint behind both.
+        await answered(at, await at.ask(session_id, page_ids=("handbook",), context=Context(web="also")))
         ((happened,),) = await at.rows("SELECT last_value FROM faults WHERE is_called")
         assert happened >= times[0]
 

@@ -1,8 +1,9 @@
 """How alike a question and sentences are, alone and behind what stands above them."""
 
+import numpy as np
 import pytest
 
-from tools.extractive.similarity import measure_similarity
+from tools.extractive.similarity import measure_in_place, measure_similarity
 
 SENTENCES = (
     "The crossing takes 55 minutes.",
@@ -17,9 +18,10 @@ OPENINGS = ("The Norholm ferry:", "Fares | adult:", "轮渡:", ":", "Giá vé: :
 def test_a_sentence_behind_an_opening_is_as_alike_as_the_two_written_together() -> None:
     together = [f"{opening} {sentence}" for opening, sentence in zip(OPENINGS, SENTENCES, strict=True)]
     question = "How long does the ferry take?"
-    behind = measure_similarity(question, SENTENCES, OPENINGS).sentences
+    alone, behind = measure_in_place(question, SENTENCES, OPENINGS, np.arange(len(SENTENCES)))
     assert behind.tolist() == pytest.approx(measure_similarity(question, together).sentences.tolist(), abs=1e-6)
-    assert behind.tolist() != pytest.approx(measure_similarity(question, SENTENCES).sentences.tolist(), abs=1e-2)
+    assert alone.tolist() == measure_similarity(question, SENTENCES).sentences.tolist()
+    assert behind.tolist() != pytest.approx(alone.tolist(), abs=1e-2)
 
 
 def test_what_means_the_same_is_more_alike() -> None:

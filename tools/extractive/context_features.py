@@ -13,7 +13,7 @@ from text.normal_forms import flatten
 from text.shapes import Shape
 from text.words import QuestionTerms, comparable_text
 from tools.extractive.question_analysis import asked_quantity, names_in, numbers_in, quantities_in, share_missing
-from tools.extractive.similarity import Bools, Floats, cover, cover_beyond, idf, measure_similarity, presence
+from tools.extractive.similarity import Bools, Floats, cover, cover_beyond, idf, measure_in_place, presence
 from tools.rules.candidate_sentences import CandidateSentence
 
 
@@ -174,12 +174,8 @@ def _flattened_whole(title: str, heading: str, text: str) -> str:
 def _likeness(question: str, pool: Sequence[CandidateSentence], table: ContextTable) -> Mapping[str, Floats]:
     texts = [candidate.text for candidate in pool]
     openings = [f"{context.text}:" for context in table.contexts]
-    return {
-        "likeness": measure_similarity(question, texts).sentences,
-        "likeness_in_place": measure_similarity(
-            question, texts, [openings[place] for place in table.of_candidate.tolist()]
-        ).sentences,
-    }
+    alone, in_place = measure_in_place(question, texts, openings, table.of_candidate)
+    return {"likeness": alone, "likeness_in_place": in_place}
 
 
 def _quantities(

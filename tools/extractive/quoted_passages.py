@@ -90,17 +90,26 @@ def _fenced(code: str) -> str:
 
 
 def _chosen(reading: RankedSentences, sources: Sequence[Hit]) -> list[QuotedPassage]:
-    segments = [_ReadSegment(hit.segment) for hit in sources]
+    segments = [_ReadSegment(hit.segment, reading.question) for hit in sources]
     return _belonging(reading, segments) if reading.members else _likely(reading, segments)
 
 
 class _ReadSegment:
-    """The entries of a segment, and their places by where they start."""
+    """The entries of a segment, their places by where they start, and which of them may be quoted for a question."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Segment, question: str) -> None:
         self.title = segment.title
         self.entries = entries_of(segment)
         self._places = {entry.start: place for place, entry in enumerate(self.entries)}
+        self._question = question
+        self._stands: dict[int, bool] = {}
+
+    def stands(self, at: int) -> bool:
+        """Whether an entry may be quoted by itself; the passages of its neighbours ask again and again."""
+        known = self._stands.get(at)
+        if known is None:
+            known = self._stands[at] = stands(self.entries[at], self._question)
+        return known
 
     def place_of(self, entry: Entry) -> int:
         """Return the index of one of its entries."""
@@ -162,7 +171,7 @@ def _passages(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> Ite
             continue
         segment = segments[candidate.segment]
         at = segment.place_of(candidate.entry)
-        chosen = _told(segment.entries, _around(segment, at, scores[candidate.segment], reading), at, reading.question)
+        chosen = _told(segment, _around(segment, at, scores[candidate.segment], reading), at)
         if not chosen or chosen[-1].leads:
             continue  # a lead-in never stands alone
         known = beliefs[candidate.segment]
@@ -202,12 +211,13 @@ def _worth_telling(entries: Sequence[Entry], around: range, at: int, scores: Map
     return range(first, last + 1)
 
 
-def _told(entries: Sequence[Entry], around: range, at: int, question: str) -> tuple[Entry, ...]:
+def _told(segment: _ReadSegment, around: range, at: int) -> tuple[Entry, ...]:
     """Return the entries to quote for one of them, none of which is torn from what governs it; none where that is far.
 
     An entry that its context denies, conditions or replaces is quoted together with that, as one contiguous passage.
     """
-    if not stands(entries[at], question):
+    entries = segment.entries
+    if not segment.stands(at):
         spans = quoted_spans(entries[at])
         alone = (entries[at].start, entries[at].end)  # about another thing, which nothing beside it can tell
         if len(spans) > 1 or spans[0] == alone or spans[0][0] < entries[0].start or spans[0][1] > entries[-1].end:
@@ -215,15 +225,15 @@ def _told(entries: Sequence[Entry], around: range, at: int, question: str) -> tu
         [(start, end)] = spans
         return tuple(entry for entry in entries if entry.end > start and entry.start < end)
     first = last = at
-    while first > around[0] and _may_stand(entries[first - 1], question):
+    while first > around[0] and _may_stand(segment, first - 1):
         first -= 1
-    while last < around[-1] and _may_stand(entries[last + 1], question):
+    while last < around[-1] and _may_stand(segment, last + 1):
         last += 1
     return tuple(entries[first : last + 1])
 
 
-def _may_stand(entry: Entry, question: str) -> bool:
-    return not entry.quotable or stands(entry, question)
+def _may_stand(segment: _ReadSegment, at: int) -> bool:
+    return not segment.entries[at].quotable or segment.stands(at)
 
 
 def _belonging(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> list[QuotedPassage]:
@@ -234,7 +244,7 @@ def _belonging(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> li
     for one in (reading.candidates[quotable[i]] for i in sorted(best)):
         segment = segments[one.segment]
         at = segment.place_of(one.entry)
-        if told := _told(segment.entries, range(at, at + 1), at, reading.question):
+        if told := _told(segment, range(at, at + 1), at):
             passages.append(QuotedPassage(one.segment, segment.title, told, 0.0))
     return passages
 

@@ -163,9 +163,7 @@ class ReaderMemo:
         kept = [index for index, one in enumerate(reading.candidates) if one.segment in now]
         return replace(
             reading,
-            candidates=tuple(
-                replace(reading.candidates[index], segment=now[reading.candidates[index].segment]) for index in kept
-            ),
+            candidates=tuple(one.of_segment(now[one.segment]) for one in reading.candidates if one.segment in now),
             scores=tuple(reading.scores[index] for index in kept),
             members=tuple(reading.members[index] for index in kept) if reading.members else (),
         )

@@ -58,21 +58,38 @@ class Similarity:
     sentences: Floats
 
 
-def measure_similarity(question: str, sentences: Sequence[str], openings: Sequence[str] = ()) -> Similarity:
-    """Compare a question with one or more sentences, each preceded by its opening and a space where there are openings.
+def measure_similarity(question: str, sentences: Sequence[str]) -> Similarity:
+    """Compare a question with one or more sentences.
 
-    Takes about 0.05 ms for a sentence that is not cached.
+    Takes about 0.02 ms for a sentence that is not cached.
     """
     coverage = _coverage(question)
     if coverage == 0.0:
         return Similarity(coverage, np.zeros(len(sentences)))
-    summed = np.array([_summed(sentence) for sentence in sentences])
-    if openings:
-        summed += np.array([_summed(opening) if opening else _NOTHING for opening in openings])
+    return Similarity(coverage, coverage * _cosines(question, np.array([_summed(each) for each in sentences])))
+
+
+def measure_in_place(
+    question: str, sentences: Sequence[str], openings: Sequence[str], of_sentence: NDArray[np.int_]
+) -> tuple[Floats, Floats]:
+    """Compare a question with sentences alone, and with each behind its opening and a space.
+
+    ``of_sentence`` holds the index of each sentence's opening; an empty one opens nothing.
+    """
+    coverage = _coverage(question)
+    if coverage == 0.0:
+        return np.zeros(len(sentences)), np.zeros(len(sentences))
+    summed = np.array([_summed(each) for each in sentences])
+    before = np.array([_summed(opening) if opening else _NOTHING for opening in openings])
+    behind = summed + before[of_sentence]
+    return coverage * _cosines(question, summed), coverage * _cosines(question, behind)
+
+
+def _cosines(question: str, summed: NDArray[np.float32]) -> Floats:
+    """Return the cosine of a question with each row, which is scaled in place."""
     question_vector = unit_vectors(_summed(question)[None, :].copy())[0]
-    return Similarity(
-        coverage, coverage * (unit_vectors(summed).astype(np.float64) @ question_vector.astype(np.float64))
-    )
+    found: Floats = unit_vectors(summed).astype(np.float64) @ question_vector.astype(np.float64)
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -82,8 +82,21 @@ def asked_type(question: str) -> AnswerType:
     return next((kind for kind, pattern in _ASKS if pattern.search(folded)), "other")
 
 
+# Every match in an ASCII text contains one of these; most sentences contain none, and looking for them is quick.
+_ASCII_CUES: dict[AnswerType, tuple[str, ...]] = {
+    "date": (
+        *("1", "20", "day", "century"),
+        *("uary", "march", "april", "june", "july", "august", "ember", "october"),
+    ),
+    "reason": ("because", "due to", "since", "order to", "so that", "do"),
+}
+
+
 @lru_cache(maxsize=16384)
 def answer_spans(kind: AnswerType, sentence: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of a sentence that match an answer type; none for ``other``."""
     pattern = _FINDS.get(kind)
-    return tuple(found.span() for found in pattern.finditer(sentence)) if pattern else ()
+    cues = _ASCII_CUES.get(kind)
+    if pattern is None or (cues and sentence.isascii() and not any(map(sentence.lower().__contains__, cues))):
+        return ()
+    return tuple(found.span() for found in pattern.finditer(sentence))

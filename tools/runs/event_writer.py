@@ -21,6 +21,7 @@ log = logging.getLogger("citewell.runs")
 
 HOLD_SECONDS = 0.02  # that text may wait for more text: with the commit it reaches readers within 30 ms
 STEP_HOLD_SECONDS = 0.01  # that a step event may wait for the events of the step
+OTHER_HOLD_SECONDS = 0.005  # that other events may wait for each other, such as the end of a section for its claims
 STEPS = (StepStarted, StepFinished)
 
 # The lock keeps another process from taking a run over between the check of its attempt and the commit: all events
@@ -47,7 +48,7 @@ RunLines = tuple[Run, list[LogLine]]
 
 
 class EventWriter:
-    """Commits the events of runs in batches: text deltas wait 20 ms for more, step events 10 ms."""
+    """Commits the events of runs in batches: text deltas wait 20 ms for more, step events 10 ms, others 5 ms."""
 
     def __init__(self, database: Database, elsewhere: OpenStoredRun, notifications: Notifications) -> None:
         self._database = database
@@ -65,8 +66,8 @@ class EventWriter:
         wait = 0.0
         if isinstance(event, DELTAS):
             wait = self._text_written_at.get(run, 0.0) + HOLD_SECONDS - loop.time()
-        elif isinstance(event, STEPS):
-            wait = STEP_HOLD_SECONDS
+        elif event is not None:
+            wait = STEP_HOLD_SECONDS if isinstance(event, STEPS) else OTHER_HOLD_SECONDS
         if wait <= 0:
             self._mark_ready(run)
         elif run not in self._timers:

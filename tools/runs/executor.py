@@ -25,7 +25,7 @@ from tools.runs.notifications import Notifications
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
 from tools.runs.tasks import shield_until_done
-from tools.sessions.checkpoints import RUN_ID_KEY, prune_thread, run_saver
+from tools.sessions.checkpoints import RUN_ID_KEY, RunSaver, prune_thread, run_saver
 from tools.storage.database import Database, database_errors
 from tools.telemetry.logs import log_ids
 from tools.telemetry.readings import Load
@@ -162,7 +162,8 @@ class Attempts:
         Raises CitewellError where a step fails, GraphDrained where the run's control requested a drain.
         """
         resources = resources_of_run(self.resources)
-        graph, config = self._graph_of(run, resources)
+        saver = self._saver_of(run)
+        graph, config = self._graph_of(run, resources, saver)
         values: dict[str, Any] = {}
         graph_input: Any = None
         with database_errors():
@@ -174,22 +175,31 @@ class Attempts:
                 graph_input = _input(run)
                 if run.fork_checkpoint:
                     config["configurable"]["checkpoint_id"] = run.fork_checkpoint
-            async for part in graph.astream(
-                graph_input,
-                config,
-                context=run.request.context,
-                stream_mode="values",
-                version="v2",
-                durability=self.durability,
-                control=run.control,
-            ):
-                begun = bool(values)  # the first values are the session as the last run left it
-                values = cast(dict[str, Any], part["data"])  # a copied graph does not map its values to State
-                run.spent = values.get("spent", {}) if begun else {}
+            try:
+                async for part in graph.astream(
+                    graph_input,
+                    config,
+                    context=run.request.context,
+                    stream_mode="values",
+                    version="v2",
+                    durability=self.durability,
+                    control=run.control,
+                ):
+                    begun = bool(values)  # the first values are the session as the last run left it
+                    values = cast(dict[str, Any], part["data"])  # a copied graph does not map its values to State
+                    run.spent = values.get("spent", {}) if begun else {}
+            except (asyncio.CancelledError, GraphDrained):
+                await _save_last(saver, run)
+                raise
+            finally:
+                run.checkpoints += saver.saved
         return Answered(_final_state(values), resources.reader)
 
-    def _graph_of(self, run: Run, resources: Resources) -> tuple[Any, Any]:
-        graph = self.graph.copy({"checkpointer": run_saver(self.database.pool, run.committed)})
+    def _saver_of(self, run: Run) -> RunSaver:
+        return run_saver(self.database.pool, run.committed, every_step=False)
+
+    def _graph_of(self, run: Run, resources: Resources, saver: RunSaver) -> tuple[Any, Any]:
+        graph = self.graph.copy({"checkpointer": saver})
         config = {
             "configurable": {"thread_id": run.session_id, EMIT_KEY: run.emit, RUN_RESOURCES_KEY: resources},
             "recursion_limit": RECURSION_FUSE,
@@ -199,7 +209,7 @@ class Attempts:
 
     async def restore_spent(self, run: Run) -> None:
         """Restore what the finished steps of a run used, of one that another process left and that ends here."""
-        graph, config = self._graph_of(run, self.resources)
+        graph, config = self._graph_of(run, self.resources, self._saver_of(run))
         with database_errors():
             state = await graph.aget_state(config)
         if (state.metadata or {}).get(RUN_ID_KEY) == run.run_id:
@@ -217,6 +227,15 @@ class Attempts:
         sections = _kept_sections(values, state.tasks) if mine else []
         run.emit(RunResumed(attempt=run.attempt, sections=list(range(len(sections)))))
         return values, mine and not state.tasks
+
+
+async def _save_last(saver: RunSaver, run: Run) -> None:
+    """Save where a stopped run stands; whoever goes on from there can do without, and repeats a few quick steps."""
+    try:
+        with database_errors():
+            await saver.save_last()
+    except CitewellError as error:
+        log.info("run %s stopped, and its last steps are not saved: %s", run.run_id, error.message)
 
 
 def _kept_sections(values: dict[str, Any], tasks: Sequence[Any]) -> list[Section]:
@@ -257,6 +276,7 @@ def _final_state(values: dict[str, Any]) -> State:
 
 
 MAX_ATTEMPTS = 5
+TURNS_FOR_READERS = 16  # of the event loop; a response takes about as many to begin
 RETRY_SECONDS = 0.2
 
 
@@ -311,6 +331,7 @@ class Executor:
 
     async def _run_to_end(self, run: Run) -> Completion | None:
         try:
+            await _let_readers_go_first()
             if not run.begun:
                 await self._wait_for_turn(run)
             if not run.has_started:
@@ -335,7 +356,12 @@ class Executor:
         return self._recorder.record_answered(run, answered.state, answered.reader)
 
     async def _prune(self, run: Run) -> None:
-        """Delete checkpoints that are no longer needed; if that fails, the next run deletes them."""
+        """Delete checkpoints that are no longer needed; if that fails, the next run deletes them.
+
+        A run whose only checkpoint is its last one has none to delete.
+        """
+        if run.attempt == 1 and run.checkpoints <= 1:
+            return
         try:
             async with self._attempts.database.connection() as connection:
                 await prune_thread(connection, run.session_id)
@@ -383,6 +409,12 @@ class Executor:
                 await run.committed()  # events of one attempt must not be written under the next
                 if not await retry_while_unavailable(lambda: self._leases.next_attempt(run)):
                     raise Superseded("Another process has taken this run over.") from error
+
+
+async def _let_readers_go_first() -> None:
+    """Let who asked be told that the run has started before its graph takes the event loop for some milliseconds."""
+    for _ in range(TURNS_FOR_READERS):
+        await asyncio.sleep(0)
 
 
 def run_started(run: Run) -> RunStarted:

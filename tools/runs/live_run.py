@@ -114,6 +114,7 @@ class Run:
     gives_way: bool = False  # to a later question of its session, once nobody follows it
     stop_reason: StopReason = "server_stopped"
     spent: dict[str, Spent] = field(default_factory=dict)  # by finished steps
+    checkpoints: int = 0  # that this process has saved of it
     side_usage: dict[str, Spent] = field(default_factory=dict)  # usage outside the steps
     account: RunAccount | None = None  # what it is charged to
     elsewhere: RunReader | None = None  # set when the run is no longer this process's

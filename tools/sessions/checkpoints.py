@@ -8,7 +8,8 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoin
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from graph.state import FIRST_STEP, Gathering
+from graph.evidence import Spent
+from graph.state import FIRST_STEP, Gathering, Outside
 from tools.runs.tasks import finish_then_cancel
 from tools.storage.database import Connection, Pool
 
@@ -18,7 +19,9 @@ BUILTINS_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
 
 RUN_ID_KEY = "citewell_run"  # in a checkpoint's metadata: the run that wrote it
 PARALLEL_STEPS = get_args(Gathering)
+OUTSIDE_STEPS = get_args(Outside)
 WaitUntilCommitted = Callable[[], Awaitable[None]]
+Step = tuple[RunnableConfig, Checkpoint, CheckpointMetadata]  # what a checkpoint is saved with
 
 
 class RunSaver(AsyncPostgresSaver):
@@ -26,15 +29,25 @@ class RunSaver(AsyncPostgresSaver):
 
     A step with a checkpoint never runs again, so events lost before it would never be emitted again. Also, a process
     whose run another process has taken over learns it when it writes its events, and then leaves the thread alone.
+
+    Unless it saves ``every_step``, it saves what cannot be done again for nothing: the checkpoint behind a step that
+    called a model or searched outside, and the last one. The other steps take milliseconds, and a checkpoint one more;
+    a run that is cut off behind them repeats them.
     """
 
-    def __init__(self, pool: Pool, wait_until_committed: WaitUntilCommitted) -> None:
+    def __init__(self, pool: Pool, wait_until_committed: WaitUntilCommitted, *, every_step: bool) -> None:
         # The cast is safe: the saver sets the row factory of its cursors itself.
         super().__init__(cast(Any, pool), serde=BUILTINS_ONLY)
+        self.saved = 0  # checkpoints
         self._wait_until_committed = wait_until_committed
-        self._held_back: ChannelVersions = {}
-        self._parent: str | None = None  # of the first checkpoint that was held back
-        self._lone: set[str] = set()  # checkpoints that are followed by a single gathering step
+        self._every_step = every_step
+        self._kept_writes = PARALLEL_STEPS if every_step else OUTSIDE_STEPS
+        self._holds_back = False  # whether there are checkpoints since the last that was saved
+        self._parent: str | None = None  # of the first of them
+        self._changed: ChannelVersions = {}  # in all of them
+        self._last: Step | None = None  # the last of them, if it is behind the first step
+        self._paid: dict[str, Spent] = {}
+        self._without_writes: set[str] = set()  # checkpoints on which no step's writes are kept
 
     async def aput(
         self,
@@ -43,22 +56,48 @@ class RunSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint after the events that precede it are committed; hold back those before the first step.
+        """Save a checkpoint after the events that precede it are committed, or hold it back until a later one is saved.
 
-        Those contain only the request, which is in the run's own row: a run without a checkpoint starts from there.
+        Those before the first step contain only the request, which is in the run's own row: a run without a checkpoint
+        starts from there.
         """
-        if metadata.get("source") == "input" or _comes_next(checkpoint, FIRST_STEP):
-            self._parent = self._parent if self._held_back else get_checkpoint_id(config)
-            self._held_back |= new_versions
+        if not self._holds_back:
+            self._holds_back, self._parent = True, get_checkpoint_id(config)
+        self._changed = {**self._changed, **new_versions}
+        requested = metadata.get("source") == "input" or _comes_next(checkpoint, FIRST_STEP)
+        self._last = None if requested else (config, checkpoint, metadata)
+        if requested or not (self._every_step or self._is_dear(checkpoint)):
+            self._without_writes.add(checkpoint["id"])
             return _with_id(config, checkpoint["id"])
-        if self._held_back:
-            config, new_versions = _with_id(config, self._parent), {**self._held_back, **new_versions}
-            self._held_back = {}
-        if sum(_comes_next(checkpoint, step) for step in PARALLEL_STEPS) == 1:
-            self._lone.add(checkpoint["id"])
+        if len(_gathering_next(checkpoint)) == 1:
+            self._without_writes.add(checkpoint["id"])  # its checkpoint follows at once, in half the time of both
+        return await self._save(config, checkpoint, metadata)
+
+    async def save_last(self) -> None:
+        """Save the last checkpoint if it was held back: call it for a run that stops before its end."""
+        if self._last is not None:
+            await self._save(*self._last)
+
+    async def _save(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
+    ) -> RunnableConfig:
         await self._wait_until_committed()
         # Cancelled halfway, a pipeline breaks its connection and raises an error that nobody can catch.
-        return await finish_then_cancel(super().aput(config, checkpoint, metadata, new_versions))
+        saved = await finish_then_cancel(
+            super().aput(_with_id(config, self._parent), checkpoint, metadata, self._changed)
+        )
+        self._holds_back, self._changed, self._last, self._paid = False, {}, None, _paid(checkpoint)
+        self.saved += 1
+        return saved
+
+    def _is_dear(self, checkpoint: Checkpoint) -> bool:
+        """Whether a checkpoint is the last one, or holds what a model or a search outside gave since the one before.
+
+        So is one that searches side by side follow, if one of them is outside: what that gives is kept with it.
+        """
+        gathering = _gathering_next(checkpoint)
+        beside = len(gathering) > 1 and not gathering.isdisjoint(OUTSIDE_STEPS)
+        return beside or _paid(checkpoint) != self._paid or not _has_next(checkpoint)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -67,17 +106,35 @@ class RunSaver(AsyncPostgresSaver):
 
         The checkpoint of a step that runs alone follows at once, and saving its writes first would take twice as long.
         """
-        gathers = any(task_path.endswith(name) for name in PARALLEL_STEPS)
-        alone = not gathers or get_checkpoint_id(config) in self._lone
-        if alone and not any(channel in WRITES_IDX_MAP for channel, _ in writes):
+        kept = any(task_path.endswith(name) for name in self._kept_writes)
+        skipped = not kept or get_checkpoint_id(config) in self._without_writes
+        if skipped and not any(channel in WRITES_IDX_MAP for channel, _ in writes):
             return
         await self._wait_until_committed()
         await finish_then_cancel(super().aput_writes(config, writes, task_id, task_path))
 
 
+_NEXT = "branch:to:"  # before the name of a step, the channel that triggers it
+
+
+def _has_next(checkpoint: Checkpoint) -> bool:
+    """Whether any step follows a checkpoint."""
+    return any(channel.startswith(_NEXT) for channel in checkpoint["channel_values"])
+
+
+def _gathering_next(checkpoint: Checkpoint) -> set[str]:
+    return {step for step in PARALLEL_STEPS if _comes_next(checkpoint, step)}
+
+
+def _paid(checkpoint: Checkpoint) -> dict[str, Spent]:
+    """Return what the steps used that others worked for: a model, the web, or an MCP server."""
+    spent: dict[str, Spent] = checkpoint["channel_values"].get("spent", {})
+    return {step: used for step, used in spent.items() if used["calls"] or step in OUTSIDE_STEPS}
+
+
 def _comes_next(checkpoint: Checkpoint, step: str) -> bool:
     """Whether a checkpoint is followed by a step, by the channel that triggers the step."""
-    return f"branch:to:{step}" in checkpoint["channel_values"]
+    return f"{_NEXT}{step}" in checkpoint["channel_values"]
 
 
 def _with_id(config: RunnableConfig, checkpoint_id: str | None) -> RunnableConfig:
@@ -86,9 +143,11 @@ def _with_id(config: RunnableConfig, checkpoint_id: str | None) -> RunnableConfi
     return {**config, "configurable": place if checkpoint_id is None else {**place, "checkpoint_id": checkpoint_id}}
 
 
-def run_saver(pool: Pool, wait_until_committed: WaitUntilCommitted | None = None) -> AsyncPostgresSaver:
+def run_saver(
+    pool: Pool, wait_until_committed: WaitUntilCommitted | None = None, *, every_step: bool = True
+) -> RunSaver:
     """Create a saver for one run over the shared pool: runs that share a saver would wait for its lock."""
-    return RunSaver(pool, wait_until_committed or _nothing_to_commit)
+    return RunSaver(pool, wait_until_committed or _nothing_to_commit, every_step=every_step)
 
 
 async def _nothing_to_commit() -> None:

@@ -1,0 +1,91 @@
+"""Which steps of a run have a checkpoint: those that somebody is paid for, the last one, and that of a stopped run."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from bench.statements import recorded_statements
+from graph.context import Context
+from graph.events import RunFinished, StepStarted
+from graph.evidence import Hit
+from graph.ports import Grading, Preparation
+from graph.usage import Meter
+from tests.fakes import HeldFamily, ScriptedFamily
+from tests.postgres.processes import log_of, process
+from tools.settings import Settings
+
+
+class Unpaid(HeldFamily):
+    """A family that prepares and grades without a model."""
+
+    async def prepare(self, *asked: Any, meter: Meter, **how: Any) -> Preparation:
+        """Prepare as ever, and charge nobody."""
+        return await super().prepare(*asked, meter=Meter(), **how)
+
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        """Grade as ever, and charge nobody."""
+        return await super().grade(question, candidates, meter=Meter())
+
+
+@pytest.mark.parametrize(
+    ("family", "context", "checkpoints", "writes"),
+    [
+        (Unpaid(), Context(), 1, 0),
+        (ScriptedFamily(), Context(), 4, 0),  # deciding, grading and writing, and the end
+        (Unpaid(), Context(web="also"), 3, 1),  # before and behind the search outside, and the end
+    ],
+    ids=["without_a_model", "with_a_model", "with_the_web"],
+)
+async def test_steps_that_cost_nothing_have_no_checkpoint(
+    settings: Settings, family: ScriptedFamily, context: Context, checkpoints: int, writes: int
+) -> None:
+    if isinstance(family, HeldFamily):
+        family.released.set()
+    async with process(settings, family) as at:
+        session_id = await at.session()
+        with recorded_statements() as sent:
+            log = await log_of(await at.ask(session_id, context=context))
+    assert isinstance(log[-1].event, RunFinished)
+    assert log[-1].event.outcome == "answered"
+    assert sent["checkpoint: one step"] == checkpoints
+    assert sent["checkpoint: writes beside other steps"] == writes
+
+
+async def test_a_cancelled_run_is_saved_where_it_stands(settings: Settings) -> None:
+    family = Unpaid()
+    async with process(settings, family) as at:
+        run = await at.ask(await at.session())
+        await family.writing.wait()
+        await run.cancel("cancel_requested")
+        found = await at.rows(
+            "SELECT checkpoint -> 'channel_values' ? 'branch:to:generate_answer' FROM checkpoints"
+            " JOIN messages USING (checkpoint_id) WHERE run_id = %s AND role = 'assistant'",
+            run.run_id,
+        )
+    assert found == [(True,)]
+
+
+async def test_a_run_that_drains_is_saved_behind_its_step(settings: Settings) -> None:
+    family = Unpaid()
+    async with process(settings) as second:
+        async with process(settings, family, drain_seconds=3) as first:
+            run = await first.ask(await first.session())
+            await family.writing.wait()
+            first.runner._drain_seconds = 0.2
+            closing = asyncio.create_task(first.runner.close())
+            async with asyncio.timeout(60):
+                while True:
+                    if run.control.drain_requested:
+                        break
+                    await asyncio.sleep(0.01)
+            family.released.set()
+            await closing
+        second.runner.take_over_abandoned()
+        async with asyncio.timeout(60):
+            log = await log_of(await second.runner.join(run.request.context.identity, run.run_id))
+    assert isinstance(log[-1].event, RunFinished)
+    begun = Counter(each.event.step for each in log if isinstance(each.event, StepStarted))
+    assert set(begun.values()) == {1}
