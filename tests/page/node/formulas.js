@@ -41,6 +41,7 @@ export function formulaAt(text, at, growing) {
   if (open) return growing && !single ? { from, to: text.length, end: text.length, display, open } : null;
   const behind = text.slice(to + closing.length, to + closing.length + 4);
   const words = !body.includes("\\") && WORDS.test(body);
+  if (opening === "$$" && behind.startsWith("$")) return null;
   if (!body.trim() || (opening !== "\\[" && body.includes("`"))) return null;
   if (single && (/^\s|\s$|\n/.test(body) || words || BEHIND.test(behind))) return null;
   if (opening === "\\(" && words) return null;
