@@ -4,29 +4,27 @@ import { close, parse } from "../vendor/markdown.js";
 
 /** @typedef {import("../vendor/markdown.js").Node} Node */
 const MASK = "\ue000"; // in the place of formulas, whose signs are not those of Markdown
-const MASKED = /\ue000+/g;
+const DEEPEST = 48; // nodes within nodes; formulas that are deeper are not looked for
 
 /** Close what the last block of a growing text leaves open. @param {string} text */
 export function closed(text) {
   const last = parse(text, true).children.at(-1);
   if (!last || last.type === "code" || text.includes(MASK)) return text;
   const { offset } = last.position.start;
-  const found = formulasIn(last);
-  if (found.some(({ open }) => open)) return text;
-  let masked = text;
-  for (const { start, end } of found) masked = masked.slice(0, start) + MASK.repeat(end - start) + masked.slice(end);
-  const written = close(masked.slice(offset).replace(/(?<!\\)[*_~`]+$/, ""));
-  let at = 0;
-  return text.slice(0, offset) + written.replace(MASKED, (mask) => {
-    const { start } = /** @type {{start: number}} */ (found[at]);
-    const next = found.findIndex(({ end }) => end === start + mask.length);
-    at = next + 1;
-    return text.slice(start, start + mask.length);
-  });
+  const formulas = formulasIn(last, 0);
+  if (formulas.some(({ open }) => open)) return text;
+  let [masked, at] = ["", offset];
+  for (const { start, end } of formulas) {
+    masked += text.slice(at, start) + MASK;
+    at = end;
+  }
+  const [first = "", ...others] = close((masked + text.slice(at)).replace(/(?<!\\)[*_~`]+$/, "")).split(MASK);
+  if (others.length !== formulas.length) return text;
+  return text.slice(0, offset) + formulas.reduce((said, { start, end }, index) => said + text.slice(start, end) + others[index], first);
 }
 
-/** @param {Node} node @returns {{start: number, end: number, open: boolean}[]} */
-function formulasIn(node) {
+/** @param {Node} node @param {number} depth @returns {{start: number, end: number, open: boolean}[]} */
+function formulasIn(node, depth) {
   if (node.type === "formula") return [{ start: node.position.start.offset, end: node.position.end.offset, open: node.open }];
-  return "children" in node ? node.children.flatMap(formulasIn) : [];
+  return "children" in node && depth < DEEPEST ? node.children.flatMap((child) => formulasIn(child, depth + 1)) : [];
 }
