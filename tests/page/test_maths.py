@@ -5,6 +5,7 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 
+from tests.page.axe import accessible
 from tests.page.browsing import NARROW, Visits
 from tests.page.sites import Site
 from tests.page.test_proof import GROWING, answered, put
@@ -62,7 +63,11 @@ async def test_formulas_are_drawn_whole_in_their_claims_and_prices_are_text(
     await page.get_by_role("button", name="Copy", exact=True).click()
     await expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = await page.evaluate("navigator.clipboard.readText()")
-    assert [each for each in (r"$A = \pi r^2$", r"\frac{-b \pm \sqrt{b^2 - 4ac}}{2a}", LONG) if each not in copied] == []
+    assert [
+        each for each in (r"$A = \pi r^2$", r"\frac{-b \pm \sqrt{b^2 - 4ac}}{2a}", LONG) if each not in copied
+    ] == []
+
+    await accessible(page, "formulas")
 
     arabic = await chromium_page(url, locale="ar")
     formula = arabic.locator(".section .formula").first
@@ -101,13 +106,14 @@ async (formulas) => {
     const elements = [drawn, ...drawn.querySelectorAll("*")];
     const names = elements.flatMap((each) => each.getAttributeNames());
     const foreign = elements.slice(1).filter((each) => each.namespaceURI !== "http://www.w3.org/1998/Math/MathML");
-    const { width, height } = drawn.getBoundingClientRect();
-    const reach = Math.max(...elements.map((each) => Math.abs(each.getBoundingClientRect().top - drawn.getBoundingClientRect().top)));
+    const { top, height } = drawn.getBoundingClientRect();
+    const reach = Math.max(...elements.map((each) => Math.abs(each.getBoundingClientRect().top - top)));
     const styles = elements.map((each) => each.getAttribute("style") ?? "").join(";");
     drawn.remove();
     const refused = /^(?:on|href|xlink|src|id$|data)/;
-    const bad = foreign.length || names.some((name) => refused.test(name)) || /url|position|fixed|expression/.test(styles);
-    return bad || elements.length > 4100 || height > 4000 || reach > 3000 ? "harmful" : "drawn";
+    const named = names.some((name) => refused.test(name)) || /url|position|fixed|expression/.test(styles);
+    const large = elements.length > 4100 || height > 2000 || reach > 2000;
+    return foreign.length || named || large ? "harmful" : "drawn";
   };
   return formulas.map(tell);
 }
@@ -129,7 +135,8 @@ BOUNDED = (
     r"\Huge\Huge\Huge x", r"\begin{matrix}" + "&" * 900 + r"\end{matrix}", r"\label{question}\ref{question}x",
     r"\tag{<img src=x onerror=pwned()>} x", r"\text{<script>pwned()</script>}", r"\verb|<img src=x>|", "<b>x</b>",
     r"\color{red}x", r"\colorbox{red}{x}", r"\smash{\rule{1em}{900em}}", r"\overset{\rule{0em}{500em}}{x}",
-    r"\__proto__ \constructor x", r"\begin{__proto__}\end{__proto__}", "\u202e x", "\x00", "{" * 1500 + "x" + "}" * 1500,
+    r"\__proto__ \constructor x", r"\begin{__proto__}\end{__proto__}", "\u202e x", "\x00",
+    "{" * 1500 + "x" + "}" * 1500,
 )  # fmt: skip
 DRAWN = (
     r"\begin{align} a &= b \\ c &= d \end{align}", r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}", r"x = \tag{1} y",
