@@ -17,7 +17,7 @@ const ELEMENTS = new Set(
 );
 const ATTRIBUTES = new Set(
   `accent accentunder columnalign depth display displaystyle encoding fence form height largeop linethickness lspace
-  mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits rowspacing rspace scriptlevel separator
+  mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits notation rowspacing rspace scriptlevel separator
   stretchy symmetric voffset width`.split(/\s+/),
 );
 const STYLES = /^(?:text-?[aA]lign|padding(?:Top|Right|Bottom|Left)?|border(?:Top|Right|Bottom|Left)?|width|color|font-?[wW]eight|math-?[dD]epth)$/;
