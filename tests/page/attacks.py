@@ -131,6 +131,12 @@ MARKDOWN = {
     "front matter": "---\ntitle: <script>pwned()</script>\n---\n\nbody",
     "formula": "$$\\href{javascript:pwned()}{x}$$ \\(\\url{javascript:pwned()}\\) "
     "\\unicode{<img src=x onerror=pwned()>}",
+    "formulas that lead away": "$\\href{javascript:pwned()}{x}$ \\(\\url{https://evil.test}\\) "
+    "$\\includegraphics{https://evil.test/z.png}$",
+    "formulas with a look": "$\\class{conversation}{x}$ $\\style{position:fixed;inset:0}{x}$ $\\id{question}{x}$",
+    "formulas that are drawn": "$x = \\text{<img src=x onerror=pwned()>}$ \\(\\raisebox{900em}{y}\\) "
+    "$\\rule{999em}{999em}$ $\\color{url(//evil.test)}z$",
+    "formulas of macros": "$\\def\\a{\\a\\a}\\a$ \\(\\newcommand{\\b}{\\b}\\b\\)",
     "directive": "::iframe{src=javascript:pwned()} :::script\npwned()\n:::",
     "definition list": "term\n: <script>pwned()</script>",
     "abbreviation": "*[HTML]: <img src=x onerror=pwned()>\n\nHTML",

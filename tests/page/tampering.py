@@ -14,7 +14,9 @@ ELEMENTS = (
     "dl dt em fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html i input ins kbd "
     "label legend li link main mark menu meta meter nav noscript ol optgroup option output p pre progress q s samp "
     "script search section select small span strong sub summary sup table tbody td textarea tfoot th thead time title "
-    "tr u ul svg circle defs desc ellipse g line marker path polygon polyline rect text tspan"
+    "tr u ul math mrow mi mn mo mtext mspace mfrac msqrt mroot mstyle mpadded mphantom msub msup msubsup munder mover "
+    "munderover mtable mtr mtd semantics annotation svg circle defs desc ellipse g line marker path polygon "
+    "polyline rect text tspan"
 )
 # Names that an attack gives to what it makes.
 CLOBBERING = (

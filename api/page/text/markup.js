@@ -7,12 +7,15 @@
  */
 
 import { h } from "../dom.js";
-import { close, parse } from "../vendor/markdown.js";
+import { parse } from "../vendor/markdown.js";
 import { bareAddress, safeAddress } from "./addresses.js";
+import { formulaBlock, showFormula } from "./formulas.js";
+import { closed } from "./growing.js";
 import { codePointIndex } from "./offsets.js";
 import { matched } from "./stretches.js";
 
 /** @typedef {import("../vendor/markdown.js").Node} Node */
+/** @typedef {import("./formulas.js").Draw} Draw */
 /**
  * Spans in code points of the text, in order, none within another.
  * @typedef {object} Dress
@@ -31,35 +34,30 @@ const FIRST_HEADING = 3; // the question's is 2
 /**
  * Render a text, block by block.
  * @param {string} text
- * @param {{growing?: boolean, dress?: Dress, tools?: (code: HTMLElement) => HTMLElement[]}} [options] `growing` where more
- *   of it is still to come; `tools` for a block of code.
+ * @param {{growing?: boolean, dress?: Dress, tools?: (code: HTMLElement) => HTMLElement[], draw?: Draw}} [options]
+ *   `growing` where more of it is still to come; `tools` for a block of code; `draw` for a formula.
  * @returns {HTMLElement[]}
  */
-export function render(text, { growing = false, dress = BARE, tools = () => [] } = {}) {
+export function render(text, { growing = false, dress = BARE, tools = () => [], draw = () => undefined } = {}) {
   const parsed = text.length > MOST ? text.lastIndexOf("\n", MOST) + 1 : text.length;
   const shown = growing && parsed === text.length ? closed(text) : text;
   const end = parsed === text.length ? shown.length : parsed;
-  const { children } = /** @type {{children: Node[]}} */ (parse(shown.slice(0, end)));
-  const rendering = new Rendering(shown, dress, tools, children);
+  const { children } = /** @type {{children: Node[]}} */ (parse(shown.slice(0, end), growing));
+  const rendering = new Rendering(shown, dress, tools, draw, children);
   const rendered = rendering.blocks(children, 0, end < shown.length ? end : Infinity);
   return rendering.ended(end < shown.length ? [...rendered, rendering.written("p", end, shown.length)] : rendered);
 }
 
-/** Close what the last block of a growing text leaves open. @param {string} text */
-function closed(text) {
-  const last = parse(text).children.at(-1);
-  if (!last || last.type === "code") return text;
-  const { offset } = last.position.start;
-  return text.slice(0, offset) + close(text.slice(offset).replace(/(?<!\\)[*_~`]+$/, ""));
-}
-
-class Rendering {
-  /** @param {string} text @param {Dress} dress @param {(code: HTMLElement) => HTMLElement[]} tools @param {Node[]} blocks */
-  constructor(text, dress, tools, blocks) {
+/** One text on its way to elements. */
+export class Rendering {
+  /** @param {string} text @param {Dress} dress @param {(code: HTMLElement) => HTMLElement[]} tools @param {Draw} draw
+   * @param {Node[]} blocks */
+  constructor(text, dress, tools, draw, blocks) {
     const index = codePointIndex(text);
     this.text = text;
     this.dress = dress;
     this.tools = tools;
+    this.draw = draw;
     this.spans = dress.spans.map(({ start, end }) => ({ start: index(start), end: index(end) }));
     this.depths = [...new Set(blocks.flatMap((block) => (block.type === "heading" ? [block.depth] : [])))].sort();
     this.wrapped = 0;
@@ -88,6 +86,8 @@ class Rendering {
         return this.table(block, until);
       case "code":
         return this.code(block.value, start, end, until);
+      case "formula":
+        return formulaBlock(this, block, until);
       case "thematicBreak":
         return h("hr");
       default:
@@ -178,7 +178,8 @@ class Rendering {
     if (depth > DEEPEST) this.lines(parent, start, end, sealed);
     else if (part.type === "text") {
       for (const piece of matched(this.text, start, end, part.value)) this.lines(parent, piece.start, piece.end, sealed);
-    } else if (part.type === "break") parent.append(h("br"));
+    } else if (part.type === "formula") showFormula(this, parent, part, sealed);
+    else if (part.type === "break") parent.append(h("br"));
     else if ((part.type === "strong" || part.type === "emphasis") && this.isWithinWord(start, end)) {
       this.say(parent, start, end, !sealed);
     } else if (part.type === "strong") within(h("strong"), part.children, false);
@@ -255,6 +256,12 @@ class Rendering {
       if (follows && to < end) this.follow(parent, to);
       at = to;
     }
+  }
+
+  /** Make a piece of the first span that has a part in a stretch. @param {number} start @param {number} end */
+  pieceAt(start, end) {
+    while ((this.spans[this.wrapped]?.end ?? Infinity) <= start) this.wrapped += 1;
+    return (this.spans[this.wrapped]?.start ?? Infinity) < end ? this.dress.wrap(this.wrapped) : null;
   }
 
   /** Put what follows the spans that end here or before. @param {HTMLElement} parent @param {number} place */

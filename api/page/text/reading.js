@@ -1,4 +1,7 @@
-/** The way to the parser of Markdown, which comes with the first answer and not with what the page begins with. */
+/**
+ * The way to the parser of Markdown, which comes with the first answer and not with what the page begins with, and to what
+ * draws formulas, which comes with the first formula.
+ */
 
 import { h } from "../dom.js";
 
@@ -18,11 +21,36 @@ export async function readable() {
 /** Whether it is there. */
 export const isReadable = () => markup !== null;
 
+/** @type {typeof import("./maths.js") | null} */
+let maths = null;
+/** @type {Promise<boolean> | null} */
+let coming = null;
+
+/** Fetch what draws formulas. */
+async function drawable() {
+  try {
+    maths = await import("./maths.js");
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    coming = null; // the next formula asks again
+  }
+  return maths !== null;
+}
+
 /**
  * Render a text as `render` of markup.js does; as long as that is not there, as it is written.
  * @param {string} text
- * @param {Parameters<typeof import("./markup.js").render>[1]} [options]
+ * @param {Omit<NonNullable<Parameters<typeof import("./markup.js").render>[1]>, "draw">} [options]
+ * @param {() => void} [again] Called when what draws its formulas has come, where that is not there yet.
  */
-export function render(text, options) {
-  return markup ? markup.render(text, options) : [h("p", { dir: "auto" }, text)];
+export function render(text, options, again) {
+  if (!markup) return [h("p", { dir: "auto" }, text)];
+  let missed = false;
+  const draw = (/** @type {string} */ latex, /** @type {boolean} */ display) => {
+    missed ||= !maths;
+    return maths?.draw(latex, display);
+  };
+  const rendered = markup.render(text, { ...options, draw });
+  if (missed) void (coming ??= drawable()).then((came) => came && again?.());
+  return rendered;
 }

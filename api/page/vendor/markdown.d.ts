@@ -17,11 +17,12 @@ export type Node = Placed &
     | ({ type: "table"; align: ("left" | "right" | "center" | null)[] } & Parent)
     | ({ type: "link"; url: string } & Parent)
     | { type: "text" | "inlineCode" | "code"; value: string }
+    | { type: "formula"; value: string; display: boolean; open: boolean }
     | { type: "break" | "thematicBreak" | "image" | "imageReference" | "linkReference" | "html" | "definition" }
   );
 
-/** Parse a text. */
-export function parse(text: string): Node & { type: "root" };
+/** Parse a text; where it is growing, a formula at its end may be open. */
+export function parse(text: string, growing?: boolean): Node & { type: "root" };
 
 /** Close what the end of a text leaves open, such as `**bold`, so that it shows its form while it is being written. */
 export function close(text: string): string;

@@ -44,7 +44,7 @@ export function sectionView(app) {
     if (!section) return;
     if (!isReadable()) void readable().then((came) => came && write());
     const dress = section.claims ? dressOf(app, popover, section.claims, standing) : undefined;
-    const blocks = render(section.text, { growing, dress, tools: growing ? undefined : codeTools });
+    const blocks = render(section.text, { growing, dress, tools: growing ? undefined : codeTools }, write);
     if (dress) text.replaceChildren(...blocks);
     else grow(text, blocks);
   }

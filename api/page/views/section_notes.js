@@ -55,7 +55,10 @@ function revision(app, { text, before }) {
  * @returns {Promise<HTMLElement[]>} Nothing where the difference could not be found.
  */
 async function changed(app, before, after, again) {
-  if (!after) return [h("del", null, render(before))];
+  if (!after) {
+    const left = h("del", null, render(before, {}, () => fill(left, render(before))));
+    return [left];
+  }
   const loaded = await wanted(app, () => import("../text/difference.js"), again);
   if (!loaded) return [];
   const names = /** @type {const} */ ({ same: "span", old: "del", new: "ins" });

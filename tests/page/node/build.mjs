@@ -43,6 +43,18 @@ const NO_REFERENCES = {
   },
 };
 
+/** Temml can write its tree as markup, and styles as texts; ours is made of elements and single styles alone. */
+const NO_MARKUP = {
+  name: "no-markup",
+  setup({ onLoad }) {
+    onLoad({ filter: /temml[\\/]src[\\/](?:domTree|mathMLTree|tree|functions[\\/]pmb|functions[\\/]multiscript)\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, "utf8"))
+        .replace(/^ {2}toMarkup\(\) \{[^]*?^ {2}\}$/gm, "")
+        .replace(/\.setAttribute\("style", "([\w-]+): ?(\w+);?"\)/g, '.style["$1"] = "$2"'),
+    }));
+  },
+};
+
 /** PDF.js is served as it is vendored: its worker and data are beside it, and nothing of it is in what the page begins with. */
 const PDF_APART = {
   name: "pdf-apart",
@@ -80,9 +92,9 @@ function afterShell(late) {
 async function vendored() {
   const built = await build({
     ...COMMON,
-    entryPoints: [join(HERE, "markdown.js")],
+    entryPoints: [join(HERE, "markdown.js"), join(HERE, "maths.js")],
     outdir: VENDOR,
-    plugins: [NO_REFERENCES],
+    plugins: [NO_REFERENCES, NO_MARKUP],
   });
   const licence = await licences(Object.keys(built.metafile.inputs));
   return { ...filesOf(built, VENDOR), "LICENSES.txt": licence, ...(await pdf()) };

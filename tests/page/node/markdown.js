@@ -1,6 +1,6 @@
 /**
  * What the page reads Markdown with, as api/page/vendor/markdown.js: CommonMark with GitHub's tables, tasks and
- * strikethrough, and emphasis beside Chinese, Japanese and Korean as their readers expect it.
+ * strikethrough, emphasis beside Chinese, Japanese and Korean as their readers expect it, and formulas.
  *
  * Left out is what a quote of a document would be mistaken for: HTML, character references and definitions of links stay
  * as they are written, an indented line is no code, and a line under a text is a rule.
@@ -15,22 +15,24 @@ import { gfmStrikethroughCjkFriendly } from "micromark-extension-cjk-friendly-gf
 import { gfmTable } from "micromark-extension-gfm-table";
 import { gfmTaskListItem } from "micromark-extension-gfm-task-list-item";
 import remend from "remend";
+import { formulas, formulasFromMarkdown } from "./formulas.js";
 
 const OFF = ["characterReference", "codeIndented", "definition", "htmlFlow", "htmlText", "setextUnderline"];
 const LATE = { linkMode: "text-only", images: false, htmlTags: false, comparisonOperators: false, setextHeadings: false, katex: false };
 
 const ADDRESS = "streamdown:";
 
-export function parse(text) {
+export function parse(text, growing = false) {
   return fromMarkdown(text, {
     extensions: [
       gfmTable(),
       gfmTaskListItem(),
       cjkFriendlyExtension(),
       gfmStrikethroughCjkFriendly({ singleTilde: false }),
+      formulas(text, growing),
       { disable: { null: OFF } },
     ],
-    mdastExtensions: [gfmTableFromMarkdown(), gfmTaskListItemFromMarkdown(), gfmStrikethroughFromMarkdown()],
+    mdastExtensions: [gfmTableFromMarkdown(), gfmTaskListItemFromMarkdown(), gfmStrikethroughFromMarkdown(), formulasFromMarkdown()],
   });
 }
 
