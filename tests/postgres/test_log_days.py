@@ -85,6 +85,19 @@ async def where(database: Database, run_id: str) -> set[str]:
     return {name for (name,) in found}
 
 
+@pytest.fixture(autouse=True)
+def days_of_today(database_url: str) -> None:
+    """Make the days anew: those of the template are of yesterday where midnight came since."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        for (name,) in connection.execute(
+            "SELECT relname FROM pg_class WHERE relname ~ '^run_events_[0-9]{8}$'"
+        ).fetchall():
+            connection.execute(f"DROP TABLE {name}".encode())
+        connection.execute(
+            f"SELECT add_log_day({TODAY} + ahead) FROM generate_series(0, {DAYS_AHEAD}) AS ahead".encode()
+        )
+
+
 @pytest.fixture
 async def session_id(database: Database) -> str:
     return (await Sessions(database, Workspaces(database)).create(ME)).session_id

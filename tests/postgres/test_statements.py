@@ -71,6 +71,8 @@ async def test_an_answered_question_takes_these_statements(settings: Settings) -
     async with open_citewell(settings) as citewell:
         await fill(citewell)
         counted = [await second_question(citewell) for _ in range(5)]
+        while len(counted) < 20 and min(each[EVENTS] for each in counted) > MOST_COMMITS:  # on a busy machine
+            counted.append(await second_question(citewell))
     for each in counted:
         gathered = {kind: each[kind] for kind in (EVENTS, NOTIFIED)}  # as many as the moment makes of them
         sent, expected = each - Counter(gathered), Counter(ANSWERED)
