@@ -21,7 +21,7 @@ from graph.errors import ConfigurationError
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SegmentSearcher
 from tools.embeddings.embedder import Embedder
-from tools.retrieval.partitions import existing_partition, view_name
+from tools.retrieval.partitions import Place, ensure_view, view_name
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -52,8 +52,14 @@ async def library_vector_store(
     from langchain_postgres import PGEngine, PGVectorStore
 
     number = await workspaces.number(workspace)
-    async with existing_partition(workspace), database.connection() as conn:
-        await conn.execute(f"SELECT FROM {view_name(number)} LIMIT 0")
+    async with database.connection() as conn:
+
+        async def open_view(place: Place) -> None:
+            if not place.own:
+                await ensure_view(conn, place, embedder.dimension)
+            await conn.execute(f"SELECT FROM {view_name(number)} LIMIT 0")
+
+        await workspaces.read(conn, workspace, open_view)
 
     async def connect() -> psycopg.AsyncConnection:
         return await psycopg.AsyncConnection.connect(database.url, options=_OPTIONS)

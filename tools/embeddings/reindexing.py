@@ -19,7 +19,7 @@ from psycopg import errors, sql
 from graph.errors import ConfigurationError, InvalidRequest
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import lock_library, maintain, new_version, vector_as_text
-from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
+from tools.retrieval.partitions import ensure_view, find_place, vectors_name
 from tools.storage.database import Connection, Database, has_vectors
 
 LOCK = 0x7265696E  # "rein", the advisory lock that allows one reindexing process at a time
@@ -79,16 +79,15 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
             for statement in _TO_VECTORS:
                 await connection.execute(statement)
             for workspace in await _workspaces(connection):
-                await ensure_view(connection, workspace)
+                place = await find_place(connection, workspace)
+                if place is not None and place.own:
+                    await ensure_view(connection, place)
         for workspace in await _workspaces(connection):
-            await lock_library(connection, workspace)
+            place = await lock_library(connection, workspace)
             async for _ in _gather(connection, workspace, embedder, model):
                 pass
             await _drop_vector_indexes(connection, workspace, "DROP INDEX IF EXISTS {}")
-            tables = {
-                "vectors": sql.Identifier(vectors_name(workspace)),
-                "partition": sql.Identifier(partition_name(workspace)),
-            }
+            tables = {"vectors": place.vectors, "partition": place.segments}
             done = await connection.execute(sql.SQL(_REPLACE).format(**tables), [workspace])
             segments += done.rowcount
             await new_version(connection, workspace)
@@ -98,11 +97,10 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
 
 async def _gather(connection: Connection, workspace: int, embedder: Embedder, model: str) -> AsyncIterator[int]:
     """Embed the segments whose new vector is missing or outdated; yield the number of segments of each page."""
-    page = sql.SQL(_PAGE).format(sql.Identifier(partition_name(workspace)))
     document, index = FIRST
     while True:
         bound = {"workspace": workspace, "document": document, "index": index, "limit": PAGE, "model": model}
-        found = await connection.execute(page, bound, prepare=False)
+        found = await connection.execute(_PAGE, bound, prepare=False)
         rows = await found.fetchall()
         if not rows:
             return
@@ -161,7 +159,7 @@ WHERE i.indrelid = to_regclass(%s) AND a.amname IN ('hnsw', 'ivfflat')
 """
 _PAGE = """
 WITH page AS MATERIALIZED (
-    SELECT document_id, segment_index, body, hashtextextended(body, 0) AS body_hash FROM {}
+    SELECT document_id, segment_index, body, hashtextextended(body, 0) AS body_hash FROM all_segments
     WHERE workspace = %(workspace)s AND (document_id, segment_index) > (%(document)s::uuid, %(index)s)
     ORDER BY document_id, segment_index LIMIT %(limit)s
 )
@@ -192,11 +190,23 @@ _TO_VECTORS: tuple[LiteralString, ...] = (
     "CREATE FUNCTION pg_temp.as_sparse(terms integer[], weights real[]) RETURNS text LANGUAGE sql IMMUTABLE AS"
     " $$ SELECT '{' || coalesce(string_agg(term || ':' || weight, ','), '') || '}/1000000000'"
     " FROM unnest(terms, weights) AS each (term, weight) $$",
-    "ALTER TABLE segments ALTER COLUMN weights TYPE sparsevec(1000000000)"
-    " USING pg_temp.as_sparse(terms, weights)::sparsevec",
-    "ALTER TABLE segments ALTER COLUMN weights SET STORAGE MAIN",
-    "ALTER TABLE segment_vectors ALTER COLUMN embedding TYPE halfvec USING NULL::halfvec",
-    "ALTER TABLE segment_vectors ALTER COLUMN embedding SET STORAGE PLAIN",
+    *(
+        statement.format(table)
+        for table in ("segments", "shared_segments")
+        for statement in (
+            "ALTER TABLE {} ALTER COLUMN weights TYPE sparsevec(1000000000)"
+            " USING pg_temp.as_sparse(terms, weights)::sparsevec",
+            "ALTER TABLE {} ALTER COLUMN weights SET STORAGE MAIN",
+        )
+    ),
+    *(
+        statement.format(table)
+        for table in ("segment_vectors", "shared_segment_vectors")
+        for statement in (
+            "ALTER TABLE {} ALTER COLUMN embedding TYPE halfvec USING NULL::halfvec",
+            "ALTER TABLE {} ALTER COLUMN embedding SET STORAGE PLAIN",
+        )
+    ),
 )
 
 

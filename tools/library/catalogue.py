@@ -81,7 +81,7 @@ def _values(values: DocumentFields) -> list[Any]:
 _FIELDS = [field.name for field in fields(DocumentFields)]
 _READ = f"""
 SELECT document_id, content_hash, deleted_at IS NOT NULL,
-       (SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id),
+       (SELECT count(*) FROM all_segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id),
        {", ".join(_FIELDS)}
 FROM documents AS d WHERE workspace = %(workspace)s AND document_id = ANY(%(ids)s::uuid[])
 """
@@ -106,8 +106,9 @@ CASE WHEN d.original_sha256 IS NOT NULL
      THEN json_build_object('sha256', d.original_sha256, 'size', d.original_size,
                             'media_type', d.original_media_type, 'name', d.original_name) END AS original,
 {FILE_NAME} AS file_name, {FOLDER} AS folder,
-(SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS segments,
-(SELECT coalesce(sum(s.tokens), 0)::int FROM segments AS s
+(SELECT count(*) FROM all_segments AS s
+ WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS segments,
+(SELECT coalesce(sum(s.tokens), 0)::int FROM all_segments AS s
  WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS tokens,
 d.created_at, d.updated_at, d.expires_at,
 (SELECT coalesce(json_agg(json_build_object(
@@ -132,7 +133,7 @@ ORDER BY listed.place
 """
 _RAW_TEXT = f"""
 SELECT d.title, s.segment_index, s.page_idx, s.start_offset, s.end_offset, s.body
-FROM documents AS d JOIN segments AS s USING (document_id)
+FROM documents AS d JOIN all_segments AS s USING (document_id)
 WHERE d.document_id = %(document_id)s AND s.workspace = %(workspace)s AND {_REACHED}
 ORDER BY s.segment_index
 """

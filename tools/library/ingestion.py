@@ -48,6 +48,7 @@ from tools.library.versions import Versions, keep_replaced, note_authors
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
 from tools.retrieval.indexing import drop_segments, index_documents, lock_library, maintain
+from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.scope import as_uuid
 from tools.retrieval.segment_rows import IndexedDocument, PackedDocument, vector_rows
 from tools.runs.tasks import cancel_and_wait
@@ -320,9 +321,18 @@ class Ingestor:
         return _raised(outcome)
 
     async def maintain(self, identity: Identity) -> None:
-        """Bring a workspace's indexes and statistics to the size it has grown to."""
+        """Bring a workspace's indexes and statistics to the size it has grown to, and a large one to its own tables."""
+        workspace = await self._workspaces.number(identity.workspace)
         async with self._database.connection() as connection:
-            await maintain(connection, await self._workspaces.number(identity.workspace))
+            await move_if_outgrown(connection, workspace, self._settings.own_tables_above)
+            await maintain(connection, workspace)
+
+    async def _leave_shared_tables(self, identity: Identity) -> None:
+        """Move a library that outgrows the shared tables between two batches, and not after the last of many."""
+        workspace = await self._workspaces.number(identity.workspace)
+        async with self._database.connection() as connection:
+            if await move_if_outgrown(connection, workspace, self._settings.own_tables_above):
+                self._workspaces.forget(identity.workspace)
 
     async def ingest_many(
         self, identity: Identity, documents: Iterable[NewDocument], *, progress: Progress | None = None
@@ -415,6 +425,8 @@ class Ingestor:
                     if progress is not None:
                         progress(item.number, len(sources))
                     yield report
+                if not (await self._workspaces.place(identity.workspace)).own:
+                    await self._leave_shared_tables(identity)
         if any(report.status in ("created", "updated") for report in reports):
             await self.maintain(identity)
 

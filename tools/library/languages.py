@@ -7,7 +7,7 @@ from psycopg import sql
 
 from graph.evidence import Identity
 from text.language import language
-from tools.retrieval.partitions import existing_partition, partition_name
+from tools.retrieval.partitions import Place
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -24,7 +24,7 @@ FROM (
     WHERE d.workspace = {{workspace}} AND {VISIBLE} AND {LASTING} ORDER BY d.document_id LIMIT {DOCUMENTS}
 ) AS d
 JOIN {{partition}} AS s ON s.workspace = {{workspace}} AND s.document_id = d.document_id
-WHERE s.segment_index = ANY(%(places)s::integer[])
+WHERE {{here}} AND s.segment_index = ANY(%(places)s::integer[])
 """
 
 
@@ -53,13 +53,16 @@ class SampledLanguages:
         return found
 
     async def _sample(self, identity: Identity) -> list[str]:
-        workspace = await self._workspaces.number(identity.workspace)
-        query = sql.SQL(_SAMPLE).format(
-            partition=sql.Identifier(partition_name(workspace)), workspace=sql.Literal(workspace)
-        )
-        async with self._database.connection() as connection, existing_partition(identity.workspace):
-            found = await connection.execute(query, {**reading_as(identity), "places": PLACES})
-            return [row[0] for row in await found.fetchall()]
+        async with self._database.connection() as connection:
+
+            async def read_from(place: Place) -> list[str]:
+                tables = place.read
+                query = _SAMPLE.format(partition=tables.segments, workspace=tables.workspace, here=tables.here)
+                row = {"workspace": place.workspace, **reading_as(identity), "places": PLACES}
+                found = await connection.execute(sql.SQL(query), row)
+                return [row[0] for row in await found.fetchall()]
+
+            return await self._workspaces.read(connection, identity.workspace, read_from)
 
 
 def languages_of(texts: list[str]) -> tuple[str, ...]:

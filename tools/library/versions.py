@@ -34,7 +34,7 @@ SELECT d.workspace, d.document_id, d.version, d.title, d.owner,
 FROM documents AS d CROSS JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_array(s.segment_index, s.start_offset, s.end_offset, s.page_idx, s.heading, s.tokens,
                                        s.structure, s.body) ORDER BY s.segment_index) AS segments
-    FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id
+    FROM all_segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id
 ) AS kept
 WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(replaced)s::uuid[]) AND d.expires_at IS NULL
   AND kept.segments IS NOT NULL AND %(keep)s > 0

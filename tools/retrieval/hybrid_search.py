@@ -18,7 +18,7 @@ from text.terms import weigh_question
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
-from tools.retrieval.partitions import existing_partition
+from tools.retrieval.partitions import Place
 from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, find_scope, reading_as
 from tools.retrieval.search_sql import NEAR, Reach, as_hit, dense_coverage, join_hits, search_statement
 from tools.retrieval.title_hop import follow_titles
@@ -41,7 +41,7 @@ NO_VECTORS = Reason("no_vectors")
 class _BoundQuery:
     """A query as the statements take it. ``embedding`` is None where the dense leg takes no part."""
 
-    workspace: int
+    place: Place
     query: SearchQuery
     scope: Scope
     coverage: float = 0.0
@@ -78,7 +78,7 @@ class HybridSearcher:
             return found(await self._answer(query))
 
     async def _answer(self, query: SearchQuery) -> SearchResult:
-        workspace = await self._workspaces.number(query.identity.workspace)
+        await self._workspaces.number(query.identity.workspace)  # before anything is embedded
         coverage = dense_coverage(self._embedder.coverage(query.text))
         embedding, degraded = None, None
         if coverage > 0 and not self._database.has_vectors:
@@ -89,18 +89,22 @@ class HybridSearcher:
             except EmbeddingUnavailable as error:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
-        async with self._database.connection() as conn, existing_partition(query.identity.workspace):
-            scope = await find_scope(conn, workspace, query, self._shares)
-            if scope.document_ids == []:
-                return SearchResult((), degraded)
-            asked = _BoundQuery(workspace, query, scope)
-            if embedding is not None and embedding.any():
-                try:
-                    return await self._search(conn, replace(asked, coverage=coverage, embedding=embedding), None)
-                except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
-                    log.exception("Searching by words alone: the dense leg failed")
-                    degraded = NO_VECTORS
-            return await self._search(conn, asked, degraded)
+        async with self._database.connection() as conn:
+
+            async def search_in(place: Place) -> SearchResult:
+                scope = await find_scope(conn, place.workspace, query, self._shares)
+                if scope.document_ids == []:
+                    return SearchResult((), degraded)
+                asked = _BoundQuery(place, query, scope)
+                if embedding is not None and embedding.any():
+                    try:
+                        return await self._search(conn, replace(asked, coverage=coverage, embedding=embedding), None)
+                    except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
+                        log.exception("Searching by words alone: the dense leg failed")
+                        return await self._search(conn, asked, NO_VECTORS)
+                return await self._search(conn, asked, degraded)
+
+            return await self._workspaces.read(conn, query.identity.workspace, search_in)
 
     async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
         found = await self._find(conn, asked)
@@ -118,15 +122,15 @@ class HybridSearcher:
 
         if asked.scope.document_ids is not None:
             first = await self._run(conn, asked, "documents", {})
-        elif asked.embedding is not None and self._indexes is not None:
+        elif asked.embedding is not None and self._indexes is not None and asked.place.own:
             first = await self._run_held(conn, asked, asked.embedding, self._indexes)
         else:
             first = await self._run(conn, asked, "library", {})
-        return list(await follow_titles(conn, asked.workspace, asked.query, first, search_documents))
+        return list(await follow_titles(conn, asked.place.workspace, asked.query, first, search_documents))
 
     async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
         statement = search_statement(
-            asked.workspace,
+            asked.place.workspace if asked.place.own else None,
             self._embedder.dimension,
             leg=asked.query.top_k + SPARE,
             dense=asked.embedding is not None,
@@ -141,7 +145,8 @@ class HybridSearcher:
     ) -> list[Hit]:
         """Search the library by the vectors that the process holds, if it does; tell it of the present version."""
         leg, dimension = asked.query.top_k + SPARE, self._embedder.dimension
-        index = indexes.of(asked.workspace, dimension)
+        workspace = asked.place.workspace
+        index = indexes.of(workspace, dimension)
         held = {}
         if index is not None:
             # As many more as the filters leave out, as the lexical leg's candidates are.
@@ -153,16 +158,14 @@ class HybridSearcher:
                 "near_indexes": found.indexes,
                 "near_complete": found.complete or count == NEAR,
             }
-        statement = search_statement(
-            asked.workspace, dimension, leg=leg, dense=True, reach="library", held=index is not None
-        )
+        statement = search_statement(workspace, dimension, leg=leg, dense=True, reach="library", held=index is not None)
         try:
             rows = await statement.execute(conn, _parameters(asked) | held)
         except psycopg.errors.UndefinedTable:
-            indexes.forget(asked.workspace)
+            indexes.forget(workspace)
             raise
         if rows:
-            indexes.saw(asked.workspace, rows[0][-1], dimension)
+            indexes.saw(workspace, rows[0][-1], dimension)
         return [as_hit(row) for row in rows]
 
 
@@ -175,6 +178,7 @@ def _parameters(asked: _BoundQuery) -> dict[str, Any]:
     query, scope = asked.query, asked.scope
     terms = weigh_question(query.text)
     return {
+        "workspace": asked.place.workspace,
         "terms": terms.ids.tolist(),
         "weights": terms.weights.tolist(),
         "expected": terms.expected.tolist(),

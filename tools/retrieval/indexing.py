@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
+from graph.errors import NotFound
 from tools.library.segmenting import SegmentSpan
-from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
+from tools.retrieval.partitions import Place, ensure_view, partition_name, vectors_name
 from tools.retrieval.segment_rows import (
     COPIED_SEGMENT_COLUMNS,
     COPIED_VECTOR_COLUMNS,
@@ -37,12 +38,17 @@ def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
 BATCH = 256  # rows prepared in a thread at a time
 
 
-async def lock_library(conn: Connection, workspace: int) -> None:
+async def lock_library(conn: Connection, workspace: int) -> Place:
     """Wait until no other transaction changes the workspace's segments, and keep it so until this one ends.
 
     A transaction that also writes documents takes this first: two ingestions then wait for each other, and never both.
+    Returns where the segments are, and stay until then. Raises NotFound where the workspace is gone.
     """
-    await conn.execute("SELECT 1 FROM library_statistics WHERE workspace = %s FOR UPDATE", [workspace])
+    found = await conn.execute("SELECT own_tables FROM library_statistics WHERE workspace = %s FOR UPDATE", [workspace])
+    row = await found.fetchone()
+    if row is None:
+        raise NotFound(f"The workspace with the number {workspace} was deleted.")
+    return Place(workspace, row[0])
 
 
 async def new_version(conn: Connection, workspace: int) -> None:
@@ -79,10 +85,10 @@ async def index_documents(
         return
     terms: list[TermCounts] = []
     async with conn.transaction():
-        await lock_library(conn, workspace)
-        await _copy(conn, partition_name(workspace), COPIED_SEGMENT_COLUMNS, _segments(workspace, documents, terms))
+        place = await lock_library(conn, workspace)
+        await _copy(conn, place.segments, COPIED_SEGMENT_COLUMNS, _segments(workspace, documents, terms))
         if any(document.has_vectors for document in documents):
-            await _copy(conn, vectors_name(workspace), COPIED_VECTOR_COLUMNS, _vectors(workspace, documents))
+            await _copy(conn, place.vectors, COPIED_VECTOR_COLUMNS, _vectors(workspace, documents))
         await _add_counts(conn, workspace, terms)
         await conn.execute(
             "UPDATE library_statistics SET segments = segments + %s, documents = documents + %s WHERE workspace = %s",
@@ -93,11 +99,9 @@ async def index_documents(
 async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence[str]) -> int:
     """Take the segments of documents out of the library, and out of its statistics. Returns how many there were."""
     async with conn.transaction():
-        await lock_library(conn, workspace)
+        place = await lock_library(conn, workspace)
         dropped = await conn.execute(
-            sql.SQL(_DROP).format(
-                partition=sql.Identifier(partition_name(workspace)), vectors=sql.Identifier(vectors_name(workspace))
-            ),
+            sql.SQL(_DROP).format(partition=place.segments, vectors=place.vectors),
             {"workspace": workspace, "document_ids": list(document_ids)},
         )
         row = await dropped.fetchone()
@@ -105,8 +109,8 @@ async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence
         return int(row[0])
 
 
-async def _copy(conn: Connection, table: str, columns: LiteralString, blocks: Iterator[bytes]) -> None:
-    copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(sql.Identifier(table), sql.SQL(columns))
+async def _copy(conn: Connection, table: sql.Identifier, columns: LiteralString, blocks: Iterator[bytes]) -> None:
+    copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(table, sql.SQL(columns))
     async with conn.cursor().copy(copy) as stream:
         await stream.write(HEADER)
         while block := await asyncio.to_thread(_join, blocks):
@@ -164,9 +168,10 @@ async def _add_counts(conn: Connection, workspace: int, counts: Sequence[TermCou
 
 _DROP = """
 WITH gone AS (
-    DELETE FROM {partition} WHERE document_id = ANY(%(document_ids)s::uuid[]) RETURNING document_id, terms
+    DELETE FROM {partition} WHERE workspace = %(workspace)s AND document_id = ANY(%(document_ids)s::uuid[])
+    RETURNING document_id, terms
 ), vectors AS (
-    DELETE FROM {vectors} WHERE document_id = ANY(%(document_ids)s::uuid[])
+    DELETE FROM {vectors} WHERE workspace = %(workspace)s AND document_id = ANY(%(document_ids)s::uuid[])
 ), fewer AS (
     SELECT term, count(*)::integer AS segments FROM gone, unnest(terms) AS term GROUP BY term
 ), counted AS (
@@ -191,45 +196,53 @@ BUILD_MEMORY = "256MB"
 async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int = VECTOR_INDEX_SEGMENTS) -> None:
     """Bring a workspace's indexes and statistics to the size it has grown to. Cheap where it has not grown.
 
+    The indexes of the shared tables are all workspaces', and no single one's to keep.
     Call it after ingestion, on an autocommit connection outside of a transaction: the vector index is built while
     search and other ingestions go on.
     """
-    found = await conn.execute("SELECT segments, counted_at FROM library_statistics WHERE workspace = %s", [workspace])
+    found = await conn.execute(
+        "SELECT segments, counted_at, own_tables FROM library_statistics WHERE workspace = %s", [workspace]
+    )
     row = await found.fetchone()
     if row is None:
         return
-    segments, counted_at = row
-    partition, vectors = sql.Identifier(partition_name(workspace)), sql.Identifier(vectors_name(workspace))
+    segments, counted_at, own = row
+    has_grown = segments > GROWTH * max(counted_at, COMMON)
+    if not own:
+        if has_grown:
+            await _count_common_terms(conn, workspace)
+        return
+    place = Place(workspace, own=True)
     await conn.execute(
         "SELECT gin_clean_pending_list(i.indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
         " JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = %s::regclass AND a.amname = 'gin'",
         [partition_name(workspace)],
     )
-    if segments > GROWTH * max(counted_at, COMMON):
-        await _count_common_terms(conn, workspace, partition)
+    if has_grown:
+        await _count_common_terms(conn, workspace)
         # Beside the planner's statistics this marks pages that everybody sees, which are read faster.
-        await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(partition, vectors))
+        await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(place.segments, place.vectors))
     if not await has_vectors(conn):
         return
-    found = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(vectors))
+    found = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(place.vectors))
     row = await found.fetchone()
     if row is None:
         return
-    await ensure_view(conn, workspace, row[0])
+    await ensure_view(conn, place, row[0])
     if segments > index_vectors_above:
-        await _ensure_vector_index(conn, workspace, vectors, row[0])
+        await _ensure_vector_index(conn, workspace, place.vectors, row[0])
 
 
-async def _count_common_terms(conn: Connection, workspace: int, partition: sql.Identifier) -> None:
+async def _count_common_terms(conn: Connection, workspace: int) -> None:
     async with conn.transaction():
-        await lock_library(conn, workspace)
+        place = await lock_library(conn, workspace)
         await conn.execute("SELECT set_config('work_mem', %s, true)", [BUILD_MEMORY])
         await conn.execute("DELETE FROM term_statistics WHERE workspace = %s", [workspace])
         await conn.execute(
             sql.SQL(
-                "INSERT INTO term_statistics SELECT %s, term, count(*) FROM {}, unnest(terms) AS term"
-                " GROUP BY term HAVING count(*) >= %s"
-            ).format(partition),
+                "INSERT INTO term_statistics SELECT workspace, term, count(*) FROM {}, unnest(terms) AS term"
+                " WHERE workspace = %s GROUP BY workspace, term HAVING count(*) >= %s"
+            ).format(place.segments),
             [workspace, COMMON],
         )
         await conn.execute("UPDATE library_statistics SET counted_at = segments WHERE workspace = %s", [workspace])

@@ -29,7 +29,7 @@ import psycopg
 from graph.evidence import Hit
 from graph.ports import SearchQuery
 from text.terms import UNSPACED_TERM
-from tools.retrieval.partitions import LIBRARY_VERSION, partition_name, vectors_name
+from tools.retrieval.partitions import LIBRARY_VERSION, ReadTables
 from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, SEGMENT_COLUMNS, as_segment
 from tools.storage.database import Connection
 
@@ -123,7 +123,7 @@ asked AS MATERIALIZED (
     SELECT a.term, a.weight, a.expected, l.segments, a.unspaced,
         coalesce(
             (SELECT segments FROM term_statistics AS t WHERE t.workspace = {workspace} AND t.term = a.term),
-            (SELECT count(*) FROM {partition} WHERE terms @> ARRAY[a.term])
+            (SELECT count(*) FROM {indexed} @> ARRAY[{term_key}a.term])
         ) AS df
     FROM unnest(%(terms)s::integer[], %(weights)s::float4[], %(expected)s::float4[], %(unspaced)s::boolean[])
         AS a (term, weight, expected, unspaced)
@@ -131,7 +131,7 @@ asked AS MATERIALIZED (
 ), alike AS (
     SELECT *, CASE WHEN unspaced THEN greatest(df, coalesce(
             (SELECT segments FROM term_statistics WHERE workspace = {workspace} AND term = {unspaced_term}),
-            (SELECT nullif(count(*), 0) FROM {partition} WHERE terms @> ARRAY[{unspaced_term}]),
+            (SELECT nullif(count(*), 0) FROM {indexed} @> ARRAY[{term_key}{unspaced_term}]),
             segments
         )) ELSE segments END AS n
     FROM asked
@@ -144,7 +144,7 @@ asked AS MATERIALIZED (
 ), question AS MATERIALIZED (
     SELECT
         {weighed},
-        array_agg(term) FILTER (
+        array_agg({term_key}term) FILTER (
             WHERE df > 0 AND (place <= 2 OR reach <= %(budget)s AND told < {told} * total)
         ) AS picks,
         sum(expected * idf) AS attainable
@@ -156,7 +156,7 @@ _LEXICAL = (
 lexical AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (
-        SELECT document_id, segment_index FROM {partition} WHERE terms && (SELECT picks FROM question)
+        SELECT document_id, segment_index FROM {indexed} && (SELECT picks FROM question)
         ORDER BY {picked_distance} OFFSET 0
     ) AS c
     WHERE """
@@ -172,7 +172,7 @@ bound AS MATERIALIZED (
     SELECT max(c.distance) AS distance FROM (
         SELECT c.distance FROM (
             SELECT document_id, embedding <=> (SELECT embedding FROM vector) AS distance
-            FROM (SELECT document_id, embedding FROM {vectors} LIMIT {sample}) AS sample ORDER BY distance
+            FROM (SELECT document_id, embedding FROM {vectors} AS v LIMIT {sample}) AS sample ORDER BY distance
         ) AS c
         WHERE """
     + _SEEN
@@ -182,7 +182,7 @@ bound AS MATERIALIZED (
 ), {scanned} AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (
-        SELECT document_id, segment_index FROM {vectors}
+        SELECT document_id, segment_index FROM {vectors} AS v
         WHERE {unheld} (embedding <=> (SELECT embedding FROM vector))
             <= coalesce((SELECT distance FROM bound), 'Infinity')
         ORDER BY embedding::halfvec({dimension}) <=> (SELECT embedding FROM vector) LIMIT {near}
@@ -275,7 +275,7 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT * FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = w.document_id LIMIT 1
 ) AS d
-WHERE w.score >= %(min_score)s
+WHERE w.score >= %(min_score)s AND {here}
 ORDER BY w.score DESC, w.document_id, w.segment_index"""
 )
 
@@ -311,17 +311,19 @@ NEAR = 1000  # nearest vectors that are looked through for those that a filter l
 
 @lru_cache(maxsize=4096)
 def search_statement(
-    workspace: int, dimension: int, *, leg: int, dense: bool, reach: Reach, vectors: bool = True, held: bool = False
+    own: int | None, dimension: int, *, leg: int, dense: bool, reach: Reach, vectors: bool = True, held: bool = False
 ) -> Statement:
     """Build the statement for a workspace's partition, with or without the dense leg, and without pgvector.
 
+    ``own`` is the number of a workspace with a partition of its own; None is for any that is in the shared tables.
     ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
     named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
     first ``OPENING``. With ``held``, reach ``library`` takes the nearest vectors of an index that the process holds.
 
-    Parameters: terms, weights, expected, budget, user, principals, allowed_spaces, spaces, document_ids, coverage,
-    top_k, min_score, expand; with the dense leg embedding; and with ``held`` held, the version of that index,
-    near_documents, near_indexes and near_complete. Columns: those of a segment, the score that a segment was found with
+    Parameters: workspace in the shared tables, terms, weights, expected, budget, user, principals, allowed_spaces,
+    spaces, document_ids, coverage, top_k, min_score, expand; with the dense leg embedding; and with ``held`` held, the
+    version of that index, near_documents, near_indexes and near_complete. Raises UndefinedTable where the workspace is
+    elsewhere, or gone. Columns: those of a segment, the score that a segment was found with
     or None for a neighbour, the score that orders, and with the dense leg of reach ``library`` the present version.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
@@ -362,13 +364,17 @@ def search_statement(
         ("{distance_beside}", _distance("x.", "q.{}", vectors=vectors)),
     ):
         statement = statement.replace(slot, text)
+    tables = ReadTables.of(own)
     statement = statement.format(
-        partition=partition_name(workspace),
-        vectors=vectors_name(workspace),
+        partition=tables.segments,
+        vectors=tables.vectors,
+        indexed=tables.indexed,
+        term_key=tables.term_key,
+        here=tables.here,
         near=NEAR,
         sample=SAMPLE,
         told=TOLD,
-        workspace=workspace,
+        workspace=tables.workspace,
         lasting=LASTING if reach == "library" else NOT_EXPIRED,
         dimension=dimension,
         version=LIBRARY_VERSION,

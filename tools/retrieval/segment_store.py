@@ -11,7 +11,7 @@ from psycopg import sql
 
 from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery, SearchResult
-from tools.retrieval.partitions import existing_partition, partition_name
+from tools.retrieval.partitions import Place, ReadTables
 from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_segment, as_uuid, reading_as
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -49,13 +49,14 @@ class SegmentStore:
         ]
 
     async def _read(self, statement: str, identity: Identity, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-        workspace = await self._workspaces.number(identity.workspace)
-        query = sql.SQL(statement).format(
-            partition=sql.Identifier(partition_name(workspace)), workspace=sql.Literal(workspace)
-        )
-        async with self._database.connection() as conn, existing_partition(identity.workspace):
-            found = await conn.execute(query, {**parameters, **reading_as(identity)}, binary=True)
-            return await found.fetchall()
+        async with self._database.connection() as conn:
+
+            async def read_from(place: Place) -> list[tuple[Any, ...]]:
+                row = {"workspace": place.workspace, **parameters, **reading_as(identity)}
+                found = await conn.execute(_statement(statement, place.read), row, binary=True)
+                return await found.fetchall()
+
+            return await self._workspaces.read(conn, identity.workspace, read_from)
 
 
 def _key(segment_id: str) -> tuple[UUID, int] | None:
@@ -73,14 +74,19 @@ _SEGMENTS = (
     f"SELECT {SEGMENT_COLUMNS}"
     " FROM unnest(%(documents)s::uuid[], %(indices)s::integer[]) WITH ORDINALITY AS w (document_id, index, place)"
     + _FROM
-    + " AND s.segment_index = w.index ORDER BY w.place"
+    + " AND s.segment_index = w.index WHERE {here} ORDER BY w.place"
 )
 _PAGES = (
     f"SELECT {SEGMENT_COLUMNS}"
     " FROM unnest(%(documents)s::uuid[]) WITH ORDINALITY AS w (document_id, place)"
     + _FROM
-    + " ORDER BY w.place, s.segment_index"
+    + " WHERE {here} ORDER BY w.place, s.segment_index"
 )
+
+
+def _statement(text: str, tables: ReadTables) -> sql.SQL:
+    return sql.SQL(text.format(partition=tables.segments, workspace=tables.workspace, here=tables.here))
+
 
 RUN_RESOURCES_KEY = "citewell_resources"  # in a run's configurable: its resources, kept from one step to the next
 

@@ -149,7 +149,7 @@ async def _migrate(url: str) -> list[str]:
         if "checkpointer" in waiting:
             await _set_up_checkpointer(url)
             done.append("checkpointer")
-        await ensure_workspace(connection, "default")
+        await ensure_workspace(connection, "default", own_tables=True)
     return done
 
 

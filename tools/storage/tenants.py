@@ -1,15 +1,18 @@
 """Workspaces: every stored row belongs to exactly one and is deleted with it."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 import psycopg
 
 from graph.errors import InvalidRequest, NotFound
-from tools.retrieval.partitions import create_partition, drop_partition
+from tools.retrieval.partitions import Place, create_partition, drop_partition, find_place, share_tables
 from tools.storage.database import Connection, Database
 
 LONGEST_NAME = 100
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,29 +24,43 @@ class WorkspaceSummary:
     segments: int
     sessions: int
     created_at: datetime
+    own_tables: bool
 
 
 class Workspaces:
-    """The workspaces of a deployment. Their numbers are cached, since a number is never reused."""
+    """The workspaces of a deployment.
+
+    Their numbers are cached, since a number is never reused, and so is where their segments are, which ``read`` checks.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._numbers: dict[str, int] = {}
+        self._places: dict[str, Place] = {}
 
-    async def create(self, name: str) -> int:
-        """Create a workspace with its own partition of the library and return its number.
+    async def create(self, name: str, *, own_tables: bool = False) -> int:
+        """Create a workspace and return its number. Until it has grown, its segments are in the shared tables.
 
         Raises InvalidRequest if the name is taken, empty, or longer than 100 characters.
         """
-        _check_name(name)
+        [number] = await self.create_many([name], own_tables=own_tables)
+        return number
+
+    async def create_many(self, names: Sequence[str], *, own_tables: bool = False) -> list[int]:
+        """Create workspaces, all or none, and return their numbers in order. Raises InvalidRequest as ``create``."""
+        for name in names:
+            _check_name(name)
         async with self._database.connection() as connection:
             try:
-                number = await _insert(connection, name)
+                numbers = await _insert(connection, names, own_tables=own_tables)
             except psycopg.errors.UniqueViolation:
-                message = f"A workspace named {name!r} already exists."
+                message = (
+                    f"A workspace named {names[0]!r} already exists."
+                    if len(names) == 1
+                    else "A workspace of one of these names already exists, or a name is given twice."
+                )
                 raise InvalidRequest(message, suggestion="Choose another name.") from None
-        self._numbers[name] = number
-        return number
+        self._places.update({name: Place(number, own_tables) for name, number in zip(names, numbers, strict=True)})
+        return numbers
 
     async def ensure(self, name: str) -> int:
         """Return the number of the workspace; create it if it does not exist."""
@@ -52,23 +69,43 @@ class Workspaces:
         except NotFound:
             _check_name(name)
         async with self._database.connection() as connection:
-            self._numbers[name] = await ensure_workspace(connection, name)
-        return self._numbers[name]
+            return await ensure_workspace(connection, name)
 
     async def number(self, name: str) -> int:
         """Return the workspace's number, its key in all other tables. Raises NotFound."""
-        known = self._numbers.get(name)
+        return (await self.place(name)).workspace
+
+    async def place(self, name: str) -> Place:
+        """Return the workspace's number, and where its segments were when that was last looked up. Raises NotFound."""
+        known = self._places.get(name)
         if known is not None:
             return known
         async with self._database.connection() as connection:
-            found = await connection.execute("SELECT number FROM workspaces WHERE name = %s", [name])
+            found = await connection.execute(_PLACE, [name])
             row = await found.fetchone()
         if row is None:
             raise NotFound(
                 f"There is no workspace named {name!r}.", suggestion=f"Run `citewell workspaces create {name}`."
             )
-        self._numbers[name] = row[0]
-        return self._numbers[name]
+        place = self._places[name] = Place(*row)
+        return place
+
+    async def read(self, connection: Connection, name: str, read: Callable[[Place], Awaitable[T]]) -> T:
+        """Read a workspace's segments where they are: once more where they have moved since that was looked up.
+
+        The statements of ``read`` have the condition ``ReadTables.here``. Raises NotFound for an unknown workspace, or
+        one that was deleted meanwhile.
+        """
+        place = await self.place(name)
+        while True:
+            try:
+                return await read(place)
+            except psycopg.errors.UndefinedTable as error:
+                # On the same connection: a replica knows of a move when it has replayed it.
+                found = await find_place(connection, place.workspace)
+                if found is None or found == place:
+                    raise NotFound(f"There is no workspace named {name!r} any more.") from error
+                place = self._places[name] = found
 
     async def names(self) -> tuple[str, ...]:
         """Return the names of all workspaces, in their order."""
@@ -82,14 +119,18 @@ class Workspaces:
             found = await connection.execute(_LIST)
             return [WorkspaceSummary(*row) for row in await found.fetchall()]
 
+    def forget(self, name: str) -> None:
+        """Look up anew, when it is next asked for, which workspace has the name and where its segments are."""
+        self._places.pop(name, None)
+
     async def delete(self, name: str) -> None:
         """Delete a workspace with its documents, segments, sessions, checkpoints, messages and runs.
 
         Safe to repeat after an interruption. Raises NotFound.
         """
-        self._numbers.pop(name, None)
+        self.forget(name)
         number = await self.number(name)
-        self._numbers.pop(name, None)
+        self.forget(name)
         async with self._database.connection() as connection:
             await drop_partition(connection, number)
             async with connection.transaction():
@@ -99,7 +140,7 @@ class Workspaces:
                 await connection.execute("DELETE FROM workspaces WHERE number = %s", [number])
 
 
-async def ensure_workspace(connection: Connection, name: str) -> int:
+async def ensure_workspace(connection: Connection, name: str, *, own_tables: bool = False) -> int:
     """Return the number of the workspace; create it if it does not exist. Safe against concurrent creation."""
     for _ in range(2):
         found = await connection.execute("SELECT number FROM workspaces WHERE name = %s", [name])
@@ -107,19 +148,26 @@ async def ensure_workspace(connection: Connection, name: str) -> int:
         if row is not None:
             return int(row[0])
         try:
-            return await _insert(connection, name)
+            [number] = await _insert(connection, [name], own_tables=own_tables)
+            return number
         except psycopg.errors.UniqueViolation:
             continue
     raise NotFound(f"The workspace {name!r} was created and deleted at the same time.")
 
 
-async def _insert(connection: Connection, name: str) -> int:
+async def _insert(connection: Connection, names: Sequence[str], *, own_tables: bool) -> list[int]:
     async with connection.transaction():
-        made = await connection.execute("INSERT INTO workspaces (name) VALUES (%s) RETURNING number", [name])
-        row = await made.fetchone()
-        assert row is not None
-        await create_partition(connection, row[0])
-    return int(row[0])
+        made = await connection.execute(
+            "INSERT INTO workspaces (name) SELECT unnest(%s::text[]) RETURNING name, number", [list(names)]
+        )
+        made_of = {row[0]: int(row[1]) for row in await made.fetchall()}
+        numbers = [made_of[name] for name in names]
+        if not own_tables:
+            await share_tables(connection, numbers)
+        else:
+            for number in numbers:
+                await create_partition(connection, number)
+    return numbers
 
 
 def _check_name(name: str) -> None:
@@ -130,11 +178,17 @@ def _check_name(name: str) -> None:
 # Lock the sessions before deleting their checkpoints: a run that has just ended prunes its own session's.
 _LOCK_SESSIONS = "SELECT 1 FROM sessions WHERE workspace = %s ORDER BY session_id FOR UPDATE"
 _DELETE_CHECKPOINTS = "DELETE FROM {} WHERE thread_id IN (SELECT session_id::text FROM sessions WHERE workspace = %s)"
+_PLACE = """
+SELECT number, coalesce(own_tables, false) FROM workspaces LEFT JOIN library_statistics ON workspace = number
+WHERE name = %s
+"""
 _LIST = """
-SELECT name,
-       (SELECT count(*) FROM documents WHERE workspace = number AND deleted_at IS NULL),
-       (SELECT count(*) FROM segments WHERE workspace = number),
-       (SELECT count(*) FROM sessions WHERE workspace = number AND NOT ephemeral),
-       created_at
-FROM workspaces ORDER BY name
+SELECT name, coalesce(d.documents, 0), coalesce(l.segments, 0), coalesce(s.sessions, 0), created_at,
+       coalesce(l.own_tables, false)
+FROM workspaces LEFT JOIN library_statistics AS l ON l.workspace = number
+LEFT JOIN (SELECT workspace, count(*) AS documents FROM documents WHERE deleted_at IS NULL GROUP BY workspace) AS d
+    ON d.workspace = number
+LEFT JOIN (SELECT workspace, count(*) AS sessions FROM sessions WHERE NOT ephemeral GROUP BY workspace) AS s
+    ON s.workspace = number
+ORDER BY name
 """

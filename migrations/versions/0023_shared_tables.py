@@ -1,0 +1,12 @@
+"""Let small workspaces share a pair of tables; those that exist keep their own."""
+
+from migrations import run_sql_folder
+
+revision = "0023"
+down_revision = "0020"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    run_sql_folder(revision)

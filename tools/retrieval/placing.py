@@ -1,0 +1,127 @@
+"""Move a workspace between the shared tables and partitions of its own, while it is searched and read.
+
+A move is one transaction, which holds the lock that every change of the workspace's segments takes first: changes wait
+for it, and what ends in its middle undoes all of it. Readers see the library before it or after. A statement that was
+told the old place fails as one whose table is gone, and its caller looks the place up again: see ``Workspaces.read``.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from psycopg import sql
+
+from graph.errors import InvalidRequest
+from tools.retrieval.indexing import lock_library
+from tools.retrieval.partitions import (
+    Place,
+    attach_tables,
+    create_tables,
+    drop_tables,
+    ensure_view,
+    find_place,
+    view_name,
+)
+from tools.storage.database import Connection, has_vectors
+
+OWN_TABLES_ABOVE = 2_000  # segments
+LARGEST_SHARED = 20_000  # segments that are moved back into the shared tables, which all of their indexes are for
+
+
+async def move_if_outgrown(conn: Connection, workspace: int, above: int = OWN_TABLES_ABOVE) -> bool:
+    """Give a workspace of more than ``above`` segments tables of its own. Returns whether it was moved.
+
+    Like ``maintain``, it needs an autocommit connection outside of a transaction.
+    """
+    found = await conn.execute(
+        "SELECT segments FROM library_statistics WHERE workspace = %s AND NOT own_tables", [workspace]
+    )
+    row = await found.fetchone()
+    return row is not None and row[0] > above and await give_own_tables(conn, workspace)
+
+
+async def give_own_tables(conn: Connection, workspace: int) -> bool:
+    """Move a workspace out of the shared tables. Returns False where it is not in them, or being moved already."""
+    async with _only_mover(conn, workspace) as alone:
+        place = await find_place(conn, workspace)
+        if not alone or place is None or place.own:
+            return False
+        await drop_tables(conn, workspace)  # which a move back that was cut short has emptied and left
+        async with conn.transaction():
+            shared, own = await lock_library(conn, workspace), Place(workspace, own=True)
+            await create_tables(conn, workspace)
+            for source, target in ((shared.segments, own.segments), (shared.vectors, own.vectors)):
+                await conn.execute(sql.SQL(_COPY).format(target=target, source=source), [workspace])
+                await conn.execute(sql.SQL(_DELETE).format(source), [workspace])
+            # Last, for it locks the parent tables against other moves.
+            await attach_tables(conn, workspace)
+            await _settle(conn, own)
+        await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(own.segments, own.vectors))
+    return True
+
+
+async def share_tables_again(conn: Connection, workspace: int) -> bool:
+    """Move a workspace back into the shared tables. Returns False where it is in them, or being moved already.
+
+    Raises InvalidRequest where it has more than ``LARGEST_SHARED`` segments.
+    """
+    async with _only_mover(conn, workspace) as alone:
+        place = await find_place(conn, workspace)
+        if not alone or place is None or not place.own:
+            return False
+        async with conn.transaction():
+            own, shared = await lock_library(conn, workspace), Place(workspace, own=False)
+            await _refuse_large(conn, workspace)
+            for parent, source, target in (
+                ("segments", own.segments, shared.segments),
+                ("segment_vectors", own.vectors, shared.vectors),
+            ):
+                # Of the parent, whose columns stand in the order of those of the shared table.
+                await conn.execute(sql.SQL(_COPY).format(target=target, source=sql.Identifier(parent)), [workspace])
+                await conn.execute(sql.SQL(_DELETE).format(source), [workspace])
+            await _settle(conn, shared)
+        await drop_tables(conn, workspace)
+    return True
+
+
+@asynccontextmanager
+async def _only_mover(conn: Connection, workspace: int) -> AsyncIterator[bool]:
+    key = ["move between tables", workspace]
+    found = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s), %s)", key)
+    row = await found.fetchone()
+    alone = row is not None and bool(row[0])
+    try:
+        yield alone
+    finally:
+        if alone and not conn.closed:
+            await conn.execute("SELECT pg_advisory_unlock(hashtext(%s), %s)", key)
+
+
+async def _settle(conn: Connection, place: Place) -> None:
+    await conn.execute(
+        "UPDATE library_statistics SET own_tables = %s WHERE workspace = %s", [place.own, place.workspace]
+    )
+    view = sql.Identifier(view_name(place.workspace))
+    found = await (await conn.execute("SELECT to_regclass(%s)", [view_name(place.workspace)])).fetchone()
+    in_use = found is not None and found[0] is not None
+    await conn.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(view))
+    if (in_use or place.own) and await has_vectors(conn):
+        dimension = await conn.execute(
+            sql.SQL("SELECT vector_dims(embedding) FROM {} WHERE workspace = %s LIMIT 1").format(place.vectors),
+            [place.workspace],
+        )
+        row = await dimension.fetchone()
+        await ensure_view(conn, place, None if row is None else row[0])
+
+
+async def _refuse_large(conn: Connection, workspace: int) -> None:
+    found = await conn.execute("SELECT segments FROM library_statistics WHERE workspace = %s", [workspace])
+    row = await found.fetchone()
+    if row is not None and row[0] > LARGEST_SHARED:
+        raise InvalidRequest(
+            f"A workspace of {row[0]} segments is too large for the shared tables.",
+            suggestion=f"They are for workspaces of at most {LARGEST_SHARED} segments.",
+        )
+
+
+_COPY = "INSERT INTO {target} SELECT * FROM {source} WHERE workspace = %s"
+_DELETE = "DELETE FROM {} WHERE workspace = %s"
