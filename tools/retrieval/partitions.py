@@ -7,6 +7,7 @@ from typing import LiteralString
 from psycopg import errors, sql
 
 from graph.errors import NotFound
+from tools.retrieval.index_changes import queue_deleted_workspace
 from tools.storage.database import Connection, has_vectors
 
 # Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
@@ -127,6 +128,7 @@ async def drop_partition(conn: Connection, workspace: int) -> None:
         await _detach(conn, sql.Identifier(parent), sql.Identifier(name))
         await conn.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(name)))
     async with conn.transaction():
+        await queue_deleted_workspace(conn, workspace)
         await conn.execute("DELETE FROM term_statistics WHERE workspace = %s", [workspace])
         await conn.execute("DELETE FROM library_statistics WHERE workspace = %s", [workspace])
 
