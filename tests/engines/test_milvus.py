@@ -1,7 +1,6 @@
 """Searches by candidates of Milvus, by milvus-lite on this machine. `make test-engines` installs it."""
 
 from collections.abc import AsyncIterator
-from itertools import count
 
 import pytest
 

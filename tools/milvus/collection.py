@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
@@ -65,6 +66,12 @@ class Milvus:
         self._client: Any = None
         self._connecting = threading.Lock()
         self._threads = ThreadPoolExecutor(THREADS, "citewell-milvus")
+
+    async def warm(self) -> None:
+        """Connect, so that no search has to wait for it; whether Milvus is there is for searches to tell."""
+        with suppress(IndexUnavailable, TimeoutError):
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self.ping()
 
     async def close(self) -> None:
         """Let go of the connection."""
@@ -209,19 +216,24 @@ class Milvus:
         """Run a call of the client in a thread, connected; translate its errors."""
 
         def run() -> T:
+            from grpc import RpcError
             from pymilvus.exceptions import MilvusException
 
             try:
-                return call(self._connected(), seconds)
+                return call(self._connected(seconds), seconds)
             except MilvusException as error:
                 raise IndexUnavailable(f"Milvus failed: {error.message}") from error
+            except (RpcError, OSError) as error:
+                raise IndexUnavailable(f"Milvus failed: {type(error).__name__}") from error
 
         return await asyncio.get_running_loop().run_in_executor(self._threads, run)
 
-    def _connected(self) -> Any:
+    def _connected(self, seconds: float) -> Any:
         from pymilvus import MilvusClient
 
-        with self._connecting:
+        if not self._connecting.acquire(timeout=seconds):
+            raise IndexUnavailable("Milvus is still being connected to.")
+        try:
             if self._client is None:
                 settings = self._settings
                 assert settings.url is not None
@@ -229,6 +241,8 @@ class Milvus:
                     settings.url, token=settings.token.get_secret_value(), timeout=CONNECT_SECONDS, dedicated=True
                 )
             return self._client
+        finally:
+            self._connecting.release()
 
     def _schema(self, client: Any, dimension: int) -> tuple[Any, Any]:
         from pymilvus import DataType
