@@ -81,6 +81,8 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             app.state.citewell = opened
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()
+            if opened.library.index_worker is not None and settings.jobs.workers:
+                opened.library.index_worker.start()
             sweeping = expire_hourly(
                 opened.library.database,
                 retention=Retention.of(settings),

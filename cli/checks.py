@@ -151,6 +151,41 @@ async def check_model(model: ModelSettings) -> Check:
     return Check(name, True, f"{model.model} at {model.base_url}", facts=facts)
 
 
+async def check_milvus(settings: Settings) -> Check:
+    """Check that Milvus answers, and say whether searches ask it and how far it lags behind the library."""
+    from tools.milvus.collection import Milvus
+    from tools.retrieval.index_changes import read_backlog, read_index
+
+    try:
+        milvus = Milvus(settings.milvus)
+        try:
+            await milvus.ping()
+            async with _connection(settings) as connection:
+                begun = await _one(connection, "SELECT to_regclass('search_index')") != "None"
+                index = await read_index(connection) if begun else None
+                backlog = await read_backlog(connection) if begun else None
+            rows = 0
+            if index is not None and await milvus.exists(index.collection):
+                rows = await milvus.count(index.collection)
+        finally:
+            await milvus.close()
+    except CitewellError as error:
+        return failed("milvus", error)
+    if index is None or backlog is None:
+        advice = "`citewell reindex --to milvus` fills it; until then PostgreSQL searches alone."
+        return Check("milvus", True, f"{settings.milvus.url} answers; no search asks it", advice)
+    facts: dict[str, object] = {
+        "collection": index.collection,
+        "state": index.state,
+        "segments": rows,
+        "waiting_documents": backlog.documents,
+        "behind_seconds": round(backlog.seconds),
+    }
+    lag = f"; {backlog.documents} documents wait, since {backlog.seconds:.0f} s" if backlog.documents else ""
+    state = "names candidates" if index.state == "serving" else "is being filled"
+    return Check("milvus", True, f"{index.collection} {state}, of {rows} segments{lag}", facts=facts)
+
+
 async def check_login(settings: Settings) -> Check:
     """Check that the issuer by which people log in answers, and names endpoints that can be trusted."""
     from api.browsers import PublicAddress

@@ -74,6 +74,7 @@ BY_CODE = {
     "model_refused": Exit.UNAVAILABLE,
     "model_reply_invalid": Exit.UNAVAILABLE,
     "embedding_unavailable": Exit.UNAVAILABLE,
+    "index_unavailable": Exit.UNAVAILABLE,
     "reranker_unavailable": Exit.UNAVAILABLE,
     "reranker_refused": Exit.UNAVAILABLE,
     "web_unavailable": Exit.UNAVAILABLE,

@@ -1,8 +1,10 @@
 """Database maintenance commands: migrate, reindex, purge and expire."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -28,32 +30,76 @@ async def _migrate(as_json: bool) -> None:
         print("The schema is already up to date.")
 
 
-def reindex(as_json: AsJson = False) -> None:
-    """Embed the library again.
+Engine = Annotated[
+    Literal["milvus", "postgresql"] | None,
+    typer.Option(
+        "--to",
+        help="Let searches take their candidates from Milvus, once it is filled, or from PostgreSQL again; nothing is"
+        " embedded then.",
+        show_default=False,
+    ),
+]
 
-    Uses the configured embedding model; search keeps working meanwhile.
+
+def reindex(to: Engine = None, as_json: AsJson = False) -> None:
+    """Embed the library again, or fill an index of candidates outside of the database.
+
+    Uses the configured embedding model; search keeps working meanwhile. Can be repeated after an interruption.
     """
-    run(_reindex(as_json), as_json=as_json)
+    run(_embed_again(as_json) if to is None else _switch(to, as_json), as_json=as_json)
 
 
-async def _reindex(as_json: bool) -> Exit:
-    from rich.progress import Progress
-
+async def _embed_again(as_json: bool) -> Exit:
     from tools.embeddings.reindexing import reindex as embed_library
 
     settings = settings_for()
-    console = progress_console()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("Embedding", total=None)
-            done = await embed_library(
-                storage.database, embedder, lambda n, of: bar.update(task, completed=n, total=of)
-            )
+        with _progress("Embedding") as tell:
+            done = await embed_library(storage.database, embedder, tell)
     if as_json:
         print_json(done)
     else:
         print(f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.")
     return Exit.OK
+
+
+async def _switch(to: str, as_json: bool) -> Exit:
+    from graph.errors import ConfigurationError
+    from tools.milvus.collection import Milvus
+    from tools.milvus.keeping import IndexKeeper
+
+    settings = settings_for()
+    if settings.milvus.url is None:
+        raise ConfigurationError("CITEWELL_MILVUS__URL is not set.", suggestion="Set it to the address of your Milvus.")
+    milvus = Milvus(settings.milvus)
+    try:
+        async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
+            keeper = IndexKeeper(storage.database, milvus, settings.milvus)
+            if to == "postgresql":
+                await keeper.end()
+                rows, told = 0, "PostgreSQL searches alone; the collections of Milvus are dropped."
+            else:
+                with _progress("Filling Milvus") as tell:
+                    index = await keeper.fill(embedder.dimension, tell)
+                rows = await milvus.count(index.collection)
+                told = f"Milvus names the candidates of searches now, of {rows} segments."
+    finally:
+        await milvus.close()
+    if as_json:
+        print_json({"engine": to, "segments": rows})
+    else:
+        print(told)
+    return Exit.OK
+
+
+@contextmanager
+def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    from rich.progress import Progress
+
+    console = progress_console()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 OlderThan = Annotated[

@@ -27,6 +27,7 @@ async def _doctor(as_json: bool) -> Exit:
         check_judges,
         check_login,
         check_mcp_server,
+        check_milvus,
         check_model,
         check_originals,
         check_other_names,
@@ -48,6 +49,9 @@ async def _doctor(as_json: bool) -> Exit:
             checks.append(await check_model(model))
         status.update("Checking judges")
         checks += await check_judges(settings)
+        if settings.milvus.url:
+            status.update("Checking Milvus")
+            checks.append(await check_milvus(settings))
         if settings.reranker.base_url:
             status.update("Checking the reranker")
             checks.append(await check_reranker(settings))

@@ -70,7 +70,8 @@ def retry(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None,
 def worker(processes: Processes = None, as_json: AsJson = False) -> None:
     """Store the files of jobs until interrupted.
 
-    For servers with CITEWELL_JOBS__WORKERS=0, or beside those that work themselves.
+    For servers with CITEWELL_JOBS__WORKERS=0, or beside those that work themselves. Where searches take their
+    candidates from Milvus, it keeps that up to date too.
     """
     run(_work(processes, as_json), as_json=as_json)
 
@@ -80,6 +81,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
     from tools.library.ingestion import Ingestor
     from tools.library.job_worker import JobWorker
     from tools.library.sandbox import opened_sandbox
+    from tools.milvus.index_worker import following_index
     from tools.runs.carriers import PostgresCarrier
     from tools.runs.notifications import Notifications
     from tools.telemetry.readings import DatabaseReadings
@@ -90,6 +92,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
         opened_database(settings) as storage,
         opened_embedder(settings) as embedder,
         opened_sandbox(limits, limits.workers) as sandbox,
+        following_index(storage.database, settings.milvus),
         serve_metrics(settings.metrics, [DatabaseReadings(storage.database)]),
     ):
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)

@@ -241,6 +241,13 @@ class EmbeddingUnavailable(DependencyFailed):
     suggestion = "Check the embedding endpoint; until then, search compares words only."
 
 
+class IndexUnavailable(DependencyFailed):
+    """An index of candidates outside of the database that does not answer in time, or lacks what it should have."""
+
+    code = "index_unavailable"
+    suggestion = "Run `citewell doctor`; searches go on without the index meanwhile."
+
+
 class RerankerUnavailable(DependencyFailed):
     """A reranker endpoint that does not answer, or whose reply can't be read."""
 

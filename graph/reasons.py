@@ -235,6 +235,9 @@ REASONS: dict[str, Kind] = {
     "no_embedding": Kind("search", "The embedding endpoint did not answer; the words alone were searched for."),
     "no_pgvector": Kind("search", "This PostgreSQL has no pgvector; the words alone were searched for."),
     "no_vectors": Kind("search", "Vector search failed; the words alone were searched for."),
+    "no_index": Kind(
+        "search", "The index of candidates did not answer, or lacks some; the database searched without it."
+    ),
     "pages_unread": Kind(
         "search",
         "{failed} of {all} result pages could not be read; their search snippets are used instead: {named}.",

@@ -541,6 +541,40 @@ class AuthProxySettings(_Section):
             raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
 
 
+class MilvusSettings(_Section):
+    """A Milvus server, or a file of milvus-lite, that names candidates of searches; off without ``url``.
+
+    ``url`` is an address, or a path that ends in .db, which one process alone may use. It is asked once
+    `citewell reindex --to milvus` has filled it, for workspaces of at least ``least_segments``. A search waits for it
+    for ``deadline_seconds``, and then goes on without it. Names of its collections begin with ``prefix``. milvus-lite
+    takes neither ``float16`` nor ``diskann``.
+    """
+
+    url: str | None = None
+    token: SecretStr = SecretStr("")
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z_]\w{0,99}$")] = "citewell"
+    vector_type: Literal["float32", "float16"] = "float32"
+    vector_index: Literal["hnsw", "flat", "diskann", "autoindex"] = "hnsw"
+    deadline_seconds: Annotated[float, Field(gt=0, le=30)] = 0.5
+    least_segments: Annotated[int, Field(ge=0)] = 40_000
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        if not value.startswith(("http://", "https://")) and not (value.endswith(".db") and "://" not in value):
+            raise ValueError("it is an http or https address, or the path of a file that ends in .db")
+        if "@" in value.partition("://")[2]:
+            raise ValueError("a name and a password belong into milvus.token, as name:password")
+        return value
+
+    @field_validator("token")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        return sendable_key(value)
+
+
 class VersionSettings(_Section):
     """How many replaced texts of a document are kept, and for how many days; with ``keep`` 0, none."""
 
@@ -690,6 +724,7 @@ class Settings(BaseSettings):
 
     runs: RunSettings = RunSettings()
     jobs: JobSettings = JobSettings()
+    milvus: MilvusSettings = MilvusSettings()
     session_days: SessionDays | None = None
     session_days_by_dialect: dict[str, SessionDays] = {}
     auto_title: bool = True

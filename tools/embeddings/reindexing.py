@@ -18,6 +18,7 @@ from psycopg import errors, sql
 
 from graph.errors import ConfigurationError, InvalidRequest
 from tools.embeddings.embedder import Embedder
+from tools.retrieval.index_changes import begin_again, queue_all
 from tools.retrieval.indexing import lock_library, maintain, new_version, vector_as_text
 from tools.retrieval.partitions import ensure_view, find_place, vectors_name
 from tools.storage.database import Connection, Database, has_vectors
@@ -91,6 +92,9 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
             done = await connection.execute(sql.SQL(_REPLACE).format(**tables), [workspace])
             segments += done.rowcount
             await new_version(connection, workspace)
+        if await begin_again(connection, embedder.dimension):
+            for workspace in await _workspaces(connection):
+                await queue_all(connection, workspace)
         await connection.execute(_RECORD, {"model": embedder.model, "dimension": embedder.dimension})
     return segments
 

@@ -27,8 +27,11 @@ from tools.library.syncing import Syncer
 from tools.library.versions import Versions
 from tools.library.web_pages import WebPages
 from tools.mcp_search.mcp_library import McpLibrary, open_mcp_search
+from tools.milvus.collection import Milvus
+from tools.milvus.index_worker import IndexWorker
 from tools.originals.originals import Originals
 from tools.parsers import formats
+from tools.retrieval.candidates import Candidates
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
@@ -37,7 +40,7 @@ from tools.runs.notifications import Notifications
 from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
 from tools.sessions.shares import Shares
-from tools.settings import Settings
+from tools.settings import MilvusSettings, Settings
 from tools.spending.charges import Spending
 from tools.storage.database import Database
 from tools.storage.startup import open_database
@@ -62,6 +65,8 @@ class Library:
     ingestor: Ingestor
     jobs: Jobs
     job_worker: JobWorker
+    milvus: Milvus | None
+    index_worker: IndexWorker | None
     links: DocumentLinks
     sources: Sources
     syncer: Syncer
@@ -96,6 +101,11 @@ class Library:
         )
 
 
+def candidates_of(milvus: Milvus, settings: MilvusSettings) -> Candidates:
+    """Return the candidates that a Milvus names, as the settings say."""
+    return Candidates(milvus, least_segments=settings.least_segments, deadline=settings.deadline_seconds)
+
+
 @asynccontextmanager
 async def open_library(settings: Settings) -> AsyncIterator[Library]:
     """Open the database and create the components that use it.
@@ -121,7 +131,10 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         notifications = Notifications(PostgresCarrier(database.url))
         job_worker = JobWorker(database, sandboxed, sandbox, notifications, settings.jobs)
         indexes = FlatIndexes(database, settings.vector_memory_megabytes * 1_000_000)
-        searcher = HybridSearcher(database, workspaces, embedder, indexes)
+        milvus = None if settings.milvus.url is None else Milvus(settings.milvus)
+        index_worker = None if milvus is None else IndexWorker(database, milvus, settings.milvus)
+        candidates = None if milvus is None else candidates_of(milvus, settings.milvus)
+        searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
@@ -130,6 +143,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
         syncs = BackgroundSyncs(syncer, followed)
         try:
+            if milvus is not None:
+                await milvus.warm()
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
             found = sandboxed if settings.web.fetch_pages or settings.mcp_search else ingestor
@@ -150,6 +165,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     ingestor=ingestor,
                     jobs=Jobs(database, workspaces, settings.jobs, notifications),
                     job_worker=job_worker,
+                    milvus=milvus,
+                    index_worker=index_worker,
                     links=DocumentLinks(database, workspaces, settings),
                     sources=Sources(database, workspaces),
                     syncer=syncer,
@@ -174,4 +191,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             await job_worker.close()
             await notifications.close()
             await indexes.close()
+            if index_worker is not None:
+                await index_worker.close()
+            if milvus is not None:
+                await milvus.close()
             await embedder.close()

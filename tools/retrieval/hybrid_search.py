@@ -10,12 +10,13 @@ import psycopg
 from numpy.typing import NDArray
 
 from answers.copies import repeated_texts
-from graph.errors import EmbeddingUnavailable
+from graph.errors import EmbeddingUnavailable, IndexUnavailable
 from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
-from graph.reasons import Reason
+from graph.reasons import Reason, Reasons
 from text.terms import weigh_question
 from tools.embeddings.embedder import Embedder
+from tools.retrieval.candidates import Candidates, suffice, weigh
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import Place
@@ -35,6 +36,7 @@ NEAREST = 2  # times a leg's candidates, named to the database where the process
 NO_EMBEDDING = Reason("no_embedding")
 NO_PGVECTOR = Reason("no_pgvector")
 NO_VECTORS = Reason("no_vectors")
+NO_INDEX = Reason("no_index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class _BoundQuery:
     scope: Scope
     coverage: float = 0.0
     embedding: NDArray[np.float32] | None = None
+    candidates: Candidates | None = None
 
 
 class HybridSearcher:
@@ -53,6 +56,7 @@ class HybridSearcher:
 
     Documents that the question or the best hits name by their titles join what is found: see ``title_hop``. A text
     that was ingested twice is found once. With ``indexes``, vectors of large workspaces are compared in the process.
+    With ``candidates``, an index outside of the database names what it scores.
     """
 
     def __init__(
@@ -61,11 +65,13 @@ class HybridSearcher:
         workspaces: Workspaces,
         embedder: Embedder,
         indexes: FlatIndexes | None = None,
+        candidates: Candidates | None = None,
     ) -> None:
         self._database = database
         self._workspaces = workspaces
         self._embedder = embedder
         self._indexes = indexes
+        self._candidates = candidates
         self._shares = ReadableShares()
 
     async def search(self, query: SearchQuery) -> SearchResult:
@@ -95,7 +101,7 @@ class HybridSearcher:
                 scope = await find_scope(conn, place.workspace, query, self._shares)
                 if scope.document_ids == []:
                     return SearchResult((), degraded)
-                asked = _BoundQuery(place, query, scope)
+                asked = _BoundQuery(place, query, scope, candidates=self._candidates if place.own else None)
                 if embedding is not None and embedding.any():
                     try:
                         return await self._search(conn, replace(asked, coverage=coverage, embedding=embedding), None)
@@ -107,6 +113,16 @@ class HybridSearcher:
             return await self._workspaces.read(conn, query.identity.workspace, search_in)
 
     async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
+        try:
+            found = await self._find_apart(conn, asked)
+        except IndexUnavailable as error:
+            log.info("The database searches alone: %s", error.message)
+            found = await self._find_apart(conn, replace(asked, candidates=None))
+            degraded = Reasons([degraded, NO_INDEX]) if degraded else NO_INDEX
+        return SearchResult(tuple(found), degraded)
+
+    async def _find_apart(self, conn: Connection, asked: _BoundQuery) -> list[Hit]:
+        """Find hits of different texts."""
         found = await self._find(conn, asked)
         if repeated := repeated_texts([hit.segment for hit in found]):
             query = asked.query
@@ -114,7 +130,7 @@ class HybridSearcher:
                 found = await self._find(conn, replace(asked, query=replace(query, top_k=COPIES * query.top_k)))
                 repeated = repeated_texts([hit.segment for hit in found])
             found = join_hits([hit for hit in found if hit.segment_id not in repeated], (), query)
-        return SearchResult(tuple(found), degraded)
+        return found
 
     async def _find(self, conn: Connection, asked: _BoundQuery) -> list[Hit]:
         async def search_documents(document_ids: list[UUID], least: float) -> list[Hit]:
@@ -122,11 +138,40 @@ class HybridSearcher:
 
         if asked.scope.document_ids is not None:
             first = await self._run(conn, asked, "documents", {})
-        elif asked.embedding is not None and self._indexes is not None and asked.place.own:
-            first = await self._run_held(conn, asked, asked.embedding, self._indexes)
         else:
-            first = await self._run(conn, asked, "library", {})
+            named = None if asked.candidates is None else await self._run_named(conn, asked, asked.candidates)
+            first = await self._run_library(conn, asked) if named is None else named
         return list(await follow_titles(conn, asked.place.workspace, asked.query, first, search_documents))
+
+    async def _run_library(self, conn: Connection, asked: _BoundQuery) -> list[Hit]:
+        if asked.embedding is not None and self._indexes is not None and asked.place.own:
+            return await self._run_held(conn, asked, asked.embedding, self._indexes)
+        return await self._run(conn, asked, "library", {})
+
+    async def _run_named(self, conn: Connection, asked: _BoundQuery, candidates: Candidates) -> list[Hit] | None:
+        """Search the library by the candidates that an index names; None where it is not asked, or names too few.
+
+        Raises IndexUnavailable.
+        """
+        leg, dimension, bound = asked.query.top_k + SPARE, self._embedder.dimension, _parameters(asked)
+        weighed = await weigh(conn, asked.place.workspace, bound)
+        if not candidates.serve(weighed, dimension):
+            return None
+        words, near = await candidates.name(asked.place.workspace, weighed, asked.embedding, _named_count(leg, asked.scope))
+        statement = search_statement(
+            asked.place.workspace, dimension, leg=leg, dense=asked.embedding is not None, reach="named"
+        )
+        named = {
+            "document_ids": list(weighed.fresh),
+            "worded_documents": list(words.document_ids),
+            "worded_indexes": list(words.indexes),
+            "neared_documents": list(near.document_ids),
+            "neared_indexes": list(near.indexes),
+        }
+        rows = await statement.execute(conn, bound | named)
+        # Without a row nothing is told of the candidates, so that the database has to look for itself.
+        enough = suffice(words, near, rows[0][-4:] if rows else (0, 0, 0, 0), leg)
+        return [as_hit(row) for row in rows] if enough else None
 
     async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
         statement = search_statement(
@@ -149,8 +194,7 @@ class HybridSearcher:
         index = indexes.of(workspace, dimension)
         held = {}
         if index is not None:
-            # As many more as the filters leave out, as the lexical leg's candidates are.
-            count = min(NEAREST * leg * asked.scope.candidates // CANDIDATES, NEAR)
+            count = _named_count(leg, asked.scope)
             found = await nearest(index, embedding, count)
             held = {
                 "held": index.version,
@@ -167,6 +211,11 @@ class HybridSearcher:
         if rows:
             indexes.saw(workspace, rows[0][-1], dimension)
         return [as_hit(row) for row in rows]
+
+
+def _named_count(leg: int, scope: Scope) -> int:
+    """Return how many candidates are named to the database: as many more as the filters leave out."""
+    return min(NEAREST * leg * scope.candidates // CANDIDATES, NEAR)
 
 
 def _as_stored(embedding: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ from psycopg import sql
 
 from graph.errors import NotFound
 from tools.library.segmenting import SegmentSpan
+from tools.retrieval.index_changes import QUEUE_CHANGES
 from tools.retrieval.partitions import Place, ensure_view, partition_name, vectors_name
 from tools.retrieval.segment_rows import (
     COPIED_SEGMENT_COLUMNS,
@@ -90,10 +91,8 @@ async def index_documents(
         if any(document.has_vectors for document in documents):
             await _copy(conn, place.vectors, COPIED_VECTOR_COLUMNS, _vectors(workspace, documents))
         await _add_counts(conn, workspace, terms)
-        await conn.execute(
-            "UPDATE library_statistics SET segments = segments + %s, documents = documents + %s WHERE workspace = %s",
-            [segments, sum(1 for document in documents if document.segments), workspace],
-        )
+        new = [document.document_id for document in documents if document.segments]
+        await conn.execute(_ADD, {"workspace": workspace, "document_ids": new, "segments": segments})
 
 
 async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence[str]) -> int:
@@ -166,7 +165,17 @@ async def _add_counts(conn: Connection, workspace: int, counts: Sequence[TermCou
     )
 
 
-_DROP = """
+# In one statement with their count, so that a queue costs no round trip.
+_ADD = (
+    "WITH queued AS ("
+    + QUEUE_CHANGES.format(workspace="%(workspace)s", documents="unnest(%(document_ids)s::uuid[]) AS document_id")
+    + """)
+UPDATE library_statistics SET segments = segments + %(segments)s,
+    documents = documents + cardinality(%(document_ids)s::uuid[]) WHERE workspace = %(workspace)s
+"""
+)
+_DROP = (
+    """
 WITH gone AS (
     DELETE FROM {partition} WHERE workspace = %(workspace)s AND document_id = ANY(%(document_ids)s::uuid[])
     RETURNING document_id, terms
@@ -182,9 +191,12 @@ WITH gone AS (
 ), less AS (
     UPDATE library_statistics AS l SET segments = l.segments - total.segments,
         documents = l.documents - total.documents FROM total WHERE l.workspace = %(workspace)s
-)
+), queued AS ("""
+    + QUEUE_CHANGES.format(workspace="%(workspace)s", documents="(SELECT DISTINCT document_id FROM gone) AS gone")
+    + """)
 SELECT segments FROM total
 """
+)
 
 
 COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index

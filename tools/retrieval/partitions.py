@@ -8,6 +8,7 @@ from typing import LiteralString
 
 from psycopg import errors, sql
 
+from tools.retrieval.index_changes import queue_deleted_workspace
 from tools.storage.database import Connection, has_vectors
 
 # Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
@@ -213,6 +214,7 @@ async def drop_partition(conn: Connection, workspace: int) -> None:
     other workspaces go on.
     """
     async with conn.transaction():
+        await queue_deleted_workspace(conn, workspace)
         # From here on whoever waits to change its segments finds that it is gone.
         await conn.execute("DELETE FROM library_statistics WHERE workspace = %s", [workspace])
         for table in ("term_statistics", SHARED_SEGMENTS, SHARED_VECTORS):

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from psycopg import sql
 
 from graph.errors import InvalidRequest
+from tools.retrieval.index_changes import queue_all, queue_deleted_workspace
 from tools.retrieval.indexing import lock_library
 from tools.retrieval.partitions import (
     Place,
@@ -54,6 +55,7 @@ async def give_own_tables(conn: Connection, workspace: int) -> bool:
                 await conn.execute(sql.SQL(_DELETE).format(source), [workspace])
             # Last, for it locks the parent tables against other moves.
             await attach_tables(conn, workspace)
+            await queue_all(conn, workspace)
             await _settle(conn, own)
         await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(own.segments, own.vectors))
     return True
@@ -78,6 +80,7 @@ async def share_tables_again(conn: Connection, workspace: int) -> bool:
                 # Of the parent, whose columns stand in the order of those of the shared table.
                 await conn.execute(sql.SQL(_COPY).format(target=target, source=sql.Identifier(parent)), [workspace])
                 await conn.execute(sql.SQL(_DELETE).format(source), [workspace])
+            await queue_deleted_workspace(conn, workspace)
             await _settle(conn, shared)
         await drop_tables(conn, workspace)
     return True

@@ -118,7 +118,7 @@ _SEEN = (
 _VECTOR = """
 vector AS MATERIALIZED (SELECT %(embedding)s::halfvec({dimension}) AS embedding),"""
 
-_QUESTION = """
+_TERMS = """
 asked AS MATERIALIZED (
     SELECT a.term, a.weight, a.expected, l.segments, a.unspaced,
         coalesce(
@@ -137,7 +137,10 @@ asked AS MATERIALIZED (
     FROM asked
 ), weighed AS MATERIALIZED (
     SELECT term, expected, df, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) ^ {idf_power}::float8 AS idf FROM alike
-), ranked AS MATERIALIZED (
+)"""
+_QUESTION = (
+    _TERMS
+    + """, ranked AS MATERIALIZED (
     SELECT *, sum(df) OVER telling AS reach, row_number() OVER telling AS place,
         sum(idf) OVER telling - idf AS told, sum(idf) OVER (PARTITION BY df > 0) AS total
     FROM weighed WINDOW telling AS (PARTITION BY df > 0 ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
@@ -150,6 +153,7 @@ asked AS MATERIALIZED (
         sum(expected * idf) AS attainable
     FROM ranked
 )"""
+)
 
 _LEXICAL = (
     """,
@@ -242,6 +246,27 @@ _BEST = (
     " ORDER BY document_id, dense_distance, segment_index",
 )
 
+# What an index outside of the database names; ``known`` leaves out what is not, or no more, in the library.
+_NAMED = "".join(
+    f""",
+known_{leg} AS MATERIALIZED (
+    SELECT c.document_id, c.segment_index, c.place
+    FROM unnest(%({leg}_documents)s::uuid[], %({leg}_indexes)s::integer[]) WITH ORDINALITY
+        AS c (document_id, segment_index, place)
+    JOIN {{partition}} AS s ON s.workspace = {{workspace}}
+        AND s.document_id = c.document_id AND s.segment_index = c.segment_index
+), {leg} AS MATERIALIZED (
+    SELECT c.document_id, c.segment_index FROM (SELECT * FROM known_{leg} ORDER BY place OFFSET 0) AS c WHERE """
+    + _SEEN
+    + """
+    LIMIT {leg}
+)"""
+    for leg in ("worded", "neared")
+)
+_NAMED_COUNTS = ", ".join(
+    ["", *(f"(SELECT count(*)::integer FROM {name})" for name in ("known_worded", "known_neared", "worded", "neared"))]
+)
+
 _RANKED = (
     """,
 pool AS MATERIALIZED (
@@ -281,7 +306,7 @@ ORDER BY w.score DESC, w.document_id, w.segment_index"""
 
 _WITH_VECTOR = """JOIN {vectors} AS v ON v.workspace = {workspace}
         AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
-Reach = Literal["library", "documents", "titles"]
+Reach = Literal["library", "documents", "titles", "named"]
 
 _WEIGHED = """('{{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}}/1000000000')::sparsevec
             AS vector"""
@@ -318,13 +343,16 @@ def search_statement(
     ``own`` is the number of a workspace with a partition of its own; None is for any that is in the shared tables.
     ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
     named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
-    first ``OPENING``. With ``held``, reach ``library`` takes the nearest vectors of an index that the process holds.
+    first ``OPENING``. With ``held``, reach ``library`` takes the nearest vectors of an index that the process holds;
+    reach ``named`` takes the candidates that an index outside of the database names, and reads documents beside them.
 
     Parameters: workspace in the shared tables, terms, weights, expected, budget, user, principals, allowed_spaces,
-    spaces, document_ids, coverage, top_k, min_score, expand; with the dense leg embedding; and with ``held`` held, the
-    version of that index, near_documents, near_indexes and near_complete. Raises UndefinedTable where the workspace is
-    elsewhere, or gone. Columns: those of a segment, the score that a segment was found with
-    or None for a neighbour, the score that orders, and with the dense leg of reach ``library`` the present version.
+    spaces, document_ids, coverage, top_k, min_score, expand; with the dense leg embedding; with ``held`` held, the
+    version of that index, near_documents, near_indexes and near_complete; and with reach ``named`` worded_documents,
+    worded_indexes, neared_documents and neared_indexes. Raises UndefinedTable where the workspace is elsewhere, or
+    gone. Columns: those of a segment, the score that a segment was found with or None for a neighbour, the score that
+    orders, with the dense leg of reach ``library`` the present version, and with reach ``named`` how many candidates
+    of each leg the library knows, and how many took part.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"
@@ -338,6 +366,10 @@ def search_statement(
     seen_version = unheld = ""
     scanned = "dense"
     found = [_SCOPE] if reach != "library" else [_LEXICAL]
+    if reach == "named":
+        found.append(_NAMED)
+        legs += "".join(f" UNION SELECT document_id, segment_index FROM {each}" for each in ("worded", "neared"))
+        seen_version = _NAMED_COUNTS
     if dense and reach == "library":
         question = _VERSION + question
         seen_version = ", (SELECT version FROM library)"
@@ -375,7 +407,7 @@ def search_statement(
         sample=SAMPLE,
         told=TOLD,
         workspace=tables.workspace,
-        lasting=LASTING if reach == "library" else NOT_EXPIRED,
+        lasting=LASTING if reach in ("library", "named") else NOT_EXPIRED,
         dimension=dimension,
         version=LIBRARY_VERSION,
         leg=leg,
@@ -385,6 +417,24 @@ def search_statement(
         columns=SEGMENT_COLUMNS,
     )
     return numbered(statement)
+
+
+@lru_cache(maxsize=4096)
+def question_part(workspace: int, rest: str) -> Statement:
+    """Build a statement of a workspace with partitions of its own that goes on from the terms of a question, ``weighed`` with their IDFs."""
+    text = "WITH" + _TERMS + rest
+    tables = ReadTables.of(workspace)
+    return numbered(
+        text.format(
+            partition=tables.segments,
+            indexed=tables.indexed,
+            term_key=tables.term_key,
+            here=tables.here,
+            workspace=tables.workspace,
+            idf_power=IDF_POWER,
+            unspaced_term=UNSPACED_TERM,
+        )
+    )
 
 
 _SEGMENT_COLUMNS = SEGMENT_COLUMNS.count(",") + 1

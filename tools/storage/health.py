@@ -6,14 +6,17 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph.errors import DatabaseUnavailable, EmbeddingUnavailable
+from graph.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexUnavailable
 from migrations import pending
 from tools.embeddings.embedder import recorded_embedding
 from tools.library.library import Library
+from tools.milvus.collection import Milvus
+from tools.retrieval.index_changes import read_index
 from tools.storage.supervision import DiskRoom
 
 OK = "ok"
 EMBEDDING_SECONDS = 2.0
+MILVUS_SECONDS = 2.0
 NO_PGVECTOR = "degraded, search uses words only: the database has no pgvector"
 ASKED_EVERY_SECONDS = 30.0
 
@@ -45,7 +48,8 @@ class EndpointProbe:
 async def check_readiness(library: Library, endpoint: EndpointProbe, *, is_stopping: bool = False) -> Readiness:
     """Check everything that an answer needs.
 
-    A failing embedding endpoint is reported but leaves the process ready, since search continues by words.
+    A failing embedding endpoint is reported but leaves the process ready, since search continues by words; so is a
+    Milvus that fails, since search continues without it.
     """
     server = "it is stopping" if is_stopping else OK
     disk = await asyncio.to_thread(_check_disk, library)
@@ -59,6 +63,8 @@ async def check_readiness(library: Library, endpoint: EndpointProbe, *, is_stopp
     if recorded == OK and library.database.has_vectors:
         embedding = await endpoint.check(library)
     checks = {"database": OK, "migrations": schema, "embedding": embedding, "disk": disk, "server": server}
+    if library.milvus is not None and schema == OK:
+        checks["milvus"] = await _check_milvus(library, library.milvus)
     return Readiness(schema == recorded == disk == server == OK, checks)
 
 
@@ -83,6 +89,21 @@ async def _check_database(library: Library) -> tuple[str, str]:
         return OK, OK
     model, dimension = current
     return OK, f"the library was embedded by {found[0]} ({found[1]}), not {model} ({dimension}): run `citewell reindex`"
+
+
+async def _check_milvus(library: Library, milvus: Milvus) -> str:
+    try:
+        async with library.database.connection() as connection:
+            index = await read_index(connection)
+        if index is None:
+            return "unused, PostgreSQL searches alone: run `citewell reindex --to milvus`"
+        async with asyncio.timeout(MILVUS_SECONDS):
+            await milvus.ping()
+    except (IndexUnavailable, DatabaseUnavailable) as error:
+        return f"degraded, PostgreSQL searches alone: {error.message}"
+    except TimeoutError:
+        return f"degraded, PostgreSQL searches alone: no answer in {MILVUS_SECONDS:.0f} s"
+    return OK if index.state == "serving" else "degraded, PostgreSQL searches alone: Milvus is being filled"
 
 
 async def _check_endpoint(library: Library) -> str:

@@ -74,6 +74,24 @@ VECTOR_MEMORY = Gauge(
     "Memory of the vectors that this process holds for its searches.",
     registry=REGISTRY,
 )
+INDEX_SEARCHES = Counter(
+    "citewell_index_searches",
+    "Searches with an index outside of PostgreSQL: `answered` by its candidates, or by PostgreSQL alone since it"
+    " `failed`, is `resting` after that, is `lacking` a part of the library, or filters left too few (`narrow`).",
+    ["result"],
+    registry=REGISTRY,
+)
+UNKNOWN_CANDIDATES = Counter(
+    "citewell_index_unknown_candidates",
+    "Candidates of this index that the workspace does not hold, and that were dropped.",
+    registry=REGISTRY,
+)
+INDEX_ROWS = Counter(
+    "citewell_index_rows",
+    "Rows of this index that this process has `written` or `deleted`.",
+    ["change"],
+    registry=REGISTRY,
+)
 MODEL_CALLS = Counter(
     "citewell_model_calls",
     "Requests to model endpoints, retries included; `code` is `ok` or that of the error.",

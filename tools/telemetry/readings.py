@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graph.errors import DatabaseUnavailable
+from tools.retrieval.index_changes import Backlog, read_backlog, read_index
 from tools.storage.database import Database
 from tools.telemetry.metrics import Reading
 
@@ -100,6 +101,8 @@ class DatabaseReadings:
         async with self.database.connection() as connection:
             jobs = dict(await (await connection.execute(_JOBS)).fetchall())
             files = dict(await (await connection.execute(_FILES)).fetchall())
+            index = await read_index(connection)
+            backlog = await read_backlog(connection) if index is not None else None
         return [
             Reading(
                 "citewell_jobs",
@@ -113,7 +116,23 @@ class DatabaseReadings:
                 [(state, files.get(state, 0)) for state in FILE_STATES],
                 label="state",
             ),
+            *([] if backlog is None else _of_index(backlog)),
         ]
+
+
+def _of_index(backlog: Backlog) -> list[Reading]:
+    return [
+        Reading(
+            "citewell_index_waiting_documents",
+            "Documents that the index outside of PostgreSQL does not have yet as they are.",
+            [("", backlog.documents)],
+        ),
+        Reading(
+            "citewell_index_behind_seconds",
+            "How long the first of these documents has been waiting.",
+            [("", backlog.seconds)],
+        ),
+    ]
 
 
 def _up(is_up: bool) -> Reading:

@@ -1,0 +1,12 @@
+"""Add the state of an index outside of PostgreSQL, and the queue of documents that it lags behind by."""
+
+from migrations import run_sql_folder
+
+revision = "0024"
+down_revision = "0020"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    run_sql_folder(revision)

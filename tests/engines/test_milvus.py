@@ -1,0 +1,52 @@
+"""Searches by candidates of Milvus, by milvus-lite on this machine. `make test-engines` installs it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.contract.searcher_kit import LIBRARY, ME, SearcherContract
+from tests.engines.milvus_server import PROGRAM, MilvusServer
+from tools.embeddings.embedder import open_embedder
+from tools.library.ingestion import Ingestor
+from tools.milvus.collection import Milvus
+from tools.milvus.keeping import IndexKeeper
+from tools.retrieval.candidates import Candidates
+from tools.retrieval.hybrid_search import HybridSearcher
+from tools.settings import MilvusSettings, Settings
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="without its engine: `make test-engines` installs Milvus")
+
+
+@pytest.fixture(scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MilvusServer]:
+    server = MilvusServer(tmp_path_factory.mktemp("milvus"))
+    await server.start()
+    yield server
+    await server.kill()
+
+
+@pytest.fixture
+def milvus_settings(server: MilvusServer) -> MilvusSettings:
+    return MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)  # on however busy a machine
+
+
+@pytest.fixture
+async def milvus(milvus_settings: MilvusSettings) -> AsyncIterator[Milvus]:
+    milvus = Milvus(milvus_settings)
+    yield milvus
+    await milvus.close()
+
+
+class TestMilvus(SearcherContract):
+    @pytest.fixture
+    async def searcher(
+        self, database: Database, settings: Settings, milvus: Milvus, milvus_settings: MilvusSettings
+    ) -> HybridSearcher:
+        workspaces, embedder = Workspaces(database), await open_embedder(settings)
+        await workspaces.ensure("elsewhere")
+        ingestor = Ingestor(database, workspaces, embedder, settings)
+        [_ async for _ in ingestor.ingest_many(ME, LIBRARY)]
+        await IndexKeeper(database, milvus, milvus_settings).fill(embedder.dimension)
+        return HybridSearcher(database, workspaces, embedder, None, Candidates(milvus, least_segments=0, deadline=30))

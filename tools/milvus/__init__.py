@@ -1,0 +1,1 @@
+"""An index of candidates in Milvus, filled and healed from PostgreSQL."""
