@@ -36,6 +36,7 @@ PARTS = (
     "contention",
     "log",
     "sessions",
+    "tenants",
     "strangers",
     "page",
     "viewer",

@@ -22,6 +22,7 @@ from tools.embeddings.static_embedding import StaticEmbedder
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
 from tools.retrieval.indexing import index_documents, lock_library, maintain
+from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.segment_rows import IndexedDocument
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -83,8 +84,8 @@ async def load_workspaces(database: Database, embedder: StaticEmbedder, corpus: 
     return loaded
 
 
-async def fill_workspace(conn: Connection, workspace: BenchWorkspace) -> None:
-    """Index a workspace's documents with everything that search needs."""
+async def fill_workspace(conn: Connection, workspace: BenchWorkspace, *, moving: bool = True) -> None:
+    """Index a workspace's documents with everything that search needs, in the tables that it needs if ``moving``."""
     indexed = workspace.indexed()
     for start in range(0, len(indexed), BATCH_DOCUMENTS):
         batch = indexed[start : start + BATCH_DOCUMENTS]
@@ -93,6 +94,8 @@ async def fill_workspace(conn: Connection, workspace: BenchWorkspace) -> None:
             ids, titles = [each.document_id for each in batch], [each.title for each in batch]
             await conn.execute(_DOCUMENTS, [workspace.number, ids, titles])
             await index_documents(conn, workspace.number, batch)
+        if moving:
+            await move_if_outgrown(conn, workspace.number)
     await maintain(conn, workspace.number)
 
 

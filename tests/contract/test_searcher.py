@@ -6,15 +6,21 @@ from tests.contract.searcher_kit import LIBRARY, ME, SearcherContract
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import Ingested, Ingestor
 from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.placing import share_tables_again
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
 
 class TestHybridSearcher(SearcherContract):
-    @pytest.fixture
-    async def searcher(self, database: Database, settings: Settings) -> HybridSearcher:
+    """Once with partitions of its own, and once in the tables that small workspaces share."""
+
+    @pytest.fixture(params=["own tables", "shared tables"])
+    async def searcher(self, database: Database, settings: Settings, request: pytest.FixtureRequest) -> HybridSearcher:
         workspaces, embedder = Workspaces(database), await open_embedder(settings)
+        if request.param == "shared tables":
+            async with database.connection() as conn:
+                assert await share_tables_again(conn, await workspaces.number("default"))
         await workspaces.ensure("elsewhere")
         ingestor = Ingestor(database, workspaces, embedder, settings)
         reports = [report async for report in ingestor.ingest_many(ME, LIBRARY)]

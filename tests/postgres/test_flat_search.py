@@ -338,7 +338,7 @@ async def test_without_memory_or_size_nothing_is_held(library: Database) -> None
 async def test_the_workspace_that_was_searched_longest_ago_makes_room(library: Database) -> None:
     workspaces = Workspaces(library)
     async with library.connection() as conn:
-        second = await workspaces.create("second")
+        second = await workspaces.create("second", own_tables=True)
         await conn.execute(
             "INSERT INTO documents (workspace, document_id, title, media_type, content_hash)"
             " SELECT %s, document_id, title, media_type, content_hash FROM documents",

@@ -68,8 +68,9 @@ async def store(database: Database, workspace: int, document: str, bodies: Seque
 async def vectors(database: Database) -> dict[tuple[int, str, int], tuple[str, list[float]]]:
     async with database.connection() as connection:
         found = await connection.execute(
-            "SELECT workspace, document_id, segment_index, body, embedding FROM segments"
-            " JOIN segment_vectors USING (workspace, document_id, segment_index)"
+            "SELECT workspace, document_id, segment_index, body, embedding FROM all_segments"
+            " JOIN (TABLE segment_vectors UNION ALL TABLE shared_segment_vectors) AS v"
+            " USING (workspace, document_id, segment_index)"
         )
         return {(row[0], str(row[1]), row[2]): (row[3], row[4].to_list()) for row in await found.fetchall()}
 
@@ -85,7 +86,7 @@ async def assert_embedded_by(database: Database, embedder: LengthEmbedder, segme
 
 @pytest.fixture
 async def workspaces(database: Database) -> list[int]:
-    """Two workspaces with a document each, embedded by the old model in 8 dimensions."""
+    """Two workspaces with a document each, in 8 dimensions of the old model: one has its own tables, one shares."""
     numbers = [1, await Workspaces(database).create("other")]
     for number in numbers:
         await store(database, number, str(uuid.UUID(int=number)), BODIES, 8)

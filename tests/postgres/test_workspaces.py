@@ -17,7 +17,7 @@ def workspaces(database: Database) -> Workspaces:
 
 
 async def fill(database: Database, number: int) -> None:
-    """Give a workspace a row of every kind, checkpoints of its thread among them."""
+    """Give a workspace with tables of its own a row of every kind, checkpoints of its thread among them."""
     session, run, document = uuid.uuid4(), uuid.uuid4(), uuid.uuid4()
     async with database.connection() as conn:
         await conn.execute(
@@ -35,6 +35,7 @@ async def fill(database: Database, number: int) -> None:
             " VALUES (%s, 0, %s, '[1,0]')",
             [number, document],
         )
+        await conn.execute("UPDATE library_statistics SET segments = 1, documents = 1 WHERE workspace = %s", [number])
         await conn.execute("INSERT INTO originals (workspace, sha256, size, place) VALUES (%s, 'x', 1, 'y')", [number])
         await conn.execute(
             "INSERT INTO original_chunks (workspace, sha256, number, data) VALUES (%s, 'x', 0, 'z')", [number]
@@ -99,7 +100,7 @@ async def test_deleting_a_workspace_deletes_all_it_holds_and_nothing_else(
     database: Database, workspaces: Workspaces
 ) -> None:
     for name in ("mine", "other"):
-        await fill(database, await workspaces.create(name))
+        await fill(database, await workspaces.create(name, own_tables=True))
     assert await rows_in(database) == dict.fromkeys(TABLES, 2)
     await workspaces.delete("mine")
     assert await rows_in(database) == dict.fromkeys(TABLES, 1)
@@ -110,7 +111,7 @@ async def test_deleting_a_workspace_deletes_all_it_holds_and_nothing_else(
 
 
 async def test_a_deletion_that_was_cut_short_can_be_repeated(database: Database, workspaces: Workspaces) -> None:
-    number = await workspaces.create("mine")
+    number = await workspaces.create("mine", own_tables=True)
     await fill(database, number)
     async with database.connection() as conn:
         await drop_partition(conn, number)
@@ -143,6 +144,16 @@ async def test_names_are_taken_once(workspaces: Workspaces) -> None:
     await workspaces.create("mine")
     with pytest.raises(InvalidRequest, match="exists"):
         await workspaces.create("mine")
+    with pytest.raises(InvalidRequest, match="exists"):
+        await workspaces.create_many(["other", "mine"])
+    assert await workspaces.names() == ("default", "mine")
+
+
+async def test_a_thousand_are_created_at_once(workspaces: Workspaces) -> None:
+    names = [f"tenant-{n}" for n in range(1000)]
+    numbers = await workspaces.create_many(names)
+    assert [await workspaces.number(name) for name in names] == numbers == sorted(set(numbers))
+    assert len(await workspaces.list()) == 1001
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 101])

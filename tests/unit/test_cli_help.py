@@ -33,7 +33,7 @@ COMMANDS = [
     *(["jobs", name] for name in ("list", "show", "cancel", "pause", "resume", "retry")),
     *(["sources", name] for name in ("list", "delete")),
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
-    *(["workspaces", name] for name in ("create", "list", "delete")),
+    *(["workspaces", name] for name in ("create", "list", "tables", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),
     *(["logins", name] for name in ("list", "revoke")),
     *(["judge", name] for name in ("exam", "list")),
