@@ -89,18 +89,22 @@ class HybridSearcher:
             except EmbeddingUnavailable as error:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
-        async with self._database.connection() as conn, existing_partition(query.identity.workspace):
-            scope = await find_scope(conn, workspace, query, self._shares)
+        asked = _BoundQuery(workspace, query, Scope(), coverage, embedding)
+        return await self._database.read(lambda conn: self._answer_on(conn, asked, degraded))
+
+    async def _answer_on(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
+        async with existing_partition(asked.query.identity.workspace):
+            scope = await find_scope(conn, asked.workspace, asked.query, self._shares)
             if scope.document_ids == []:
                 return SearchResult((), degraded)
-            asked = _BoundQuery(workspace, query, scope)
-            if embedding is not None and embedding.any():
+            asked = replace(asked, scope=scope)
+            if asked.embedding is not None and asked.embedding.any():
                 try:
-                    return await self._search(conn, replace(asked, coverage=coverage, embedding=embedding), None)
+                    return await self._search(conn, asked, None)
                 except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
                     log.exception("Searching by words alone: the dense leg failed")
                     degraded = NO_VECTORS
-            return await self._search(conn, asked, degraded)
+            return await self._search(conn, replace(asked, coverage=0.0, embedding=None), degraded)
 
     async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
         found = await self._find(conn, asked)

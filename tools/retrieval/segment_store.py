@@ -13,7 +13,7 @@ from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery, SearchResult
 from tools.retrieval.partitions import existing_partition, partition_name
 from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_segment, as_uuid, reading_as
-from tools.storage.database import Database
+from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
 
@@ -53,9 +53,13 @@ class SegmentStore:
         query = sql.SQL(statement).format(
             partition=sql.Identifier(partition_name(workspace)), workspace=sql.Literal(workspace)
         )
-        async with self._database.connection() as conn, existing_partition(identity.workspace):
-            found = await conn.execute(query, {**parameters, **reading_as(identity)}, binary=True)
-            return await found.fetchall()
+
+        async def read(conn: Connection) -> list[tuple[Any, ...]]:
+            async with existing_partition(identity.workspace):
+                found = await conn.execute(query, {**parameters, **reading_as(identity)}, binary=True)
+                return await found.fetchall()
+
+        return await self._database.read(read)
 
 
 def _key(segment_id: str) -> tuple[UUID, int] | None:
