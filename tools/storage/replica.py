@@ -137,9 +137,9 @@ class Replica:
         while True:
             try:
                 await self._look()
-            except Unfit as unfit:
-                log.debug("%s", unfit)
-            except (CitewellError, psycopg.Error, *OUTAGES) as error:
+            except (Unfit, CitewellError) as error:  # said already, or of the primary
+                log.debug("the replica was not looked at: %s", error)
+            except (psycopg.Error, *OUTAGES) as error:
                 self._leave_out(f"it can't be asked: {type(error).__name__}")
             await asyncio.sleep(WATCH_SECONDS)
 
