@@ -74,7 +74,7 @@ class Balancer:
         self._members = members
         self._ready: frozenset[str] = frozenset()
         self._turns = itertools.count()
-        self._open: set[asyncio.Task[None]] = set()
+        self._open: set[asyncio.StreamWriter] = set()
 
     async def watch(self) -> None:
         """Ask again and again which servers are ready."""
@@ -91,9 +91,7 @@ class Balancer:
 
     async def serve(self, client: asyncio.StreamReader, answering: asyncio.StreamWriter) -> None:
         """Carry one connection to one server."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
+        self._open.add(answering)
         try:
             found = await self._connected()
             if found is None:
@@ -111,14 +109,15 @@ class Balancer:
                     each.cancel()
                 asking.close()
         finally:
-            self._open.discard(task)
+            self._open.discard(answering)
             answering.close()
 
     async def close(self) -> None:
         """Break off what is open."""
-        for task in list(self._open):
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        for writer in self._open:
+            writer.transport.abort()
+        while self._open:
+            await asyncio.sleep(0)  # until each has noticed
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
         ready = [each for each in self._members if each.name in self._ready and each.port is not None]
@@ -160,7 +159,7 @@ class Deployment:
         self.url = url
 
     async def restart_all(self) -> None:
-        """Restart the servers one after another, each once the one before it is ready again, and beside them workers."""
+        """Restart the servers one after another, each when the one before is ready again, and workers beside."""
         for server, worker in itertools.zip_longest(self.servers, self.workers):
             await asyncio.gather(*(_restart(each) for each in (server, worker) if each is not None))
             await self.balancer.all_ready()

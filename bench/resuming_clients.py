@@ -71,14 +71,12 @@ class Clients:
     refused: list[str] = field(default_factory=list)
     stale: list[str] = field(default_factory=list)
     searches: list[float] = field(default_factory=list)
-    writes: list[tuple[float, float]] = field(default_factory=list)  # when they began and were acknowledged
+    writes: list[tuple[float, float]] = field(default_factory=list)  # when they were sent and acknowledged
 
     async def ask(self, question: str) -> ToldRun:
         """Ask a question in a session of its own, and read its events to the end however often the stream is lost."""
         run = ToldRun(question)
-        began = time.monotonic()
         run.session_id = (await self.send("POST", "/api/sessions", json={}))["session_id"]
-        self.writes.append((began, time.monotonic()))
         async with asyncio.timeout(2 * PATIENCE_SECONDS):
             while not run.ended:
                 try:
@@ -96,9 +94,7 @@ class Clients:
         """Store a document, search for it at once, and return its id."""
         document_id = str(uuid4())
         text = f"# The {word}\n\nThe {word} is oiled in the morning, before anything else is done."
-        began = time.monotonic()
         stored = await self.send("PUT", f"/api/documents/{document_id}", json={"title": word, "text": text})
-        self.writes.append((began, time.monotonic()))
         if "job_id" in stored:  # it takes longer than a request waits
             self.jobs[stored["job_id"]] = 1
             return document_id
@@ -134,6 +130,7 @@ class Clients:
         """Send a request until it is answered. ``gone``: that it is not there is what was wanted."""
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
+            sent = time.monotonic()
             try:
                 reply = await self.http.request(method, path, **body)
                 self._raise_for(reply.status_code, reply.content, gone=gone)
@@ -143,6 +140,8 @@ class Clients:
                 self.retried[type(error).__name__] += 1
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
+            if method != "GET":
+                self.writes.append((sent, time.monotonic()))
             return reply.json() if reply.content and reply.is_success else None
 
     async def _read_some(self, run: ToldRun) -> None:
