@@ -35,6 +35,7 @@ PARTS = (
     "check",
     "contention",
     "log",
+    "several",
     "sessions",
     "tenants",
     "strangers",

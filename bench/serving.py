@@ -45,9 +45,17 @@ async def served(
 
 @asynccontextmanager
 async def started(
-    folder: Path, data: Path, *command: str, settings: Mapping[str, str] | None = None, out: int | IO[bytes] = PIPE
+    folder: Path,
+    data: Path,
+    *command: str,
+    settings: Mapping[str, str] | None = None,
+    out: int | IO[bytes] = PIPE,
+    errors: IO[bytes] | None = None,
 ) -> AsyncIterator[Process]:
-    """Start a program over a data folder, without the caller's own settings; stop it on exit."""
+    """Start a program over a data folder, without the caller's own settings; stop it on exit.
+
+    Its errors go where ``errors`` says, else where its output does unless that is read.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CITEWELL_", "OPENAI_"))}
     ours = {
         "CITEWELL_DATA_DIR": str(data),
@@ -58,7 +66,7 @@ async def started(
     process = await asyncio.create_subprocess_exec(
         *command,
         stdout=out,
-        stderr=None if out is PIPE else out,
+        stderr=errors or (None if out is PIPE else out),
         cwd=folder,
         env={**kept, **ours, **(settings or {})},
     )

@@ -306,6 +306,23 @@ class RerankerSettings(_Section):
         return f"{stem}/rerank" if VERSIONED.search(stem) else f"{stem}{version}/rerank"
 
 
+class ReplicaSettings(_Section):
+    """A standby of the database that answers searches and readings; without ``url`` the primary does.
+
+    A reading waits ``wait_seconds`` at most until the standby has replayed all that was acknowledged before it, and is
+    the primary's then. One that is ``most_lag_seconds`` behind is not asked until it has caught up.
+    """
+
+    url: SecretStr | None = None
+    wait_seconds: Annotated[float, Field(ge=0, le=5)] = 0.05
+    most_lag_seconds: Annotated[float, Field(gt=0, le=3600)] = 1.0
+
+    @field_validator("url", mode="before")
+    @classmethod
+    def _unset(cls, value: object) -> object:
+        return None if value == "" else value
+
+
 class RunSettings(_Section):
     """Limits on the runs of a process, and how another process takes over the runs of a dead one.
 
@@ -690,6 +707,7 @@ class Settings(BaseSettings):
 
     database_url: SecretStr | None = None
     data_dir: Path = Field(default_factory=default_data_dir)
+    replica: ReplicaSettings = ReplicaSettings()
     postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
     disk_reserve_megabytes: Annotated[int, Field(ge=0)] = 500  # that must stay free for the embedded PostgreSQL
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10

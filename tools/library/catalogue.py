@@ -289,18 +289,20 @@ class Documents:
         matching = {**await self._scope(identity), **shown.parameters()}
         row = matching | {"before": before, "after_id": after_id, "limit": limit + 1, "offset": offset}
         query = _LIST.format(order=ordered_by(sort, order))
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(Document)) as rows,
-        ):
-            found = await (await rows.execute(query.encode(), row)).fetchall()
+
+        async def read(connection: Connection) -> tuple[list[Document], int | None]:
+            async with connection.cursor(row_factory=class_row(Document)) as rows:
+                found = await (await rows.execute(query.encode(), row)).fetchall()
             counted = await (await connection.execute(COUNT, matching)).fetchone() if count else None
+            return found, None if counted is None else counted[0]
+
+        found, total = await self._database.read(read)
         page = found[:limit]
         more = by_cursor and len(found) > limit
         return DocumentPage(
             page,
             encode_cursor(page[-1].updated_at, page[-1].document_id) if more else None,
-            None if counted is None else counted[0],
+            total,
         )
 
     async def summarise(self, identity: Identity, shown: DocumentFilter) -> LibrarySummary:
@@ -308,10 +310,13 @@ class Documents:
         if shown.is_empty:
             return LibrarySummary(0, [], [], 0, [])
         row = {**await self._scope(identity), **shown.parameters(), "most": MOST_FOLDERS}
-        async with self._database.connection() as connection:
+
+        async def read(connection: Connection) -> LibrarySummary:
             found = await (await connection.execute(SUMMARY, row)).fetchone()
-        assert found is not None
-        return LibrarySummary(*found)
+            assert found is not None
+            return LibrarySummary(*found)
+
+        return await self._database.read(read)
 
     async def get(self, identity: Identity, document_id: str) -> DocumentDetails:
         """Read a document without its text. Raises NotFound."""

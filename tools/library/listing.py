@@ -10,7 +10,7 @@ from text.language import language, stop_words
 from tools.library.document_filters import containing
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.rules.library_questions import after_listing, library_question
-from tools.storage.database import Database
+from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
 MOST_WORDS = 8  # of a name that titles are searched for
@@ -75,8 +75,11 @@ class LibraryCatalogue:
             "stem": name.rpartition("/")[2].rpartition(".")[0],
             "most": most,
         }
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(_LIST, row)).fetchall()
+
+        async def read(connection: Connection) -> list[Any]:
+            return await (await connection.execute(_LIST, row)).fetchall()
+
+        found = await self._database.read(read)
         documents = tuple(
             ListedDocument(document_id, title, path or url or space, created, updated)
             for document_id, title, path, url, space, created, updated, _ in found

@@ -155,8 +155,11 @@ class FlatIndexes:
 
     async def _renewed(self, workspace: int, index: FlatIndex) -> FlatIndex | None:
         """Return the index as of now, or None where there is no room for it."""
+        return await self._database.read(lambda conn: self._renewed_on(conn, workspace, index), seconds=None)
+
+    async def _renewed_on(self, conn: Connection, workspace: int, index: FlatIndex) -> FlatIndex | None:
         vectors = sql.Identifier(vectors_name(workspace))
-        async with self._database.connection() as conn, conn.transaction():
+        async with conn.transaction():
             await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             found = await conn.execute(_VERSION, [workspace])
             row = await found.fetchone()

@@ -95,22 +95,28 @@ class HybridSearcher:
             except EmbeddingUnavailable as error:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
-        async with self._database.connection() as conn:
 
+        async def search_on(conn: Connection) -> SearchResult:
             async def search_in(place: Place) -> SearchResult:
-                scope = await find_scope(conn, place.workspace, query, self._shares)
-                if scope.document_ids == []:
-                    return SearchResult((), degraded)
-                asked = _BoundQuery(place, query, scope, candidates=self._candidates if place.own else None)
-                if embedding is not None and embedding.any():
-                    try:
-                        return await self._search(conn, replace(asked, coverage=coverage, embedding=embedding), None)
-                    except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
-                        log.exception("Searching by words alone: the dense leg failed")
-                        return await self._search(conn, asked, NO_VECTORS)
-                return await self._search(conn, asked, degraded)
+                asked = _BoundQuery(place, query, Scope(), coverage, embedding)
+                return await self._answer_in(conn, asked, degraded)
 
             return await self._workspaces.read(conn, query.identity.workspace, search_in)
+
+        return await self._database.read(search_on)
+
+    async def _answer_in(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
+        scope = await find_scope(conn, asked.place.workspace, asked.query, self._shares)
+        if scope.document_ids == []:
+            return SearchResult((), degraded)
+        asked = replace(asked, scope=scope, candidates=self._candidates if asked.place.own else None)
+        if asked.embedding is not None and asked.embedding.any():
+            try:
+                return await self._search(conn, asked, None)
+            except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
+                log.exception("Searching by words alone: the dense leg failed")
+                degraded = NO_VECTORS
+        return await self._search(conn, replace(asked, coverage=0.0, embedding=None), degraded)
 
     async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
         try:

@@ -13,7 +13,7 @@ from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery, SearchResult
 from tools.retrieval.partitions import Place, ReadTables
 from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_segment, as_uuid, reading_as
-from tools.storage.database import Database
+from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
 
@@ -49,14 +49,15 @@ class SegmentStore:
         ]
 
     async def _read(self, statement: str, identity: Identity, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-        async with self._database.connection() as conn:
-
+        async def read_on(conn: Connection) -> list[tuple[Any, ...]]:
             async def read_from(place: Place) -> list[tuple[Any, ...]]:
                 row = {"workspace": place.workspace, **parameters, **reading_as(identity)}
                 found = await conn.execute(_statement(statement, place.read), row, binary=True)
                 return await found.fetchall()
 
             return await self._workspaces.read(conn, identity.workspace, read_from)
+
+        return await self._database.read(read_on)
 
 
 def _key(segment_id: str) -> tuple[UUID, int] | None:

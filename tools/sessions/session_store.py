@@ -173,8 +173,7 @@ class Sessions:
         """
         before, after_id = decode_cursor(cursor)
         row = {**await self._owner(identity), "before": before, "after_id": after_id, "limit": limit}
-        async with self._database.connection() as connection:
-            found, last = await search_history(connection, row, identity, query)
+        found, last = await self._database.read(lambda connection: search_history(connection, row, identity, query))
         return FoundPage(found, None if last is None else encode_cursor(last.updated_at, last.session_id))
 
     async def get(

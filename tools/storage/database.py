@@ -1,9 +1,9 @@
 """A pool of PostgreSQL connections, and the translation of database failures into our own errors."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg_pool import PoolTimeout
@@ -11,6 +11,11 @@ from psycopg_pool import PoolTimeout
 from graph.errors import CitewellError, DatabaseBusy, DatabaseUnavailable
 from tools.storage.pool import Connection, Pool, PoolBusy
 from tools.storage.supervision import DiskRoom
+
+if TYPE_CHECKING:
+    from tools.storage.replica import Replica
+
+T = TypeVar("T")
 
 __all__ = ["CONNECTING", "Connection", "Database", "Pool", "database_errors"]
 # Detects a silently lost server within seconds on TCP; by default libpq waits for hours.
@@ -22,6 +27,8 @@ CONNECTING: dict[str, Any] = {
     "tcp_user_timeout": 20_000,  # milliseconds
 }
 
+READING_SECONDS = 5.0  # that a replica may take: one whose network is cut says nothing at all
+
 TRANSLATED_ERRORS: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
     (PoolBusy, DatabaseBusy, "All database connections are in use, and none became free in time."),
     (PoolTimeout, DatabaseUnavailable, "The database cannot be reached."),
@@ -29,6 +36,7 @@ TRANSLATED_ERRORS: tuple[tuple[type[Exception], type[CitewellError], str], ...] 
     (psycopg.errors.DeadlockDetected, DatabaseUnavailable, "The database was busy with conflicting changes."),
     (psycopg.errors.SerializationFailure, DatabaseUnavailable, "The database was busy with conflicting changes."),
     (psycopg.errors.DiskFull, DatabaseUnavailable, "The disk of the database is full."),
+    (psycopg.errors.ReadOnlySqlTransaction, DatabaseUnavailable, "The database takes no changes: it is a standby."),
     (psycopg.OperationalError, DatabaseUnavailable, "The database cannot be reached."),
     (psycopg.InterfaceError, DatabaseUnavailable, "The connection to the database broke."),
 )
@@ -68,6 +76,7 @@ class Database:
     pool: Pool
     has_vectors: bool = True
     room: DiskRoom | None = None  # that the disk of the embedded server must keep
+    replica: "Replica | None" = None
 
     def require_room(self) -> None:
         """Raise DiskLow where the disk has no room for anything new; call it before new work is accepted."""
@@ -83,4 +92,19 @@ class Database:
         """
         with database_errors():
             async with self.pool.connection() as connection:
-                yield connection
+                try:
+                    yield connection
+                except psycopg.errors.ReadOnlySqlTransaction:
+                    await connection.close()  # so that the pool looks for the primary among the hosts of its address
+                    raise
+
+    async def read(self, work: Callable[[Connection], Awaitable[T]], *, seconds: float | None = READING_SECONDS) -> T:
+        """Do readings on a borrowed connection and return what ``work`` does: on the replica, where there is one.
+
+        They see all that was acknowledged before, as on the primary. ``work`` changes nothing and may be done twice: on
+        the primary where the replica fails, or takes longer than ``seconds``. Raises what ``connection`` raises.
+        """
+        if self.replica is not None:
+            return await self.replica.read(work, seconds=seconds)
+        async with self.connection() as connection:
+            return await work(connection)

@@ -58,14 +58,22 @@ async def check_readiness(library: Library, endpoint: EndpointProbe, *, is_stopp
     except DatabaseUnavailable as error:
         unknown = "not known while the database cannot be reached"
         checks = {"database": error.message, "migrations": unknown, "embedding": unknown}
-        return Readiness(False, {**checks, "disk": disk, "server": server})
+        return Readiness(False, {**checks, **_replica(library), "disk": disk, "server": server})
     embedding = recorded if recorded != OK else NO_PGVECTOR
     if recorded == OK and library.database.has_vectors:
         embedding = await endpoint.check(library)
-    checks = {"database": OK, "migrations": schema, "embedding": embedding, "disk": disk, "server": server}
+    checks = {"database": OK, "migrations": schema, "embedding": embedding, **_replica(library)}
+    checks |= {"disk": disk, "server": server}
     if library.milvus is not None and schema == OK:
         checks["milvus"] = await _check_milvus(library, library.milvus)
     return Readiness(schema == recorded == disk == server == OK, checks)
+
+
+def _replica(library: Library) -> dict[str, str]:
+    """Return the state of the replica, where there is one; whatever it is, questions are answered."""
+    if (replica := library.database.replica) is None:
+        return {}
+    return {"replica": OK if replica.left_out is None else f"left out, the primary answers: {replica.left_out}"}
 
 
 def _check_disk(library: Library) -> str:

@@ -8,9 +8,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import psycopg
-from psycopg import sql
+from psycopg import conninfo, sql
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
@@ -44,19 +45,38 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             await _refuse_pending(url)
         async with await _connect(url) as connection:
             vectors = await has_vectors(connection)
-        pool = Pool(
-            url,
-            min_size=1,
-            max_size=settings.pool_size,
-            configure=_configure if vectors else _configure_session,
-            timeout=settings.pool_timeout_seconds,
-            max_lifetime=MAX_LIFETIME_SECONDS,
-            max_idle=MAX_IDLE_SECONDS,
-            kwargs={"autocommit": True, **CONNECTING},
-        )
+        pool = _pool(url, settings, vectors=vectors)
         async with pool:
             await _filled(pool)
-            yield Database(url, pool, vectors, room)
+            async with _with_replica(Database(url, pool, vectors, room), settings) as database:
+                yield database
+
+
+def _pool(url: str, settings: Settings, *, vectors: bool) -> Pool:
+    return Pool(
+        url,
+        min_size=1,
+        max_size=settings.pool_size,
+        configure=_configure if vectors else _configure_session,
+        timeout=settings.pool_timeout_seconds,
+        max_lifetime=MAX_LIFETIME_SECONDS,
+        max_idle=MAX_IDLE_SECONDS,
+        kwargs={"autocommit": True, **CONNECTING},
+    )
+
+
+@asynccontextmanager
+async def _with_replica(database: Database, settings: Settings) -> AsyncIterator[Database]:
+    if settings.replica.url is None:
+        yield database
+        return
+    from tools.storage.replica import opened_replica
+
+    url = settings.replica.url.get_secret_value()
+    check_address(url, "replica.url")
+    pool = _pool(url, settings, vectors=database.has_vectors)
+    async with opened_replica(pool, database.connection, settings.replica) as replica:
+        yield replace(database, replica=replica)
 
 
 async def migrate(settings: Settings) -> list[str]:
@@ -100,10 +120,22 @@ async def _connect(url: str) -> Connection:
         # The reader of this message runs the deployment and needs the server's own message.
         raise DatabaseUnavailable(f"The database cannot be reached: {str(error).splitlines()[0]}") from error
     except psycopg.ProgrammingError as error:
-        raise ConfigurationError(
-            "database_url cannot be read.",
-            suggestion="Write CITEWELL_DATABASE_URL as postgresql://user:password@host:port/database.",
-        ) from error
+        raise _unreadable("database_url") from error
+
+
+def check_address(url: str, setting: str) -> None:
+    """Raise ConfigurationError where the address of a database can't be read."""
+    try:
+        conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        raise _unreadable(setting) from error
+
+
+def _unreadable(setting: str) -> ConfigurationError:
+    name = f"CITEWELL_{setting.upper().replace('.', '__')}"
+    return ConfigurationError(
+        f"{setting} cannot be read.", suggestion=f"Write {name} as postgresql://user:password@host:port/database."
+    )
 
 
 async def _create_database(url: str) -> None:

@@ -92,6 +92,26 @@ INDEX_ROWS = Counter(
     ["change"],
     registry=REGISTRY,
 )
+REPLICA_UP = Gauge(
+    "citewell_replica_up", "1 while the read replica answers, 0 while the primary does.", registry=REGISTRY
+)
+REPLICA_LAG = Gauge(
+    "citewell_replica_lag_seconds",
+    "How long the read replica has not replayed what the primary had.",
+    registry=REGISTRY,
+)
+REPLICA_READINGS = Counter(
+    "citewell_replica_readings",
+    "Readings by what became of them: `replica` answered, or the primary did, for the reason that the label tells.",
+    ["result"],
+    registry=REGISTRY,
+)
+REPLICA_WAIT = Histogram(
+    "citewell_replica_wait_seconds",
+    "How long readings waited until the replica had replayed what was acknowledged before them.",
+    buckets=(0.001, *QUICK),
+    registry=REGISTRY,
+)
 MODEL_CALLS = Counter(
     "citewell_model_calls",
     "Requests to model endpoints, retries included; `code` is `ok` or that of the error.",

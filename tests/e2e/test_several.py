@@ -1,0 +1,33 @@
+"""Three servers and two workers over a primary and its standby: restarted, failed over, and nothing lost or doubled."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.several_bench import endure
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="citewell-several-", dir="/tmp"))
+    os.chmod(path, 0o711)  # as root, the servers' own account passes through
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.mark.timeout(900)  # five processes begin twice, on however busy a machine
+async def test_a_deployment_outlives_its_processes_and_its_primary(folder: Path) -> None:
+    endured = await endure(folder, askers=3, calm_seconds=1, more="fsync = off\n")
+    clients = endured.clients
+    told = f"{endured.found} {endured.wrong_jobs} {clients.refused} {clients.stale}\n{endured.logs[-5000:]}"
+    assert endured.is_sound, told
+    assert len(clients.runs) >= 3
+    assert sum(run.joined for run in clients.runs) > 0
+    assert clients.documents
+    assert clients.jobs
+    assert "the replica answers readings" in endured.logs
+    assert endured.retried["failover"] > 0, told
