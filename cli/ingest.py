@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import typer
 
@@ -53,6 +53,12 @@ Depth = Annotated[
 ]
 
 
+On = Annotated[
+    Literal["processes", "ray"],
+    typer.Option(help="Who reads the files: processes of this command, or a cluster (CITEWELL_RAY__ADDRESS)."),
+]
+
+
 def ingest(
     paths: Paths,
     site: WholeSite = False,
@@ -62,6 +68,7 @@ def ingest(
     owner: Owner = None,
     readers: Readers = None,
     space: SpaceSlug = None,
+    on: On = "processes",
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
@@ -74,6 +81,10 @@ def ingest(
     if site and sitemap:
         raise typer.BadParameter("--site and --sitemap exclude each other.")
     reach = Reach("site" if site else "sitemap" if sitemap else "page", most, depth)
+    if on == "ray":
+        from cli.ray_ingest import ingest_on_ray
+
+        run(ingest_on_ray(paths, Audience(owner, readers), space, workspace, user, as_json), as_json=as_json)
     run(_ingest(paths, reach, Audience(owner, readers), space, workspace, user, as_json), as_json=as_json)
 
 
@@ -124,6 +135,11 @@ async def _ingest(
             async with opened_pages(settings, storage, ingestor) as pages:
                 for address in addresses:
                     reports += await _ingest_web_shown(pages, identity_of(settings), address, reach, audience, space)
+    return show_reports(reports, as_json)
+
+
+def show_reports(reports: "list[Report]", as_json: bool) -> Exit:
+    """Print what became of the files; return the exit code."""
     if as_json:
         print_json(as_document(reports))
     else:

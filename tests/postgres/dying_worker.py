@@ -123,8 +123,8 @@ def _wrap(process: Deployment, step: str) -> None:
             sandbox: Any = process.sandbox
             sandbox.read = _deadly(sandbox.read, lambda document, how: document.name)
         case "before_commit" | "recorded":
-            whole, before = job_worker._record_stored, step == "before_commit"
-            job_worker._record_stored = _deadly(whole, lambda connection, file, *_: file.name, before=before)
+            whole, before = job_worker.record_stored, step == "before_commit"
+            job_worker.record_stored = _deadly(whole, lambda connection, file, *_: file.name, before=before)
         case "after_commit":
             ingestor: Any = process.ingestor
             ingestor.ingest_wired = _deadly(ingestor.ingest_wired, lambda identity, document: document.name)

@@ -93,7 +93,7 @@ async def test_a_killed_worker_loses_nothing_and_doubles_nothing(
     assert (found["statistics"], found["vectors"], found["uploads"]) == ([(3, 3 * SEGMENTS)], [(3 * SEGMENTS,)], [(0,)])
 
 
-@pytest.mark.parametrize("moment", ["_upload", "_record_stored"])
+@pytest.mark.parametrize("moment", ["_upload", "record_stored"])
 async def test_a_database_that_goes_away_is_waited_for(
     process: Deployment, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NoReturn
 from uuid import UUID
 
 import numpy as np
@@ -214,7 +214,7 @@ class IngestedArchive:
 
 
 Progress = Callable[[int, int], None]
-Finish = Callable[[Connection, Ingested], Awaitable[None]]
+Finish = Callable[[Connection, Sequence[Ingested]], Awaitable[None]]
 EMBEDDED_AT_ONCE = 256  # segments, between two reports of progress
 READ_AHEAD = 8  # files for each process of a sandbox
 
@@ -263,6 +263,11 @@ class Ingestor:
         self._sandbox = sandbox
         self._versions = Versions(database, workspaces)
 
+    @property
+    def max_bytes(self) -> int:
+        """The most bytes that a file may have."""
+        return self._max_bytes
+
     async def restore(self, identity: Identity, document_id: str, version: int) -> Ingested:
         """Make a text that was replaced the document's text again, as a new version; its owner and space stay.
 
@@ -308,17 +313,54 @@ class Ingestor:
         ``tell`` is called with the number of embedded segments and of all. Call ``maintain`` afterwards, at the latest
         when there is no more to store. Raises as ``ingest`` does, and what ``finish`` does; then nothing is stored.
         """
-        workspace = await self._workspaces.number(identity.workspace)
-        known = await self._known_hashes(workspace, [document.document_id])
-        file = await self._read(workspace, document, known.get(document.document_id), tell)
+        file = await self.read_wired(identity, document, tell=tell)
 
         async def again(_: ReadyDocument) -> ReadFile:
-            return await self._read(workspace, document, None, tell)
+            return await self.read_wired(identity, document, whole=True, tell=tell)
 
-        files = {document.document_id: file}
-        stored = await self._store(workspace, identity, [file.ready], files, again, finish=finish, tell=tell)
-        [outcome] = _counted(stored)
+        [outcome] = await self.store_read(identity, [file], again, finish=finish, tell=tell)
         return _raised(outcome)
+
+    async def read_wired(
+        self, identity: Identity, document: WiredDocument, *, whole: bool = False, tell: Progress = _silent
+    ) -> ReadFile:
+        """Read a document through the sandbox; unless ``whole``, not its segments where they are those stored.
+
+        Raises InvalidRequest, UnreadableDocument, NotFound (unknown workspace), DatabaseUnavailable.
+        """
+        workspace = await self._workspaces.number(identity.workspace)
+        known = {} if whole else await self._known_hashes(workspace, [document.document_id])
+        return await self._read(workspace, document, known.get(document.document_id), tell)
+
+    async def embed_read(self, identity: Identity, files: Sequence[ReadFile]) -> list[ReadFile]:
+        """Embed the segments of files that were read, where the sandbox has not. Raises as ``ingest`` does."""
+        workspace = await self._workspaces.number(identity.workspace)
+        drafts = await self._packed(workspace, [file for file in files if file.texts], _silent)
+        return [
+            replace(file, packed=packed, texts=())
+            if isinstance(packed := drafts.get(file.ready.document_id), PackedDocument)
+            else file
+            for file in files
+        ]
+
+    async def store_read(
+        self,
+        identity: Identity,
+        files: Sequence[ReadFile],
+        again: Callable[[ReadyDocument], Awaitable[ReadFile]],
+        *,
+        finish: Finish | None = None,
+        tell: Progress = _silent,
+    ) -> list[Ingested | InvalidRequest]:
+        """Store files of distinct documents that were read, in one transaction; ``finish`` writes more in it.
+
+        ``again`` reads a file whole whose stored segments were replaced meanwhile. The result is an error for those
+        that the identity may not store. Raises as ``ingest`` does, and what ``finish`` does; then nothing is stored.
+        """
+        workspace = await self._workspaces.number(identity.workspace)
+        read = {file.ready.document_id: file for file in files}
+        documents = [file.ready for file in files]
+        return _counted(await self._store(workspace, identity, documents, read, again, finish=finish, tell=tell))
 
     async def maintain(self, identity: Identity) -> None:
         """Bring a workspace's indexes and statistics to the size it has grown to, and a large one to its own tables."""
@@ -384,9 +426,7 @@ class Ingestor:
             fields = NewDocument(owner=owner, readers=readers, space=space, source_type="file")
             load = partial(self._load_file, identity.workspace, fields, reading, file)
             document_id = file.document_id(identity.workspace)
-            sources.append(
-                _Source(file.name, load if first is file else partial(_refuse_duplicate, first), document_id)
-            )
+            sources.append(_Source(file.name, load if first is file else partial(refuse_duplicate, first), document_id))
         async with aclosing(self._run(identity, sources, progress)) as reports:
             async for report in reports:
                 yield report
@@ -573,9 +613,8 @@ class Ingestor:
                             )
                         found = [each.outcome(drafts) for each in now]
                         outcomes = await _with_similar(connection, workspace, identity, found)
-                        for outcome in outcomes if finish is not None else ():
-                            if finish is not None and isinstance(outcome, Ingested):
-                                await finish(connection, outcome)
+                        if finish is not None:
+                            await finish(connection, [each for each in outcomes if isinstance(each, Ingested)])
                         return outcomes
         return []
 
@@ -676,7 +715,8 @@ def _workspace_deleted(identity: Identity) -> Iterator[None]:
         raise NotFound(f"The workspace {identity.workspace!r} was deleted meanwhile.") from error
 
 
-def _refuse_duplicate(first: FoundFile) -> NewDocument:
+def refuse_duplicate(first: FoundFile) -> NoReturn:
+    """Refuse a file whose path below its root is that of another one. Raises InvalidRequest."""
     raise InvalidRequest(
         f"The file would have the same id as {first.name}: both have the path {first.key}.",
         suggestion="Rename one of the folders, or ingest one of the files through the API with its own id.",

@@ -44,7 +44,8 @@ INSERT INTO ingestion_files (job_id, file_no, workspace, document_id, name, byte
 _INSERT_UPLOAD = "INSERT INTO ingestion_uploads (job_id, file_no, fields, is_text, data) VALUES (%s, %s, %s, %s, %b)"
 _WAITING = """
 SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM ingestion_files JOIN ingestion_jobs USING (job_id, workspace)
-WHERE workspace = %(workspace)s AND "user" = %(user)s AND ingestion_files.state IN ('queued', 'working')
+WHERE workspace = %(workspace)s AND "user" = %(user)s AND made_from IS NULL
+  AND ingestion_files.state IN ('queued', 'working')
 """
 _OWN = 'workspace = %(workspace)s AND "user" = %(user)s'
 _JOBS = f"""

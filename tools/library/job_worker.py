@@ -6,25 +6,33 @@ again; a file whose workers died three times is refused.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from uuid import uuid4
 
 import psycopg
 from psycopg.rows import class_row
-from psycopg.types.json import Jsonb
 
-from graph.errors import CitewellError, DatabaseUnavailable, DocumentTooExpensive
+from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import Identity
+from tools.library.claimed_files import (
+    CLAIM,
+    CLAIMABLE,
+    MOST_TRIES,
+    ClaimedFile,
+    LeaseLost,
+    load_document,
+    record_failed,
+    record_stored,
+    refuse_exhausted,
+    release,
+)
 from tools.library.ingestion import Ingested, Ingestor
-from tools.library.job_store import POLL_SECONDS, STOPS, WORK, close_if_done
+from tools.library.job_store import POLL_SECONDS, STOPS, WORK
 from tools.library.sandbox import Sandbox
 from tools.library.sandbox_process import WiredDocument
-from tools.parsers.canonical_text import storable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
-from tools.runs.retry import retry_while_unavailable
 from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.settings import JobSettings
 from tools.storage.database import Connection, Database
@@ -33,15 +41,12 @@ from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.jobs")
 
-MOST_TRIES = 3
-PATIENCE_SECONDS = 15  # before a file that waits for something outside is tried again
 BEATS_PER_LEASE = 3
 REPORT_SECONDS = 1.0
 MAINTAINED_AFTER = 100  # files, or when there is none left
 LOOKS, LOOK_SECONDS = 15, 0.01  # before each file, for questions that are being answered in this process
 REST_SECONDS = 60.0  # without a file, before the processes of the sandbox end
 
-# Of a document's files, one is read at a time, in the order of their places.
 _CLAIM = f"""
 WITH busy AS (
     SELECT workspace, count(*) AS files FROM ingestion_files WHERE state = 'working' AND lease_until >= now()
@@ -51,23 +56,14 @@ WITH busy AS (
         SELECT job_id FROM ingestion_jobs AS job LEFT JOIN busy USING (workspace) CROSS JOIN LATERAL (
             SELECT max(claimed_at) AS at FROM ingestion_jobs AS other WHERE other.workspace = job.workspace
         ) AS served
-        WHERE state IN ('queued', 'running')
+        WHERE state IN ('queued', 'running') AND made_from IS NULL
         ORDER BY coalesce(busy.files, 0), served.at NULLS FIRST, job.claimed_at NULLS FIRST, job.created_at
     ) AS job CROSS JOIN LATERAL (
-        SELECT job_id, file_no FROM ingestion_files AS f
-        WHERE f.job_id = job.job_id AND tries < {MOST_TRIES}
-          AND (state = 'queued' AND not_before <= now() OR state = 'working' AND lease_until < now())
-          AND NOT EXISTS (
-              SELECT 1 FROM ingestion_files AS earlier JOIN ingestion_jobs AS of_earlier USING (job_id)
-              WHERE earlier.workspace = f.workspace AND earlier.document_id = f.document_id
-                AND (earlier.state = 'queued' AND earlier.place < f.place AND of_earlier.state <> 'paused'
-                     OR earlier.state = 'working' AND earlier.place <> f.place))
+        SELECT job_id, file_no FROM ingestion_files AS f WHERE f.job_id = job.job_id AND {CLAIMABLE}
         ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED
     ) AS file LIMIT 1
 ), taken AS (
-    UPDATE ingestion_files AS f
-    SET state = 'working', attempt = attempt + 1, tries = tries + 1, lease_owner = %(owner)s,
-        lease_until = now() + make_interval(secs => %(lease)s), problem = NULL, segments = NULL, segments_done = NULL
+    UPDATE ingestion_files AS f SET {CLAIM}
     FROM next WHERE f.job_id = next.job_id AND f.file_no = next.file_no
     RETURNING f.job_id, f.file_no, f.attempt, f.tries, f.document_id, f.name
 ), begun AS (
@@ -80,71 +76,12 @@ SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.nam
        groups, spaces, assigns_owners
 FROM taken JOIN begun USING (job_id) JOIN workspaces ON workspaces.number = begun.workspace
 """
-_UPLOAD = "SELECT fields, data, is_text FROM ingestion_uploads WHERE job_id = %(job_id)s AND file_no = %(file_no)s"
-_HELD = "job_id = %(job_id)s AND file_no = %(file_no)s AND attempt = %(attempt)s AND state = 'working'"
-_STORED = f"""
-WITH stored AS (
-    UPDATE ingestion_files SET state = %(state)s, ingested = %(ingested)s, segments = %(segments)s,
-           segments_done = NULL, seconds = %(seconds)s, lease_owner = NULL, lease_until = NULL
-    WHERE {_HELD} RETURNING job_id, file_no
-), dropped AS (
-    DELETE FROM ingestion_uploads AS u USING stored WHERE u.job_id = stored.job_id AND u.file_no = stored.file_no
-)
-SELECT 1 FROM stored
-"""
-_REFUSED = f"""
-UPDATE ingestion_files SET state = 'refused', problem = %(problem)s, seconds = %(seconds)s, segments_done = NULL,
-                           lease_owner = NULL, lease_until = NULL WHERE {_HELD}
-"""
-_QUEUED_AGAIN = f"""
-UPDATE ingestion_files SET state = 'queued', problem = %(problem)s, tries = tries - %(uncounted)s, segments_done = NULL,
-                           not_before = now() + make_interval(secs => %(delay)s), lease_owner = NULL, lease_until = NULL
-WHERE {_HELD}
-"""
 _EXTEND = """
 UPDATE ingestion_files AS f SET lease_until = now() + make_interval(secs => %s), segments_done = done, segments = of_all
 FROM unnest(%s::uuid[], %s::int[], %s::int[], %s::int[], %s::int[]) AS held (job_id, file_no, attempt, done, of_all)
 WHERE f.job_id = held.job_id AND f.file_no = held.file_no AND f.attempt = held.attempt AND f.state = 'working'
 RETURNING f.job_id::text, f.file_no
 """
-_EXHAUSTED = f"""
-UPDATE ingestion_files SET state = 'refused', problem = %(problem)s, lease_owner = NULL, lease_until = NULL
-WHERE state = 'working' AND lease_until < now() AND tries >= {MOST_TRIES} RETURNING job_id::text
-"""
-
-
-class LeaseLost(Exception):
-    """A file that was cancelled, or that another worker has taken."""
-
-
-@dataclass(slots=True)
-class ClaimedFile:
-    """A file that this worker reads, and how far it is: segments embedded, and of how many."""
-
-    job_id: str
-    file_no: int
-    attempt: int
-    tries: int
-    document_id: str
-    name: str
-    workspace: str
-    user: str
-    groups: list[str]
-    spaces: list[str] | None
-    assigns_owners: bool
-    progress: tuple[int | None, int | None] = (None, None)
-    task: asyncio.Task[None] | None = field(default=None, repr=False)
-
-    @property
-    def row(self) -> dict[str, str | int]:
-        """The parameters that name the lease."""
-        return {"job_id": self.job_id, "file_no": self.file_no, "attempt": self.attempt}
-
-    @property
-    def identity(self) -> Identity:
-        """Who the file is stored for, with what the credentials allowed that it was sent with."""
-        spaces = None if self.spaces is None else tuple(self.spaces)
-        return Identity(self.workspace, self.user, tuple(self.groups), spaces, assigns_owners=self.assigns_owners)
 
 
 class JobWorker:
@@ -225,7 +162,7 @@ class JobWorker:
                     with suppress(psycopg.errors.UniqueViolation):  # another worker took a file of the same document
                         found = await (await cursor.execute(_CLAIM, row)).fetchone()
                         if found is None:
-                            await self._refuse_exhausted(connection)
+                            await refuse_exhausted(connection)
                         return found
 
     async def _attend(self, file: ClaimedFile) -> None:
@@ -251,8 +188,9 @@ class JobWorker:
         def seconds() -> float:
             return asyncio.get_running_loop().time() - started
 
-        async def finish(connection: Connection, ingested: Ingested) -> None:
-            await _record_stored(connection, file, ingested, seconds())
+        async def finish(connection: Connection, ingested: Sequence[Ingested]) -> None:
+            for document in ingested:
+                await record_stored(connection, file, document, seconds())
 
         def tell(done: int, of: int) -> None:
             file.progress = (done, of)
@@ -278,53 +216,18 @@ class JobWorker:
             await self._fail(file, fault, seconds(), again=file.tries < MOST_TRIES)
 
     async def _fail(self, file: ClaimedFile, error: CitewellError, seconds: float, *, again: bool = False) -> None:
-        """Refuse a file, or queue it again where that may help; both are left undone where the lease is lost."""
-        problem = Jsonb({"code": error.code, "message": storable(error.message), "suggestion": error.advice})
-        retryable = type(error).retryable
-        row = {
-            **file.row,
-            "problem": problem,
-            "seconds": seconds,
-            "uncounted": int(retryable),
-            "delay": PATIENCE_SECONDS if retryable and not isinstance(error, DatabaseUnavailable) else 1,
-        }
-        statement = _QUEUED_AGAIN if retryable or again else _REFUSED
-
-        async def write() -> None:
-            async with self._database.connection() as connection, connection.transaction():
-                await connection.execute(statement, row)
-                await close_if_done(connection, file.job_id)
-
         with suppress(DatabaseUnavailable):  # then its lease runs out
-            await retry_while_unavailable(write)
-            FILES.labels("retried" if retryable or again else "refused").inc()
+            queued = await record_failed(self._database, file, error, seconds, again=again)
+            FILES.labels("retried" if queued else "refused").inc()
 
     async def _release(self, file: ClaimedFile) -> None:
         with suppress(CitewellError):
             async with self._database.connection() as connection:
-                row = {**file.row, "problem": None, "uncounted": 1, "delay": 0}
-                await connection.execute(_QUEUED_AGAIN, row)
+                await release(connection, file)
                 await connection.execute(NOTIFY, [WORK])
 
     async def _upload(self, file: ClaimedFile) -> WiredDocument:
-        async with self._database.connection() as connection:
-            found = await connection.execute(_UPLOAD, file.row, binary=True)
-            row = await found.fetchone()
-        if row is None:
-            raise LeaseLost
-        fields, data, is_text = row
-        return WiredDocument(fields, data, is_text, file.document_id, file.name)
-
-    async def _refuse_exhausted(self, connection: Connection) -> None:
-        fault = DocumentTooExpensive(f"The process that read it ended {MOST_TRIES} times.")
-        problem = Jsonb({"code": fault.code, "message": fault.message, "suggestion": fault.advice})
-        async with connection.transaction():
-            found = await connection.execute(_EXHAUSTED, {"problem": problem})
-            jobs = sorted({job_id for (job_id,) in await found.fetchall()})
-            for job_id in jobs:
-                await close_if_done(connection, job_id)
-        if jobs:
-            await connection.execute(NOTIFY, [",".join(jobs[:100])])
+        return await load_document(self._database, file, max_bytes=self._ingestor.max_bytes)
 
     async def _keep_leases(self) -> None:
         last = 0.0
@@ -376,17 +279,3 @@ class JobWorker:
     async def _rest(self) -> None:
         if not self._active and asyncio.get_running_loop().time() - self._worked_at > REST_SECONDS:
             await self._sandbox.rest()
-
-
-async def _record_stored(connection: Connection, file: ClaimedFile, ingested: Ingested, seconds: float) -> None:
-    """End a file in the transaction that stores its document. Raises LeaseLost, which undoes it."""
-    row = {
-        **file.row,
-        "state": "unchanged" if ingested.status == "unchanged" else "stored",
-        "ingested": Jsonb(asdict(ingested)),
-        "segments": ingested.segments,
-        "seconds": seconds,
-    }
-    if await (await connection.execute(_STORED, row)).fetchone() is None:
-        raise LeaseLost
-    await close_if_done(connection, file.job_id)

@@ -1,0 +1,112 @@
+"""citewell ingest --on ray: a job of the files below paths, stored by a cluster that this command drives."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, settings_for
+from cli.console import progress_console
+from cli.ingest import Audience, file_progress, show_reports
+
+if TYPE_CHECKING:
+    from graph.evidence import Identity
+    from tools.library.ingestion import Report
+    from tools.library.job_store import Job, Jobs
+    from tools.settings import Settings
+
+
+async def ingest_on_ray(
+    paths: list[str], audience: Audience, space: str | None, workspace: str | None, user: str | None, as_json: bool
+) -> Exit:
+    """Store the files below paths on a cluster, and go on with a job of the same paths that was cut short."""
+    from graph.errors import InvalidRequest
+    from tools.bulk.cluster import opened_cluster
+    from tools.bulk.ingestion import RayIngestion
+    from tools.library.ingestion import Ingestor
+    from tools.library.path_jobs import PathJobs, PathOrder
+    from tools.web.addresses import is_address
+
+    if any(map(is_address, paths)):
+        raise InvalidRequest("A cluster reads files and folders, not addresses.", suggestion="Leave --on out.")
+    settings = settings_for(workspace, user)
+    identity = identity_of(settings)
+    by_path = not settings.ray.address or settings.ray.shared_paths
+    order = PathOrder(
+        [Path(path) for path in paths],
+        audience.owner,
+        audience.readers,
+        {"id": None, "slug": space} if space else None,
+    )
+    async with (
+        opened_database(settings) as storage,
+        opened_embedder(settings) as embedder,
+        _opened_jobs(storage, settings) as jobs,
+        opened_cluster(settings.ray) as cluster,
+    ):
+        await storage.workspaces.ensure(settings.workspace)
+        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, all_readers=True)
+        ingestion = RayIngestion(cluster, storage.database, jobs, ingestor, settings)
+        making = PathJobs(storage.database, storage.workspaces, max_bytes=settings.max_document_bytes, by_path=by_path)
+        job_id, is_new = await making.open(identity, order)
+        _tell_job(job_id, is_new)
+        following = asyncio.create_task(_follow(jobs, identity, job_id))
+        try:
+            job = await ingestion.store(identity, job_id)
+        finally:
+            following.cancel()
+        reports = [report async for report in _reports(jobs, identity, job)]
+    return show_reports(reports, as_json)
+
+
+@asynccontextmanager
+async def _opened_jobs(storage: Storage, settings: "Settings") -> AsyncIterator["Jobs"]:
+    from tools.library.job_store import Jobs
+    from tools.runs.carriers import PostgresCarrier
+    from tools.runs.notifications import Notifications
+
+    notifications = Notifications(PostgresCarrier(storage.database.url))
+    try:
+        yield Jobs(storage.database, storage.workspaces, settings.jobs, notifications)
+    finally:
+        await notifications.close()
+
+
+def _tell_job(job_id: str, is_new: bool) -> None:
+    what = (
+        f"Job {job_id}." if is_new else f"Going on with job {job_id}, which was cut short; its files were listed then."
+    )
+    progress_console().print(what, style="dim", soft_wrap=True)
+
+
+async def _follow(jobs: "Jobs", identity: "Identity", job_id: str) -> None:
+    """Show how far a job is."""
+    from cli.tables import one_line
+
+    shown = 0
+    with file_progress("Ingesting") as show:
+        async for job in jobs.follow(identity, job_id):
+            name = one_line(job.reading[0]["name"]) if job.reading else None
+            done = job.files - job.counts["queued"] - job.counts["working"]
+            show(done, job.files, segments=job.segments - shown, name=name)
+            shown = job.segments
+
+
+async def _reports(jobs: "Jobs", identity: "Identity", job: "Job") -> AsyncIterator["Report"]:
+    """Yield what became of the files of a job, as an ingestion without a cluster tells it."""
+    from dataclasses import replace
+
+    from tools.library.ingestion import Refused
+
+    after: int | None = -1
+    while after is not None:
+        page = await jobs.files(identity, job.job_id, after=after, limit=1000)
+        after = page.next_after
+        for file in page.files:
+            if file.ingested is not None:
+                yield replace(file.ingested, name=file.name)
+            elif file.error is not None:
+                yield Refused(file.name, file.error.code, file.error.message, file.error.advice)
+            else:
+                yield Refused(file.name, "invalid_request", "The job was cancelled.", "Run the command again.")

@@ -1,0 +1,12 @@
+"""Jobs made of paths, whose files are read where they are: what bulk ingestion on a cluster takes up again."""
+
+from migrations import run_sql_folder
+
+revision = "0026"
+down_revision = "0020"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    run_sql_folder(revision)
