@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import time
-from asyncio.subprocess import Process
+from asyncio.subprocess import DEVNULL, Process
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,7 +77,7 @@ class Program:
         while not self._stopping:
             with self.log.open("ab") as log:
                 self._process = await asyncio.create_subprocess_exec(
-                    *self.command, env=dict(self.environment), stdout=log, stderr=log, cwd=self.log.parent, **user
+                    *self.command, env=dict(self.environment), stdout=DEVNULL, stderr=log, cwd=self.log.parent, **user
                 )
             self.life += 1
             code = await self._process.wait()
@@ -102,7 +102,8 @@ def logged(log: Path, *levels: str) -> Counter[str]:
         except ValueError:
             continue
         if isinstance(entry, dict) and entry.get("level") in levels:
-            found[f"{entry['logger']}: {_VARIABLE.sub('#', str(entry['message']))}"[:200]] += 1
+            kind = f" [{entry['exception']['type']}]" if "exception" in entry else ""
+            found[f"{entry['logger']}: {_VARIABLE.sub('#', str(entry['message'])).strip()[:160]}{kind}"] += 1
     return found
 
 

@@ -1,5 +1,6 @@
 """The report of a soak: docs/soak.md with its tables, and a chart of the memory of each process."""
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,13 @@ JUDGED_MINUTES = 20  # a shorter soak tells slopes, and does not fail by them
 BOUNDS = {"memory, MB": 12.0, "tasks": 5.0, "open files": 5.0, "threads": 2.0, "pool connections": 3.0}  # an hour
 UNBOUND = {"postgres"}  # its memory fills its buffers, as it should
 MOST_LISTED = 20
+# Lines that say what was done to the deployment, and why each is no fault.
+EXPECTED = {
+    r"citewell\.runs: the events of # runs can't be stored: The database": "the database was away for 20 s",
+    r"citewell\.runs: .*database_(unavailable|busy)": "the database was away for 20 s",
+    r"uvicorn\.error: Cancel # running task": "a frozen server was told to stop, and had no time left to drain",
+    r"uvicorn\.error: Exception in ASGI application \[CancelledError\]": "a stream that this cut",
+}
 
 
 @dataclass(slots=True)
@@ -51,7 +59,13 @@ class Outcome:
 
     def all_faults(self) -> list[str]:
         """Return every broken promise."""
-        return [*self.faults, *self.audit.faults, *self.growing()]
+        lines = [f"{name} logged {line}" for name, found in self.logged.items() for line in found if not reason(line)]
+        return [*self.faults, *self.audit.faults, *self.growing(), *lines]
+
+
+def reason(line: str) -> str:
+    """Return why a line of a log is expected; empty if it is not."""
+    return next((why for pattern, why in EXPECTED.items() if re.match(pattern, line)), "")
 
 
 def page(outcome: Outcome) -> str:
@@ -181,5 +195,9 @@ def _told(found: Trend | None, bound: float | None) -> tuple[str, str, str, str,
 
 def _logs(outcome: Outcome) -> Iterator[str]:
     yield from ["## Lines of the logs at level ERROR", "", "By message, with numbers and ids as `#`.", ""]
-    rows = ((f"{name}: {line}", count) for name, lines in outcome.logged.items() for line, count in lines.most_common())
-    yield from _table(["line", "times"], (row for row in rows))
+    rows = (
+        (f"{name}: {line}", count, reason(line) or "not expected")
+        for name, lines in outcome.logged.items()
+        for line, count in lines.most_common()
+    )
+    yield from _table(["line", "times", "why"], rows)

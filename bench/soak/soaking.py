@@ -28,11 +28,13 @@ from tools.runs.tasks import cancel_and_wait
 
 MINUTES = 3.0
 RUNS_A_MINUTE = 167  # 10,000 in an hour
-MOST_IN_FLIGHT = 60
+MOST_IN_FLIGHT = 24
+LONGEST = 1.2  # of its minutes, where the machine is too busy for its pace
 SEED = 19
-QUESTIONS = 120
+QUESTIONS = 40
+DOCUMENTS = 25
 PAUSE_SECONDS = 15.0
-SHORT_PAUSE_SECONDS = 4.0
+SHORT_PAUSE_SECONDS = 6.0
 PROGRESS_SECONDS = 30.0
 REPORT = ROOT / "docs" / "soak.md"
 
@@ -62,7 +64,7 @@ async def _until_signalled(folder: Path, minutes: float, runs: int) -> Outcome:
 
 async def _soak(folder: Path, minutes: float, runs: int) -> Outcome:
     async with paced_model() as model, deployed(folder, model.base_url) as deployment:
-        questions = await fill_small_library(deployment.settings(folder / "unused"), QUESTIONS)
+        questions = await fill_small_library(deployment.settings(folder / "unused"), QUESTIONS, documents=DOCUMENTS)
         urls = [server.url for server in deployment.servers]
         async with reading(urls, questions, SEED) as readers:
             return await _under_load(deployment, readers, model, minutes, runs)
@@ -112,11 +114,11 @@ async def _under_load(
 
 
 async def _ask_all(readers: Readers, minutes: float, runs: int, check: Callable[[], None]) -> None:
-    """Ask at an even pace, as fast as answers come where that was held up, until all are asked and answered."""
+    """Ask at an even pace, as fast as answers come where that was held up, until all are asked or time is over."""
     began, asked = time.monotonic(), 0
     tasks: set[asyncio.Task[None]] = set()
-    while asked < runs:
-        due = (time.monotonic() - began) / (minutes * 60) * runs
+    while asked < runs and (spent := (time.monotonic() - began) / (minutes * 60)) < LONGEST:
+        due = spent * runs
         while asked < min(due, runs) and readers.in_flight < MOST_IN_FLIGHT:
             task = asyncio.create_task(readers.ask())
             tasks.add(task)
@@ -152,3 +154,4 @@ async def _progress(readers: Readers) -> None:
     while True:
         await asyncio.sleep(PROGRESS_SECONDS)
         print(f"{len(readers.read)} runs read, {readers.in_flight} in flight, {len(readers.faults)} faults", flush=True)
+        print(dict(readers.refusals), flush=True)
