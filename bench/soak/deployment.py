@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,12 +95,17 @@ async def deployed(folder: Path, model_url: str) -> AsyncIterator[Deployment]:
         common = _environment(folder, url, model_url)
         first, second = (_server(folder, name, common, library) for name in ("server-1", "server-2"))
         worker = Program("worker", [sys.executable, *CITEWELL, "worker"], common, folder / "worker.log")
-        for program in (first.program, second.program, worker):
+        serving = (first.program, second.program, worker)
+        for program in serving:
             program.start()
-            stack.push_async_callback(program.stop)
+        stack.push_async_callback(_stop_all, serving)
         deployment = Deployment(disk, postgres, injection, url, first, second, worker)
         await deployment.ready()
         yield deployment
+
+
+async def _stop_all(programs: Sequence[Program]) -> None:
+    await asyncio.gather(*(program.stop() for program in programs))
 
 
 async def _postgres(folder: Path, disk: SmallDisk, library: Path | None) -> tuple[Program, Injection]:

@@ -116,21 +116,14 @@ async def _under_load(
 async def _ask_all(readers: Readers, minutes: float, runs: int, check: Callable[[], None]) -> None:
     """Ask at an even pace, as fast as answers come where that was held up, until all are asked or time is over."""
     began, asked = time.monotonic(), 0
-    tasks: set[asyncio.Task[None]] = set()
-    while asked < runs and (spent := (time.monotonic() - began) / (minutes * 60)) < LONGEST:
-        due = spent * runs
-        while asked < min(due, runs) and readers.in_flight < MOST_IN_FLIGHT:
-            task = asyncio.create_task(readers.ask())
-            tasks.add(task)
-            asked += 1
-            await asyncio.sleep(0)
-        check()
-        done = {task for task in tasks if task.done()}
-        tasks -= done
-        for task in done:
-            task.result()
-        await asyncio.sleep(0.05)
-    await asyncio.gather(*tasks)
+    async with asyncio.TaskGroup() as asking:
+        while asked < runs and (spent := (time.monotonic() - began) / (minutes * 60)) < LONGEST:
+            while asked < min(spent * runs, runs) and readers.in_flight < MOST_IN_FLIGHT:
+                asking.create_task(readers.ask())
+                asked += 1
+                await asyncio.sleep(0)  # it counts itself
+            check()
+            await asyncio.sleep(0.05)
 
 
 def _raise_failed(tasks: list[asyncio.Task[None]]) -> None:
