@@ -42,6 +42,7 @@ PARTS = (
     "page",
     "viewer",
     "sources",
+    "growth",
 )
 
 
