@@ -53,7 +53,8 @@ class Growth:
         sizes = np.log([cost.size for cost in self.costs])
         values = np.log([max(cost.median, 1e-6) for cost in self.costs])
         fitted = stats.linregress(sizes, values)
-        reach = float(fitted.stderr) * float(stats.t.ppf(0.975, len(self.costs) - 2))
+        error = 0.0 if np.isnan(fitted.stderr) else float(fitted.stderr)  # of equal costs
+        reach = error * float(stats.t.ppf(0.975, len(self.costs) - 2))
         slope = float(fitted.slope)
         return PowerLaw(float(np.exp(fitted.intercept)), slope, slope - reach, slope + reach)
 

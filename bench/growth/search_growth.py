@@ -41,7 +41,9 @@ async def measure_search(folder: Path, most: int) -> tuple[list[Growth], list[Gr
     times: dict[str, list[Cost]] = {name: [] for name in CLASSES}
     rows: dict[str, list[Cost]] = {name: [] for name in CLASSES}
     ingestion: list[Cost] = []
-    async with open_database(load_settings(data_dir=folder / "data", pool_size=1)) as database:
+    settings = load_settings(data_dir=folder / "data", pool_size=2)
+    # One of the two connections is held, so that all searches use the other, whose own statistics are read.
+    async with open_database(settings) as database, database.connection():
         number = await Workspaces(database).ensure(WORKSPACE)
         searcher = HybridSearcher(database, Workspaces(database), Blind(await StaticEmbedder.load()))
         present = 0

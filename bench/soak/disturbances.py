@@ -25,11 +25,12 @@ _OTHERS = "FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """A thing that went wrong, and when, in seconds since the soak began."""
+    """A thing that went wrong, and when, in seconds since the soak began; ``refused`` counts requests meanwhile."""
 
     name: str
     began: float
     took: float
+    refused: int
     note: str
 
 
@@ -72,11 +73,13 @@ class Disturbances:
             names = list(kinds)
             self.random.shuffle(names)
             for name in names:
-                await asyncio.sleep(self.pause)
-                began = time.monotonic()
+                began, refused = time.monotonic(), self.readers.refusals.total()
                 note = await kinds[name]()
-                self.done.append(Disturbance(name, began - self._began, time.monotonic() - began, note))
+                took = time.monotonic() - began
                 print(f"{datetime.now(UTC):%H:%M:%S} {name}: {note}", flush=True)
+                await asyncio.sleep(self.pause)
+                refused = self.readers.refusals.total() - refused
+                self.done.append(Disturbance(name, began - self._began, took, refused, note))
 
     def put_right(self) -> None:
         """End whatever is still wrong."""

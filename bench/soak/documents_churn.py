@@ -12,7 +12,6 @@ SEED = 23
 LIVING = 25
 PAUSE_SECONDS = 2.0
 JOB_SECONDS = 180.0
-PAGE = 500
 
 
 @dataclass(slots=True)
@@ -41,13 +40,13 @@ class DocumentsChurn:
     async def compare(self) -> list[str]:
         """Return what the library has too much of or too little, of the documents put in here."""
         found: set[str] = set()
-        cursor = ""
+        query = {"limit": "100", "title": "soaked"}
         while True:
-            reply = await self.readers.insist("GET", f"/api/documents?limit=100&title=soaked&cursor={cursor}")
-            page = reply.json()
+            page = (await self.readers.insist("GET", "/api/documents", params=query)).json()
             found |= {each["document_id"] for each in page["documents"]}
-            if not (cursor := page["next_cursor"] or ""):
+            if page["next_cursor"] is None:
                 break
+            query["cursor"] = page["next_cursor"]
         lost = set(self.present) - found
         extra = found - set(self.present) - self.unknown
         return [*(f"document {each} is lost" for each in lost), *(f"document {each} is still there" for each in extra)]

@@ -17,6 +17,7 @@ from tools.storage.embedded import Unprivileged
 
 RESTART_SECONDS = 0.5
 STOP_SECONDS = 40.0
+GREETING = "Stop it with Ctrl-C."
 _VARIABLE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+)?")
 
 
@@ -108,6 +109,9 @@ def logged(log: Path, *levels: str) -> Counter[str]:
 
 
 def unreadable(log: Path) -> list[str]:
-    """Return the lines of a JSON log that are none: a traceback that nobody caught, or a crash."""
+    """Return the lines of a JSON log that are none: a traceback that nobody caught, or a crash.
+
+    What a program greets with is not among them.
+    """
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return [line for line in lines if line.strip() and not line.lstrip().startswith("{")]
+    return [line for line in lines if line.strip() and not line.startswith("{") and not line.endswith(GREETING)]

@@ -151,10 +151,20 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
     for each in outcome.disturbances:
         by_name.setdefault(each.name, []).append(each)
     rows = (
-        (name, len(each), f"{statistics.mean(one.took for one in each):.0f}", _minutes(each), each[-1].note)
+        (
+            name,
+            len(each),
+            f"{statistics.mean(one.took for one in each):.0f}",
+            _refused(each),
+            _minutes(each),
+            each[-1].note,
+        )
         for name, each in sorted(by_name.items())
     )
-    yield from _table(["what", "times", "seconds each", "minutes at which it began", "the last time"], rows)
+    head = ["what", "times", "seconds each", "requests refused", "minutes at which it began", "the last time"]
+    yield "Requests that were refused or had no reply are counted until the next thing went wrong."
+    yield ""
+    yield from _table(head, rows)
 
 
 _DISKS = {
@@ -162,6 +172,10 @@ _DISKS = {
     "tmpfs": "a small file system in memory, which was filled to the last byte",
     "folder": "a folder among others, which was not filled: this user may mount nothing",
 }
+
+
+def _refused(each: Sequence[Disturbance]) -> int:
+    return sum(one.refused for one in each)
 
 
 def _minutes(each: Sequence[Disturbance]) -> str:

@@ -146,5 +146,4 @@ async def _forget(model: PacedModel) -> None:
 async def _progress(readers: Readers) -> None:
     while True:
         await asyncio.sleep(PROGRESS_SECONDS)
-        print(f"{len(readers.read)} runs read, {readers.in_flight} in flight, {len(readers.faults)} faults", flush=True)
-        print(dict(readers.refusals), flush=True)
+        print(f"{len(readers.read)} runs read, {readers.in_flight} in flight, {readers.faults}", flush=True)
