@@ -1,7 +1,8 @@
 """The benchmark command: ``python -m bench [PART]...`` prints tables and writes them to docs/benchmarks.md.
 
 A part is a module of this package, named PART_bench, with ``async def run(folder: Path) -> list[Figure]``; ``folder``
-is empty, for its data. The results of other parts stay in the file.
+is empty, for its data. The results of other parts stay in the file. ``python -m bench soak [MINUTES] [RUNS]`` is a
+program of its own, with a report of its own.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figures import PAGE, Figure, NotAvailable, bar_of, meets, stacks, with_result_tables
+from bench.soak.soaking import main as soak
 
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = (
@@ -42,6 +44,7 @@ PARTS = (
     "page",
     "viewer",
     "sources",
+    "growth",
 )
 
 
@@ -98,4 +101,4 @@ def _table(part: str, figures: list[Figure], seconds: float) -> Table:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(soak(sys.argv[2:]) if sys.argv[1:2] == ["soak"] else main(sys.argv[1:]))

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Generator, Iterator
 from itertools import count
 from pathlib import Path
@@ -115,6 +116,17 @@ def clean_environment() -> Iterator[None]:
     yield
     os.environ.clear()
     os.environ.update(before)
+
+
+NEAR_MIDNIGHT = 20  # seconds
+
+
+@pytest.fixture
+def same_day() -> None:
+    """Wait for midnight in UTC where it is near: for a test that takes the day of its beginning for that of its end."""
+    left = 86_400 - time.time() % 86_400
+    if left < NEAR_MIDNIGHT:
+        time.sleep(left + 0.1)
 
 
 @pytest.fixture(scope="session")

@@ -277,6 +277,7 @@ async def test_the_state_of_the_process_is_read_at_each_scrape(shared_client: ht
     for state in ("queued", "running", "paused", "cancelled", "finished"):
         assert ("citewell_jobs", state) in read
     assert read[("citewell_live_streams",)] == read[("citewell_run_leases",)] == 0
+    assert read[("citewell_tasks",)] >= 1  # the one that reads it
 
 
 async def test_the_format_is_the_one_that_is_accepted(shared_client: httpx.AsyncClient) -> None:

@@ -265,6 +265,7 @@ async def test_requests_over_a_limit_are_told_when_to_come_again(
     assert (await keyed.post("/api/sessions", json={}, headers=ann)).status_code == 201
 
 
+@pytest.mark.usefixtures("same_day")
 async def test_a_days_questions_are_counted_where_a_run_begins(
     citewell: Citewell, keyed: httpx.AsyncClient, keys: ApiKeys
 ) -> None:

@@ -213,6 +213,7 @@ LIMITS = [
 ]
 
 
+@pytest.mark.usefixtures("same_day")
 @pytest.mark.parametrize(("limits", "told"), LIMITS, ids=lambda value: str(value)[:40])
 async def test_a_limit_of_the_day_refuses_the_next_run_and_says_when(
     settings: Settings, scripted_openai: ScriptedOpenAI, limits: dict[str, Any], told: str
@@ -326,6 +327,7 @@ async def test_of_runs_that_begin_together_no_more_are_let_in_than_are_left(
     assert len(await stored(citewell.library.database)) == 3
 
 
+@pytest.mark.usefixtures("same_day")
 async def test_yesterday_does_not_count_today(citewell: Citewell, settings: Settings) -> None:
     await ask(citewell)
     async with citewell.library.database.connection() as connection:
@@ -395,6 +397,7 @@ async def test_a_verification_is_charged_and_asks_no_judge_beyond_the_limit(
     assert len(scripted_openai.requests) == before
 
 
+@pytest.mark.usefixtures("same_day")
 async def test_everybody_sees_their_own_use_by_day_model_user_and_session(
     settings: Settings, scripted_openai: ScriptedOpenAI
 ) -> None:

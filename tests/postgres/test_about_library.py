@@ -161,6 +161,7 @@ async def test_a_question_to_an_empty_library_is_told_how_to_fill_it(
     assert state.stop_reason != "library_empty"
 
 
+@pytest.mark.usefixtures("same_day")
 async def test_it_speaks_the_language_of_the_question(citewell: Citewell) -> None:
     await put_file(citewell, "plans/plan.md", "# The plan\n\nWe go on.")
     today = datetime.now(UTC).date().isoformat()

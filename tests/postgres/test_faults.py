@@ -389,7 +389,9 @@ async def test_a_run_that_drains_behind_a_step_is_left_at_once(settings: Setting
             reader = asyncio.create_task(log_of(run))
             first.runner._drain_seconds = 0.2
             closing = asyncio.create_task(first.runner.close())
-            await asyncio.sleep(0.3)
+            async with asyncio.timeout(60):
+                while not run.control.drain_requested:  # noqa: ASYNC110 - it tells nobody
+                    await asyncio.sleep(0.01)
             family.released.set()  # and the graph stops behind the step
             with pytest.raises(CitewellError) as left:
                 async with asyncio.timeout(60):

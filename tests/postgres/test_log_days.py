@@ -86,7 +86,7 @@ async def where(database: Database, run_id: str) -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-def days_of_today(database_url: str) -> None:
+def days_of_today(database_url: str, same_day: None) -> None:
     """Make the days anew: those of the template are of yesterday where midnight came since."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         for (name,) in connection.execute(

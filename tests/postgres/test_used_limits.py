@@ -55,6 +55,7 @@ async def test_an_address_over_its_limit_uses_up_nothing_of_the_others(database:
         assert (await refused(database, same, second) > 0) == is_same, (first, second)
 
 
+@pytest.mark.usefixtures("same_day")
 async def test_runs_are_counted_by_the_day_and_given_back_where_none_begins(database: Database) -> None:
     grant, used = limited(runs_a_day=2), UsedLimits(database)
     for _ in range(3):

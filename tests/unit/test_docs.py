@@ -83,6 +83,13 @@ def test_the_page_of_research_names_every_command() -> None:
     }
 
 
+def test_the_signs_by_which_a_deployment_grows_are_metrics_that_there_are() -> None:
+    signs, metrics = [(DOCS / page).read_text(encoding="utf-8") for page in ("scale.md", "operations.md")]
+    named = set(re.findall(r"`(citewell_[a-z_]+)", signs))
+    assert named
+    assert named <= set(re.findall(r"`(citewell_[a-z_]+)`", metrics))
+
+
 def places(page: Path) -> set[str]:
     """Give the anchors of a page's headings, as GitHub makes them."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)

@@ -26,15 +26,22 @@ async def cancel_and_wait(*tasks: asyncio.Task[Any]) -> None:
 
 
 async def finish_then_cancel(work: Coroutine[Any, Any, T]) -> T:
-    """Finish short work that must not be interrupted, and raise a cancellation only after it is done."""
+    """Finish short work that must not be interrupted, and raise a cancellation only after it is done.
+
+    However often it is cancelled meanwhile: ``cancel_and_wait`` cancels again while a database is slow.
+    """
     task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # retrieved, or asyncio logs that it never was
-        raise
+    is_cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if not is_cancelled:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # retrieved, or asyncio logs that it never was
+    raise asyncio.CancelledError
 
 
 async def shield_until_done(work: Coroutine[Any, Any, T]) -> T:

@@ -1,5 +1,6 @@
 """What is read of a process when its metrics are: its runs, leases, connections, and the jobs of the deployment."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -57,6 +58,7 @@ class RunReadings:
                 label="state",
             ),
             Reading("citewell_run_leases", "Leases on runs that this process holds.", [("", load.leases)]),
+            Reading("citewell_tasks", "Tasks of this process's event loop.", [("", len(asyncio.all_tasks()))]),
         ]
 
 

@@ -1,0 +1,78 @@
+"""Costs at growing sizes, and the power law through them: least squares on logarithms, with an interval."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from bench.charts import Chart, Line, Point
+from bench.figures import Figure, compared, figure
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was measured at one size: several values, of which the median counts."""
+
+    size: float
+    values: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        """The value that counts."""
+        return statistics.median(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class PowerLaw:
+    """``factor * size ** exponent``; the exponent is within ``low`` and ``high`` with 95 %."""
+
+    factor: float
+    exponent: float
+    low: float
+    high: float
+
+    def at(self, size: float) -> float:
+        """Return the cost at a size."""
+        return float(self.factor * size**self.exponent)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How one cost grows: its name, its unit, and what was measured, in order of size."""
+
+    name: str
+    unit: str
+    costs: Sequence[Cost]
+
+    def law(self) -> PowerLaw:
+        """Return the power law through the medians. Raises ValueError for fewer than three sizes."""
+        if len(self.costs) < 3:
+            raise ValueError(f"{self.name}: no law goes through {len(self.costs)} sizes")
+        sizes = np.log([cost.size for cost in self.costs])
+        values = np.log([max(cost.median, 1e-6) for cost in self.costs])
+        fitted = stats.linregress(sizes, values)
+        error = 0.0 if np.isnan(fitted.stderr) else float(fitted.stderr)  # of equal costs
+        reach = error * float(stats.t.ppf(0.975, len(self.costs) - 2))
+        slope = float(fitted.slope)
+        return PowerLaw(float(np.exp(fitted.intercept)), slope, slope - reach, slope + reach)
+
+    def figure(self) -> Figure:
+        """Return the exponent as a figure, beside it the interval and the cost at both ends."""
+        law = self.law()
+        ends = self.costs[0], self.costs[-1]
+        beside = {"from": law.low, "to": law.high, "least size": ends[0].size, "cost there": ends[0].median}
+        beside |= {"greatest size": ends[1].size, "its cost": ends[1].median}
+        return compared(figure(f"{self.name}, {self.unit}: exponent", law.exponent, ""), beside, rival=None)
+
+    def line(self) -> Line:
+        """Return the points and the law to draw."""
+        law = self.law()
+        points = [Point(cost.size, cost.median, min(cost.values), max(cost.values)) for cost in self.costs]
+        return Line(f"{self.name}: exponent {law.exponent:.2f} ({law.low:.2f} to {law.high:.2f})", points, law.at)
+
+
+def chart(title: str, size: str, cost: str, growths: Sequence[Growth]) -> Chart:
+    """Return a chart of several costs over one size."""
+    return Chart(title, size, cost, [growth.line() for growth in growths])

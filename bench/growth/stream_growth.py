@@ -1,0 +1,87 @@
+"""Open streams: the memory that each adds, the time to the first event of another one, and the delay of its text.
+
+Half of the streams have a run of their own, and the others are second readers of these.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.figures import percentile
+from bench.growth.power_laws import Cost, Growth
+from bench.libraries import fill_small_library
+from bench.load_bench import MANY_RUNS, MILLISECOND
+from bench.serving import Served
+from bench.sse_client import CheckedStream, Connection
+from bench.stacks import OURS, serving
+from tools.settings import load_settings
+from tools.storage.startup import open_database
+
+SIZES = (10, 30, 100, 300, 500, 1000, 2000)
+AT_A_TIME = 20
+ASKED = 5  # further questions at each size
+QUESTIONS = 20
+PATIENCE_SECONDS = 120
+KIBIBYTE = 1024
+
+
+async def measure_streams(folder: Path, most: int) -> list[Growth]:
+    """Open streams up to each size, and ask a few more questions there."""
+    data = folder / "data"
+    settings = load_settings(data_dir=data)
+    questions = await fill_small_library(settings, QUESTIONS)
+    sizes = [size for size in SIZES if size <= most]
+    memory, first, delays = [], [], []
+    async with open_database(settings), serving(OURS, folder, data, settings=MANY_RUNS) as server:
+        await _asked(server, questions, "stamped")
+        before = server.bytes()
+        streams: list[CheckedStream] = []
+        for size in sizes:
+            await _open_to(server, questions, streams, size)
+            memory.append(Cost(size, [max(1.0, server.bytes() - before) / KIBIBYTE]))
+            timed = [await _asked(server, questions, "stamped") for _ in range(ASKED)]
+            first.append(Cost(size, [(each.first - each.asked) / MILLISECOND for each in timed]))
+            delays.append(Cost(size, [percentile(_delays(each), 0.5) for each in timed]))
+        assert not any(stream.faults or stream.over.done() for stream in streams), "a stream that should wait has ended"
+        for stream in streams:
+            stream.close()
+    return [
+        Growth("memory of all", "KiB", memory),
+        Growth("first event of another", "ms", first),
+        Growth("delay of its text", "ms", delays),
+    ]
+
+
+async def _open_to(server: Served, questions: Sequence[str], streams: list[CheckedStream], size: int) -> None:
+    connection = await Connection.open(server.url)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while len(streams) < size:
+            asked = [await CheckedStream.open(server.url) for _ in range(min(AT_A_TIME, size - len(streams)) // 2)]
+            for place, stream in enumerate(asked):
+                body = OURS.asking(questions[place % len(questions)], "waiting")
+                stream.ask(await OURS.conversation(connection), body)
+            await asyncio.gather(*(stream.has_text for stream in asked))
+            followers = [await CheckedStream.open(server.url) for _ in asked]
+            for stream, follower in zip(asked, followers, strict=True):
+                follower.follow(f"/api/runs/{stream.run_id}/stream")
+            await asyncio.gather(*(stream.has_text for stream in followers))
+            streams += [*asked, *followers]
+    connection.close()
+
+
+async def _asked(server: Served, questions: Sequence[str], script: str) -> CheckedStream:
+    """Ask a question of a script and read its answer to the end."""
+    connection = await Connection.open(server.url)
+    stream = await CheckedStream.open(server.url)
+    stream.ask(await OURS.conversation(connection), OURS.asking(questions[0], script))
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await stream.over
+    connection.close()
+    stream.close()
+    return stream
+
+
+def _delays(stream: CheckedStream) -> list[float]:
+    """Return for each delta the milliseconds from the writer to the client."""
+    stamps = [(at, stamp) for at, delta in stream.arrivals for stamp in delta.split() if stamp.isdigit()]
+    return [(at - int(stamp) * 1000) / MILLISECOND for at, stamp in stamps]

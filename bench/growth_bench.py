@@ -1,0 +1,83 @@
+"""Benchmark of growth: cost against size, with the exponent of the power law through it, and charts in docs/growth.
+
+By default each part stops at a size that some minutes reach. ``CITEWELL_BENCH_GROWTH=full`` goes on to three million
+segments and events, two thousand streams and ten thousand workspaces; a list of parts, as ``search,streams``, measures
+these alone.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from bench.charts import Chart
+from bench.figures import Figure
+from bench.growth.log_growth import measure_log
+from bench.growth.power_laws import Growth, chart
+from bench.growth.search_growth import measure_search
+from bench.growth.session_growth import measure_turns
+from bench.growth.stream_growth import measure_streams
+from bench.growth.workspace_growth import measure_workspaces
+from bench.serving import ROOT
+
+CHARTS = ROOT / "docs" / "growth"
+FULL = "CITEWELL_BENCH_GROWTH"
+Part = tuple[list[Growth], dict[str, Chart]]
+
+
+async def run(folder: Path) -> list[Figure]:
+    """Measure each part in a folder of its own, and draw it."""
+    asked = os.environ.get(FULL, "").split(",")
+    is_full = "full" in asked
+    parts: dict[str, Callable[[Path, bool], Awaitable[Part]]] = {
+        "search": _search,
+        "turns": _turns,
+        "streams": _streams,
+        "workspaces": _workspaces,
+        "events": _events,
+    }
+    chosen = [name for name in parts if name in asked] or list(parts)
+    figures: list[Figure] = []
+    CHARTS.mkdir(exist_ok=True)
+    for name in chosen:
+        own = folder / name
+        own.mkdir()
+        own.chmod(0o711)
+        growths, charts = await parts[name](own, is_full)
+        figures += [growth.figure() for growth in growths]
+        for stem, drawn in charts.items():
+            (CHARTS / f"{stem}.svg").write_text(drawn.svg(), encoding="utf-8")
+    return figures
+
+
+async def _search(folder: Path, full: bool) -> Part:
+    times, rows, ingestion = await measure_search(folder, 3_000_000 if full else 100_000)
+    return [*times, *rows, *ingestion], {
+        "search": chart("Lexical search in one workspace", "segments", "ms", times),
+        "rows": chart("Rows that a search reads", "segments", "rows", rows),
+        "ingestion": chart("Ingestion, all structures", "segments in the workspace", "segments/s", ingestion),
+    }
+
+
+async def _turns(folder: Path, full: bool) -> Part:
+    turns = await measure_turns(folder)
+    return turns, {"turns": chart("Turns of one session", "turns", "ms, KiB", turns)}
+
+
+async def _streams(folder: Path, full: bool) -> Part:
+    streams = await measure_streams(folder, 2000 if full else 500)
+    return streams, {
+        "streams": chart("Memory of open streams", "streams", "KiB", streams[:1]),
+        "waking": chart("One more stream", "open streams", "ms", streams[1:]),
+    }
+
+
+async def _workspaces(folder: Path, full: bool) -> Part:
+    workspaces = await measure_workspaces(folder, 10_000 if full else 1000)
+    return workspaces, {
+        "workspaces": chart("Many workspaces", "workspaces", "ms", workspaces[:4]),
+    }
+
+
+async def _events(folder: Path, full: bool) -> Part:
+    events = await measure_log(folder, 3_000_000 if full else 100_000)
+    return events, {"events": chart("The log of runs", "events of the day", "ms", events)}

@@ -1,0 +1,54 @@
+"""Power laws of the growth benchmark, and the charts that show them."""
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.charts import Chart, Line, Point
+from bench.growth.power_laws import Cost, Growth, chart
+
+SIZES = (10, 100, 1_000, 10_000)
+
+
+@given(st.floats(0.1, 100), st.floats(-1, 2))
+def test_the_exponent_of_a_power_law_is_found(factor: float, exponent: float) -> None:
+    costs = [Cost(size, [factor * size**exponent]) for size in SIZES]
+    law = Growth("anything", "ms", costs).law()
+    assert law.exponent == pytest.approx(exponent, abs=1e-6)
+    assert law.low - 1e-9 <= law.exponent <= law.high + 1e-9
+    assert law.at(50) == pytest.approx(factor * 50**exponent, rel=1e-3)
+
+
+def test_scattered_points_have_a_wide_interval_and_their_median_counts() -> None:
+    even = Growth("even", "ms", [Cost(size, [1, size, 1e9]) for size in SIZES]).law()
+    assert even.exponent == pytest.approx(1)
+    uneven = Growth("uneven", "ms", [Cost(size, [value]) for size, value in zip(SIZES, (1, 90, 20, 900), strict=True)])
+    law = uneven.law()
+    assert law.high - law.low > 1
+    assert uneven.figure()["beside"]["from"] == pytest.approx(law.low, abs=1e-3)
+
+
+def test_no_law_goes_through_two_sizes() -> None:
+    with pytest.raises(ValueError, match="2 sizes"):
+        Growth("short", "ms", [Cost(1, [1]), Cost(2, [2])]).law()
+
+
+@pytest.mark.parametrize("logarithmic", [True, False])
+def test_a_chart_is_well_formed_and_draws_every_point_within_its_frame(logarithmic: bool) -> None:
+    points = [Point(size, size * 2, size, size * 3) for size in SIZES]
+    text = Chart("Cost & <size>", "size", "ms", [Line("a <line>", points)], logarithmic=logarithmic).svg()
+    drawn = ElementTree.fromstring(text)
+    space = "{http://www.w3.org/2000/svg}"
+    assert drawn.findtext(f"{space}title") == "Cost & <size>"
+    _, _, width, height = map(float, drawn.attrib["viewBox"].split())
+    dots = [(float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in drawn.iter(f"{space}circle")]
+    assert len(dots) == len(SIZES) + 1  # one in the legend
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in dots)
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_each_line_of_a_chart_tells_its_exponent() -> None:
+    growth = Growth("search", "ms", [Cost(size, [size / 4]) for size in SIZES])
+    assert "search: exponent 1.00 (1.00 to 1.00)" in chart("Searches", "segments", "ms", [growth]).svg()
