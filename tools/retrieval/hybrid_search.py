@@ -163,7 +163,9 @@ class HybridSearcher:
         weighed = await weigh(conn, asked.place.workspace, bound)
         if not candidates.serve(weighed, dimension):
             return None
-        words, near = await candidates.name(asked.place.workspace, weighed, asked.embedding, _named_count(leg, asked.scope))
+        words, near = await candidates.name(
+            asked.place.workspace, weighed, asked.embedding, _named_count(leg, asked.scope)
+        )
         statement = search_statement(
             asked.place.workspace, dimension, leg=leg, dense=asked.embedding is not None, reach="named"
         )

@@ -107,7 +107,8 @@ async def end_index(conn: Connection) -> None:
 async def queue_all(conn: Connection, workspace: int) -> int:
     """Queue every document of a workspace that is not queued yet; return how many there were.
 
-    Those of a workspace in the shared tables are none: PostgreSQL alone searches it. Where the library's lock is held nothing is missed: who changes segments afterwards knows of the index.
+    Those of a workspace in the shared tables are none: PostgreSQL alone searches it. Where the library's lock is held
+    nothing is missed: who changes segments afterwards knows of the index.
     """
     return (await conn.execute(_QUEUE_ALL, {"workspace": workspace})).rowcount
 

@@ -421,7 +421,7 @@ def search_statement(
 
 @lru_cache(maxsize=4096)
 def question_part(workspace: int, rest: str) -> Statement:
-    """Build a statement of a workspace with partitions of its own that goes on from the terms of a question, ``weighed`` with their IDFs."""
+    """Build a statement of a workspace with its own partitions that goes on from a question's ``weighed`` terms."""
     text = "WITH" + _TERMS + rest
     tables = ReadTables.of(workspace)
     return numbered(
