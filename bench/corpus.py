@@ -18,6 +18,7 @@ from tools.library.segmenting import SegmentSpan
 SEGMENTS_PER_DOCUMENT = 20
 SEGMENT_BYTES = 540
 TOKENS = 150
+WORDS = 80  # of a segment, about
 RARE_WORDS = 300_000
 ZIPF_SHIFT = 2.7
 ZIPF_EXPONENT = 1.18
@@ -66,6 +67,12 @@ class Corpus:
             ]
             document_id = str(UUID(bytes=self._random.bytes(16)))
             yield BenchDocument(document_id, " ".join(subject[:3]).title(), "".join(bodies), spans)
+
+    def words_within(self, least: float, most: float) -> list[str]:
+        """Return the words that a segment holds with a probability in this range, so far as its subject allows."""
+        frequency = np.diff(self._cumulative, prepend=0.0) * (1 - SUBJECT_SHARE)
+        share = 1 - (1 - frequency) ** WORDS
+        return [self._words[place] for place in np.flatnonzero((share >= least) & (share < most)).tolist()]
 
     def question(self, body: str) -> str:
         """Return a question about a segment in some of the words of one of its sentences, common ones included."""

@@ -83,8 +83,8 @@ async def load_workspaces(database: Database, embedder: StaticEmbedder, corpus: 
     return loaded
 
 
-async def fill_workspace(conn: Connection, workspace: BenchWorkspace) -> None:
-    """Index a workspace's documents with everything that search needs."""
+async def fill_workspace(conn: Connection, workspace: BenchWorkspace, *, maintained: bool = True) -> None:
+    """Index a workspace's documents with everything that search needs, unless that is left for later."""
     indexed = workspace.indexed()
     for start in range(0, len(indexed), BATCH_DOCUMENTS):
         batch = indexed[start : start + BATCH_DOCUMENTS]
@@ -93,7 +93,8 @@ async def fill_workspace(conn: Connection, workspace: BenchWorkspace) -> None:
             ids, titles = [each.document_id for each in batch], [each.title for each in batch]
             await conn.execute(_DOCUMENTS, [workspace.number, ids, titles])
             await index_documents(conn, workspace.number, batch)
-    await maintain(conn, workspace.number)
+    if maintained:
+        await maintain(conn, workspace.number)
 
 
 SMALL_SEED = 7

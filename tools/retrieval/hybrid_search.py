@@ -14,8 +14,9 @@ from graph.errors import EmbeddingUnavailable
 from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
 from graph.reasons import Reason
-from text.terms import weigh_question
+from text.terms import QueryTerms, weigh_question
 from tools.embeddings.embedder import Embedder
+from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import existing_partition
@@ -32,18 +33,22 @@ log = logging.getLogger(__name__)
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
 COPIES = 4  # of each text, for which there is room where a search finds copies
 NEAREST = 2  # times a leg's candidates, named to the database where the process holds the vectors; some are hidden
+WHOLE_LIBRARY = Scope()
+NOTHING_COMMON = Combinations()
 NO_EMBEDDING = Reason("no_embedding")
 NO_PGVECTOR = Reason("no_pgvector")
 NO_VECTORS = Reason("no_vectors")
 
 
 @dataclass(frozen=True, slots=True)
-class _BoundQuery:
+class BoundQuery:
     """A query as the statements take it. ``embedding`` is None where the dense leg takes no part."""
 
     workspace: int
     query: SearchQuery
-    scope: Scope
+    terms: QueryTerms
+    scope: Scope = WHOLE_LIBRARY
+    common: Combinations = NOTHING_COMMON
     coverage: float = 0.0
     embedding: NDArray[np.float32] | None = None
 
@@ -67,6 +72,7 @@ class HybridSearcher:
         self._embedder = embedder
         self._indexes = indexes
         self._shares = ReadableShares()
+        self._common_terms = CommonTerms()
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
@@ -93,7 +99,10 @@ class HybridSearcher:
             scope = await find_scope(conn, workspace, query, self._shares)
             if scope.document_ids == []:
                 return SearchResult((), degraded)
-            asked = _BoundQuery(workspace, query, scope)
+            terms, common = weigh_question(query.text), NOTHING_COMMON
+            if scope.document_ids is None:
+                common = await self._common_terms.combinations(conn, workspace, terms, scope.candidates)
+            asked = BoundQuery(workspace, query, terms, scope, common)
             if embedding is not None and embedding.any():
                 try:
                     return await self._search(conn, replace(asked, coverage=coverage, embedding=embedding), None)
@@ -102,7 +111,7 @@ class HybridSearcher:
                     degraded = NO_VECTORS
             return await self._search(conn, asked, degraded)
 
-    async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
+    async def _search(self, conn: Connection, asked: BoundQuery, degraded: str | None) -> SearchResult:
         found = await self._find(conn, asked)
         if repeated := repeated_texts([hit.segment for hit in found]):
             query = asked.query
@@ -112,7 +121,7 @@ class HybridSearcher:
             found = join_hits([hit for hit in found if hit.segment_id not in repeated], (), query)
         return SearchResult(tuple(found), degraded)
 
-    async def _find(self, conn: Connection, asked: _BoundQuery) -> list[Hit]:
+    async def _find(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
         async def search_documents(document_ids: list[UUID], least: float) -> list[Hit]:
             return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
 
@@ -124,7 +133,7 @@ class HybridSearcher:
             first = await self._run(conn, asked, "library", {})
         return list(await follow_titles(conn, asked.workspace, asked.query, first, search_documents))
 
-    async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
+    async def _run(self, conn: Connection, asked: BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
         statement = search_statement(
             asked.workspace,
             self._embedder.dimension,
@@ -133,11 +142,11 @@ class HybridSearcher:
             reach=reach,
             vectors=self._database.has_vectors,
         )
-        rows = await statement.execute(conn, _parameters(asked) | others)
+        rows = await statement.execute(conn, bound_parameters(asked) | others)
         return [as_hit(row) for row in rows]
 
     async def _run_held(
-        self, conn: Connection, asked: _BoundQuery, embedding: NDArray[np.float32], indexes: FlatIndexes
+        self, conn: Connection, asked: BoundQuery, embedding: NDArray[np.float32], indexes: FlatIndexes
     ) -> list[Hit]:
         """Search the library by the vectors that the process holds, if it does; tell it of the present version."""
         leg, dimension = asked.query.top_k + SPARE, self._embedder.dimension
@@ -157,7 +166,7 @@ class HybridSearcher:
             asked.workspace, dimension, leg=leg, dense=True, reach="library", held=index is not None
         )
         try:
-            rows = await statement.execute(conn, _parameters(asked) | held)
+            rows = await statement.execute(conn, bound_parameters(asked) | held)
         except psycopg.errors.UndefinedTable:
             indexes.forget(asked.workspace)
             raise
@@ -171,14 +180,17 @@ def _as_stored(embedding: NDArray[np.float32]) -> NDArray[np.float32]:
     return embedding.astype(np.float16).astype(np.float32)
 
 
-def _parameters(asked: _BoundQuery) -> dict[str, Any]:
-    query, scope = asked.query, asked.scope
-    terms = weigh_question(query.text)
+def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
+    """Return the parameters of ``search_statement``, but for those of vectors that the process holds."""
+    query, scope, terms = asked.query, asked.scope, asked.terms
+    ids = terms.ids.tolist()
     return {
-        "terms": terms.ids.tolist(),
+        "terms": ids,
         "weights": terms.weights.tolist(),
         "expected": terms.expected.tolist(),
         "unspaced": terms.unspaced.tolist(),
+        "common": [term in asked.common.terms for term in ids],
+        **boxes_as_arrays(asked.common.boxes),
         "budget": scope.candidates,
         **reading_as(query.identity),
         "spaces": list(query.spaces) or None,
