@@ -84,8 +84,13 @@ async def load_workspaces(database: Database, embedder: StaticEmbedder, corpus: 
     return loaded
 
 
-async def fill_workspace(conn: Connection, workspace: BenchWorkspace, *, moving: bool = True) -> None:
-    """Index a workspace's documents with everything that search needs, in the tables that it needs if ``moving``."""
+async def fill_workspace(
+    conn: Connection, workspace: BenchWorkspace, *, moving: bool = True, maintained: bool = True
+) -> None:
+    """Index a workspace's documents with everything that search needs, in the tables that it needs if ``moving``.
+
+    Without ``maintained``, statistics and indexes are left for later.
+    """
     indexed = workspace.indexed()
     for start in range(0, len(indexed), BATCH_DOCUMENTS):
         batch = indexed[start : start + BATCH_DOCUMENTS]
@@ -96,7 +101,8 @@ async def fill_workspace(conn: Connection, workspace: BenchWorkspace, *, moving:
             await index_documents(conn, workspace.number, batch)
         if moving:
             await move_if_outgrown(conn, workspace.number)
-    await maintain(conn, workspace.number)
+    if maintained:
+        await maintain(conn, workspace.number)
 
 
 SMALL_SEED = 7

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -25,6 +26,9 @@ K1 = 1.2
 B = 0.75
 MEAN_LENGTH = 140.0  # a constant of the index: a running mean would change every stored weight
 TITLE_COUNT = 2
+IMPACT_LEVELS = 8  # that a high weight is rounded down to
+LEAST_IMPACT = 1.25  # the weight of the lowest level, above that of a word said once in a segment of usual length
+IMPACT_STEP = 0.1
 PREFIX_LETTERS = 5
 SIDE_WEIGHT = 0.5  # of a question's prefixes, pairs and interrogatives
 ACROSS = 0.5  # the share expected in a good match of terms that may span two words
@@ -101,6 +105,41 @@ def weigh_segment(text: str, *, title: str = "", heading: str = "", named: str =
     frequency = frequency[order]
     norm = K1 * (1.0 - B + B * length / MEAN_LENGTH)
     return TermVector(ids_array[order], frequency * np.float32(K1 + 1) / (frequency + np.float32(norm)))
+
+
+def with_impacts(vector: TermVector) -> NDArray[np.int32]:
+    """Return what the index holds of a segment: its term ids, ascending, and behind them its impact keys.
+
+    A term of high weight has a second key that tells the level of its weight, so that of a common term those segments
+    can be looked up that say most of it: an impact-ordered index after Anh and Moffat, "Pruned query evaluation using
+    pre-computed impacts" (2006), within one inverted index. About every fifth term of a segment has one.
+    """
+    high = vector.weights >= LEAST_IMPACT
+    levels = 1 + ((vector.weights[high] - LEAST_IMPACT) / IMPACT_STEP).astype(np.int64)
+    keys = _impact_keys(vector.ids[high].astype(np.int64), np.minimum(levels, IMPACT_LEVELS))
+    return np.concatenate((vector.ids, keys.astype(np.int32)))
+
+
+def impact_keys(term: int) -> list[int]:
+    """Return the keys of a term's levels of weight, the lowest first."""
+    return [_impact_keys(term, level) for level in range(1, IMPACT_LEVELS + 1)]
+
+
+def least_weight(level: int) -> float:
+    """Return the lowest weight of a level from 1 to ``IMPACT_LEVELS``."""
+    return LEAST_IMPACT + IMPACT_STEP * (level - 1)
+
+
+_Integers = TypeVar("_Integers", int, NDArray[np.int64])
+
+
+def _impact_keys(term: _Integers, level: _Integers | int) -> _Integers:
+    # Negative, so never a term. Two may meet, as any hashes: a search then looks at a segment in vain.
+    # The migration of libraries without them has the same rule: migrations/versions/sql/0021.
+    return -1 - (term * IMPACT_LEVELS + level - 1) % _IMPACT_SPACE
+
+
+_IMPACT_SPACE = 2**31 - 1
 
 
 def weigh_question(question: str) -> QueryTerms:

@@ -3,7 +3,7 @@
 from migrations import run_sql_folder
 
 revision = "0023"
-down_revision = "0020"
+down_revision = "0021"
 branch_labels = None
 depends_on = None
 

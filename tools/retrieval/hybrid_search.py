@@ -14,9 +14,10 @@ from graph.errors import EmbeddingUnavailable, IndexUnavailable
 from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
 from graph.reasons import Reason, Reasons
-from text.terms import weigh_question
+from text.terms import QueryTerms, weigh_question
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.candidates import Candidates, suffice, weigh
+from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import Place
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
 COPIES = 4  # of each text, for which there is room where a search finds copies
 NEAREST = 2  # times a leg's candidates, named to the database where the process holds the vectors; some are hidden
+WHOLE_LIBRARY = Scope()
+NOTHING_COMMON = Combinations()
 NO_EMBEDDING = Reason("no_embedding")
 NO_PGVECTOR = Reason("no_pgvector")
 NO_VECTORS = Reason("no_vectors")
@@ -40,12 +43,14 @@ NO_INDEX = Reason("no_index")
 
 
 @dataclass(frozen=True, slots=True)
-class _BoundQuery:
+class BoundQuery:
     """A query as the statements take it. ``embedding`` is None where the dense leg takes no part."""
 
     place: Place
     query: SearchQuery
-    scope: Scope
+    terms: QueryTerms
+    scope: Scope = WHOLE_LIBRARY
+    common: Combinations = NOTHING_COMMON
     coverage: float = 0.0
     embedding: NDArray[np.float32] | None = None
     candidates: Candidates | None = None
@@ -73,6 +78,7 @@ class HybridSearcher:
         self._indexes = indexes
         self._candidates = candidates
         self._shares = ReadableShares()
+        self._common_terms = CommonTerms()
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
@@ -98,18 +104,22 @@ class HybridSearcher:
 
         async def search_on(conn: Connection) -> SearchResult:
             async def search_in(place: Place) -> SearchResult:
-                asked = _BoundQuery(place, query, Scope(), coverage, embedding)
+                asked = BoundQuery(place, query, weigh_question(query.text), coverage=coverage, embedding=embedding)
                 return await self._answer_in(conn, asked, degraded)
 
             return await self._workspaces.read(conn, query.identity.workspace, search_in)
 
         return await self._database.read(search_on)
 
-    async def _answer_in(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
-        scope = await find_scope(conn, asked.place.workspace, asked.query, self._shares)
+    async def _answer_in(self, conn: Connection, asked: BoundQuery, degraded: str | None) -> SearchResult:
+        place = asked.place
+        scope = await find_scope(conn, place.workspace, asked.query, self._shares)
         if scope.document_ids == []:
             return SearchResult((), degraded)
-        asked = replace(asked, scope=scope, candidates=self._candidates if asked.place.own else None)
+        asked = replace(asked, scope=scope, candidates=self._candidates if place.own else None)
+        if scope.document_ids is None and place.own:
+            common = await self._common_terms.combinations(conn, place.workspace, asked.terms, scope.candidates)
+            asked = replace(asked, common=common)
         if asked.embedding is not None and asked.embedding.any():
             try:
                 return await self._search(conn, asked, None)
@@ -118,7 +128,7 @@ class HybridSearcher:
                 degraded = NO_VECTORS
         return await self._search(conn, replace(asked, coverage=0.0, embedding=None), degraded)
 
-    async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
+    async def _search(self, conn: Connection, asked: BoundQuery, degraded: str | None) -> SearchResult:
         try:
             found = await self._find_apart(conn, asked)
         except IndexUnavailable as error:
@@ -127,7 +137,7 @@ class HybridSearcher:
             degraded = Reasons([degraded, NO_INDEX]) if degraded else NO_INDEX
         return SearchResult(tuple(found), degraded)
 
-    async def _find_apart(self, conn: Connection, asked: _BoundQuery) -> list[Hit]:
+    async def _find_apart(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
         """Find hits of different texts."""
         found = await self._find(conn, asked)
         if repeated := repeated_texts([hit.segment for hit in found]):
@@ -138,7 +148,7 @@ class HybridSearcher:
             found = join_hits([hit for hit in found if hit.segment_id not in repeated], (), query)
         return found
 
-    async def _find(self, conn: Connection, asked: _BoundQuery) -> list[Hit]:
+    async def _find(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
         async def search_documents(document_ids: list[UUID], least: float) -> list[Hit]:
             return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
 
@@ -149,17 +159,17 @@ class HybridSearcher:
             first = await self._run_library(conn, asked) if named is None else named
         return list(await follow_titles(conn, asked.place.workspace, asked.query, first, search_documents))
 
-    async def _run_library(self, conn: Connection, asked: _BoundQuery) -> list[Hit]:
+    async def _run_library(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
         if asked.embedding is not None and self._indexes is not None and asked.place.own:
             return await self._run_held(conn, asked, asked.embedding, self._indexes)
         return await self._run(conn, asked, "library", {})
 
-    async def _run_named(self, conn: Connection, asked: _BoundQuery, candidates: Candidates) -> list[Hit] | None:
+    async def _run_named(self, conn: Connection, asked: BoundQuery, candidates: Candidates) -> list[Hit] | None:
         """Search the library by the candidates that an index names; None where it is not asked, or names too few.
 
         Raises IndexUnavailable.
         """
-        leg, dimension, bound = asked.query.top_k + SPARE, self._embedder.dimension, _parameters(asked)
+        leg, dimension, bound = asked.query.top_k + SPARE, self._embedder.dimension, bound_parameters(asked)
         weighed = await weigh(conn, asked.place.workspace, bound)
         if not candidates.serve(weighed, dimension):
             return None
@@ -181,7 +191,7 @@ class HybridSearcher:
         enough = suffice(words, near, rows[0][-4:] if rows else (0, 0, 0, 0), leg)
         return [as_hit(row) for row in rows] if enough else None
 
-    async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
+    async def _run(self, conn: Connection, asked: BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
         statement = search_statement(
             asked.place.workspace if asked.place.own else None,
             self._embedder.dimension,
@@ -190,11 +200,11 @@ class HybridSearcher:
             reach=reach,
             vectors=self._database.has_vectors,
         )
-        rows = await statement.execute(conn, _parameters(asked) | others)
+        rows = await statement.execute(conn, boundbound_parameters(asked) | others)
         return [as_hit(row) for row in rows]
 
     async def _run_held(
-        self, conn: Connection, asked: _BoundQuery, embedding: NDArray[np.float32], indexes: FlatIndexes
+        self, conn: Connection, asked: BoundQuery, embedding: NDArray[np.float32], indexes: FlatIndexes
     ) -> list[Hit]:
         """Search the library by the vectors that the process holds, if it does; tell it of the present version."""
         leg, dimension = asked.query.top_k + SPARE, self._embedder.dimension
@@ -212,7 +222,7 @@ class HybridSearcher:
             }
         statement = search_statement(workspace, dimension, leg=leg, dense=True, reach="library", held=index is not None)
         try:
-            rows = await statement.execute(conn, _parameters(asked) | held)
+            rows = await statement.execute(conn, boundbound_parameters(asked) | held)
         except psycopg.errors.UndefinedTable:
             indexes.forget(workspace)
             raise
@@ -231,15 +241,18 @@ def _as_stored(embedding: NDArray[np.float32]) -> NDArray[np.float32]:
     return embedding.astype(np.float16).astype(np.float32)
 
 
-def _parameters(asked: _BoundQuery) -> dict[str, Any]:
-    query, scope = asked.query, asked.scope
-    terms = weigh_question(query.text)
+def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
+    """Return the parameters of ``search_statement``, but for those of vectors that the process holds."""
+    query, scope, terms = asked.query, asked.scope, asked.terms
+    ids = terms.ids.tolist()
     return {
         "workspace": asked.place.workspace,
-        "terms": terms.ids.tolist(),
+        "terms": ids,
         "weights": terms.weights.tolist(),
         "expected": terms.expected.tolist(),
         "unspaced": terms.unspaced.tolist(),
+        "common": [term in asked.common.terms for term in ids],
+        **boxes_as_arrays(asked.common.boxes),
         "budget": scope.candidates,
         **reading_as(query.identity),
         "spaces": list(query.spaces) or None,

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from text.terms import TermVector, weigh_segment
+from text.terms import TermVector, weigh_segment, with_impacts
 from tools.library.segmenting import SegmentSpan
 from tools.library.structure import named_and_around, pack_blocks
 
@@ -40,14 +40,23 @@ _VECTOR_FIELDS = 4
 
 
 def segment_row(
-    workspace: int, document_id: UUID, span: SegmentSpan, terms: TermVector, body: str, *, vectors: bool = True
+    workspace: int,
+    document_id: UUID,
+    span: SegmentSpan,
+    terms: TermVector,
+    indexed: NDArray[np.int32],
+    body: str,
+    *,
+    vectors: bool = True,
 ) -> bytes:
-    """Lay out a segment in the order of ``SEGMENT_COLUMNS``; without ``vectors``, its weights are an array."""
-    count = len(terms.ids)
-    ids = terms.ids.astype(">i4")
+    """Lay out a segment in the order of ``SEGMENT_COLUMNS``; without ``vectors``, its weights are an array.
+
+    ``indexed`` is what ``with_impacts`` makes of its terms.
+    """
+    count = len(indexed)
     elements = np.empty((count, 2), ">i4")
     elements[:, 0] = 4
-    elements[:, 1] = ids
+    elements[:, 1] = indexed
     heading, text = span.heading.encode(), body.encode()
     structure = json.dumps(pack_blocks(span.blocks), ensure_ascii=False, separators=(",", ":")).encode()
     return b"".join((
@@ -185,11 +194,12 @@ def packed_rows(
     *,
     vectors: bool = True,
 ) -> Iterator[bytes]:
-    """Yield the rows of a document's segments, and add the terms of each to ``indexed``. Takes CPU time."""
+    """Yield the rows of a document's segments, and add what is indexed of each to ``indexed``. Takes CPU time."""
     number = UUID(document_id)
     for span in spans:
         body = text[span.start : span.end]
         named, around = named_and_around(span.blocks, span.start, span.end, text)
         terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
-        indexed.append(terms.ids)
-        yield segment_row(workspace, number, span, terms, body, vectors=vectors)
+        keys = with_impacts(terms)
+        indexed.append(keys)
+        yield segment_row(workspace, number, span, terms, keys, body, vectors=vectors)

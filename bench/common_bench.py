@@ -1,0 +1,164 @@
+"""Benchmark of searching for common words: rows, time and recall of the lexical leg as a workspace grows.
+
+Each class of questions is asked with the budget, and with all segments of its two most telling words as earlier
+releases did, in turns. Recall is of the ten best by exact BM25, which reads every segment. Beside them stands
+PostgreSQL's own full-text search, ``tsvector`` with ``ts_rank``, in the same database.
+
+``CITEWELL_BENCH_SEGMENTS`` sets the largest size.
+"""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from bench.corpus import SEGMENTS_PER_DOCUMENT, Corpus
+from bench.libraries import BenchWorkspace, fill_workspace
+from graph.evidence import Identity
+from graph.ports import SearchQuery
+from text.terms import weigh_question
+from tools.retrieval.common_terms import Combinations, CommonTerms
+from tools.retrieval.hybrid_search import BoundQuery, bound_parameters
+from tools.retrieval.indexing import maintain
+from tools.retrieval.partitions import partition_name
+from tools.retrieval.scope import CANDIDATES
+from tools.retrieval.search_sql import Statement, numbered, search_statement
+from tools.storage.database import Connection
+
+SEED = 11
+SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
+LARGEST = 100_000  # unless the environment says otherwise
+QUESTIONS = 20
+TOP = 10
+DIMENSION = 4  # of vectors that nothing here compares
+FILLED_AT_ONCE = 10_000  # segments
+NO_VECTOR_INDEX = 10**9
+# The words of a question, and the share of the segments that each is in.
+CLASSES = {
+    "two common": (2, 0.05, 0.5),
+    "three common": (3, 0.05, 0.5),
+    "four common": (4, 0.05, 0.5),
+    "middling": (3, 0.003, 0.03),
+    "rare": (3, 0.0, 0.0003),
+    "a rare and three common": (4, 0.05, 0.5),
+}
+
+
+async def fill_to(conn: Connection, number: int, corpus: Corpus, present: int, segments: int) -> None:
+    """Fill a workspace that has ``present`` segments up to ``segments``, by the path that ingestion takes."""
+    for start in range(present, segments, FILLED_AT_ONCE):
+        documents = list(corpus.documents((min(segments, start + FILLED_AT_ONCE) - start) // SEGMENTS_PER_DOCUMENT))
+        vectors = np.ones((sum(len(each.spans) for each in documents), DIMENSION), np.float32)
+        await fill_workspace(conn, BenchWorkspace("", number, documents, vectors), maintained=False)
+    await maintain(conn, number, index_vectors_above=NO_VECTOR_INDEX)
+
+
+def questions_of(corpus: Corpus, kind: str, count: int = QUESTIONS) -> list[str]:
+    """Return questions of one of ``CLASSES``, the same ones each time."""
+    random = Random(f"{SEED} {kind}")
+    words, least, most = CLASSES[kind]
+    known = corpus.words_within(least, most)
+    rare = corpus.words_within(*CLASSES["rare"][1:]) if kind.startswith("a rare") else []
+    return [" ".join(random.sample(known, words - bool(rare)) + random.sample(rare, bool(rare))) for _ in range(count)]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Of a class of questions: rows read and milliseconds of each, CPU milliseconds of the server on average, recall.
+
+    Recall is the share of the ten best, of each question; None where it was not asked for.
+    """
+
+    rows: list[int]
+    milliseconds: list[float]
+    cpu: float
+    recall: list[float] | None = None
+
+
+async def measure(
+    conn: Connection, number: int, questions: Sequence[str], *, budgeted: bool = True, recall: bool = True
+) -> Measured:
+    """Ask the lexical leg for its ten best, each question once to warm up and once to measure."""
+    statement, common = _leg(number), CommonTerms()
+    rows, times, cpu, shares = [], [], 0.0, []
+    for question in questions:
+        asked = await _bound(conn, number, question, common if budgeted else None)
+        await statement.execute(conn, asked)
+        before, used = await _rows_read(conn, number), _cpu_seconds(conn)
+        began = time.perf_counter()
+        found = await statement.execute(conn, asked)
+        times.append((time.perf_counter() - began) * 1000)
+        cpu += _cpu_seconds(conn) - used
+        rows.append(await _rows_read(conn, number) - before)
+        if recall:
+            shares.append(await _recall(conn, number, asked, found))
+    return Measured(rows, times, cpu * 1000 / len(questions), shares if recall else None)
+
+
+def _leg(number: int) -> Statement:
+    """Return the statement of a search cut off behind its lexical leg."""
+    return _cut(
+        number,
+        ",\npool AS",
+        f" SELECT x.document_id::text, x.segment_index, ({_own(number)}) FROM lexical AS x",
+    )
+
+
+def _exact(number: int) -> Statement:
+    return _cut(
+        number,
+        ",\nlexical AS",
+        f" SELECT -(s.weights <#> (SELECT vector FROM question)) AS own FROM {partition_name(number)} AS s"
+        f" ORDER BY own DESC LIMIT {TOP}",
+    )
+
+
+def _cut(number: int, before: str, rest: str) -> Statement:
+    """Return the beginning of a search's statement with another end, and those of its parameters that are left."""
+    whole = search_statement(number, DIMENSION, leg=TOP, dense=False, reach="library")
+    text = whole.text[: whole.text.index(before)] + rest
+    return numbered(re.sub(r"\$(\d+)", lambda found: f"%({whole.parameters[int(found[1]) - 1]})s", text))
+
+
+def _own(number: int) -> str:
+    return (
+        f"SELECT -(s.weights <#> (SELECT vector FROM question)) FROM {partition_name(number)} AS s WHERE s.workspace ="
+        f" {number} AND s.document_id = x.document_id AND s.segment_index = x.segment_index"
+    )
+
+
+async def _bound(conn: Connection, number: int, question: str, common: CommonTerms | None) -> dict[str, Any]:
+    terms, combinations = weigh_question(question), Combinations()
+    if common is not None:
+        combinations = await common.combinations(conn, number, terms, CANDIDATES)
+    query = SearchQuery(question, Identity(), top_k=TOP)
+    return bound_parameters(BoundQuery(number, query, terms, common=combinations))
+
+
+async def _recall(conn: Connection, number: int, asked: dict[str, Any], found: Sequence[Any]) -> float:
+    """Return the share of the ten best by exact BM25 that were found; one as good as the tenth counts as it."""
+    async with conn.transaction():
+        await conn.execute("SET LOCAL max_parallel_workers_per_gather = 0")
+        scores = [row[0] for row in await _exact(number).execute(conn, asked)]
+    scores = [score for score in scores if score > 0]
+    return sum(1 for row in found if row[2] >= scores[-1] - 1e-5) / max(1, len(scores)) if scores else 1.0
+
+
+async def _rows_read(conn: Connection, number: int) -> int:
+    await conn.execute("SELECT pg_stat_force_next_flush()")
+    found = await conn.execute(
+        "SELECT idx_tup_fetch FROM pg_stat_user_tables WHERE relid = %s::regclass", [partition_name(number)]
+    )
+    row = await found.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def _cpu_seconds(conn: Connection) -> float:
+    """Return the CPU time that the connection's server process has used; Linux tells it to the nanosecond."""
+    return int(Path(f"/proc/{conn.info.backend_pid}/schedstat").read_text().split()[0]) / 1e9

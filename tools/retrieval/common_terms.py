@@ -1,0 +1,187 @@
+"""Candidates for common terms under a budget: the segments that say most of them, and those that say several.
+
+A common term is in more segments than a search may read. Its impact keys tell which of them weigh it most, so the
+index can name segments where one common term is at a certain level and another at some level too. Such a combination
+is a box in a space of one dimension a term. Boxes are taken by the best score that a segment within can have, split
+until each has few segments, and handed to the statement in that order, which looks them up one by one until the budget
+is spent.
+"""
+
+import heapq
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from text.terms import IMPACT_LEVELS, IMPACT_STEP, LEAST_IMPACT, UNSPACED_TERM, QueryTerms, impact_keys
+from tools.retrieval.search_sql import CONSTRAINTS, IDF_POWER
+from tools.storage.database import Connection
+
+MOST_COMBINED = CONSTRAINTS  # common terms of a question that pick candidates, the most telling; all of them score
+MOST_BOXES = 24
+GRAIN = 12  # boxes that the budget is divided into, at least
+UNCOUNTED = 50  # segments that an uncounted key is taken to be in; the count begins at four times that
+KEPT_SECONDS = 60.0
+MOST_KEPT = 200_000  # terms
+ORDINARY_WEIGHT = 0.9  # of a term that is not at any level
+
+
+def telling(weight: float, segments: int, holding: int) -> float:
+    """Return the weight of a question's term: that within the question times its sharpened IDF."""
+    return weight * math.pow(math.log(1 + (segments - holding + 0.5) / (holding + 0.5)), IDF_POWER)
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTerm:
+    """A term of a question that is in many segments: how ``telling`` it is, and the segments with it by level.
+
+    ``levels[0]`` counts the segments in which it is at no level, ``levels[n]`` those at level n.
+    """
+
+    term: int
+    telling: float
+    levels: tuple[int, ...]
+
+    @property
+    def segments(self) -> int:
+        """How many segments hold the term."""
+        return sum(self.levels)
+
+
+Box = tuple[tuple[int, ...], ...]  # of each constraint the keys of which a segment must have one
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """The common terms of a question, and the boxes to look their segments up by, the most promising first."""
+
+    terms: frozenset[int] = frozenset()
+    boxes: tuple[Box, ...] = ()
+
+
+# The range of a term's states in a box, first and last: 0 where it is missing, 1 at no level, n + 1 at level n.
+_Range = tuple[int, int]
+_STATES = IMPACT_LEVELS + 1
+_VALUES = (0.0, ORDINARY_WEIGHT, *(LEAST_IMPACT + IMPACT_STEP * (level + 0.5) for level in range(IMPACT_LEVELS)))
+
+
+def combine(terms: Sequence[CommonTerm], segments: int, budget: int) -> tuple[Box, ...]:
+    """Return boxes that hold about ``budget`` of ``segments``, by falling score; see the module.
+
+    Numbers of segments are reckoned as if terms were independent. Terms that go together fill the budget earlier.
+    """
+    chosen = sorted(terms, key=lambda each: -each.telling)[:MOST_COMBINED]
+    order = count()
+    waiting = [(0.0, next(order), ((0, _STATES),) * len(chosen))]
+    boxes: list[Box] = []
+    found = 0.0
+    while waiting and found < budget and len(boxes) < MOST_BOXES:
+        _, _, ranges = heapq.heappop(waiting)
+        expected = _expected(chosen, segments, ranges)
+        if expected > budget / GRAIN and (halves := _split(chosen, ranges)):
+            for half in halves:
+                heapq.heappush(waiting, (-_best(chosen, half), next(order), half))
+        elif box := tuple(_keys(each.term, *limits) for each, limits in zip(chosen, ranges, strict=True) if limits[0]):
+            boxes.append(box)
+            found += expected
+    return tuple(boxes)
+
+
+def _best(terms: Sequence[CommonTerm], ranges: tuple[_Range, ...]) -> float:
+    return sum(each.telling * _VALUES[last] for each, (_, last) in zip(terms, ranges, strict=True))
+
+
+def _expected(terms: Sequence[CommonTerm], segments: int, ranges: tuple[_Range, ...]) -> float:
+    """Return the segments that looking up a box reads: a term that may be missing does not narrow it."""
+    within = float(segments)
+    for each, (first, last) in zip(terms, ranges, strict=True):
+        if first > 0:
+            within *= (sum(each.levels[first - 1 : last]) if first > 1 else each.segments) / segments
+    return within
+
+
+def _split(terms: Sequence[CommonTerm], ranges: tuple[_Range, ...]) -> list[tuple[_Range, ...]]:
+    """Halve a box where its segments' scores differ most; nothing where all of its terms are in one state."""
+    spread, at = max(
+        (each.telling * (_VALUES[last] - _VALUES[first]), place)
+        for place, (each, (first, last)) in enumerate(zip(terms, ranges, strict=True))
+    )
+    if spread == 0.0:
+        return []
+    first, last = ranges[at]
+    # Segments without a term can't be asked for, so they are split off first.
+    middle = 1 if first == 0 else (first + last + 1) // 2
+    return [(*ranges[:at], half, *ranges[at + 1 :]) for half in ((middle, last), (first, middle - 1))]
+
+
+def _keys(term: int, first: int, last: int) -> tuple[int, ...]:
+    return (term,) if first == 1 else tuple(impact_keys(term)[first - 2 : last - 1])
+
+
+@dataclass(slots=True)
+class _Library:
+    """What is known of a workspace: its ``segments``, 0 where they lack impact keys, and its terms' counts."""
+
+    read_at: float
+    segments: int
+    counts: OrderedDict[int, int]
+
+
+class CommonTerms:
+    """The common terms of workspaces, counted in the database and kept for a minute.
+
+    They say where to look first, never what is found: a stale count costs some reading.
+    """
+
+    def __init__(self) -> None:
+        self._libraries: dict[int, _Library] = {}
+
+    async def combinations(self, conn: Connection, workspace: int, asked: QueryTerms, budget: int) -> Combinations:
+        """Return the terms of a question that are in more than ``budget`` segments, and how to look them up."""
+        library = await self._library(conn, workspace, asked, budget)
+        if library.segments <= budget:
+            return Combinations()
+        known = library.counts
+        terms = []
+        for term, weight, unspaced in zip(
+            asked.ids.tolist(), asked.weights.tolist(), asked.unspaced.tolist(), strict=True
+        ):
+            holding = known.get(term, 0)
+            if holding > budget:
+                of_all = max(holding, known.get(UNSPACED_TERM, 0)) if unspaced else library.segments
+                high = [known.get(key, 0) or UNCOUNTED for key in impact_keys(term)]
+                terms.append(CommonTerm(term, telling(weight, of_all, holding), (max(holding - sum(high), 0), *high)))
+        return Combinations(frozenset(each.term for each in terms), combine(terms, library.segments, budget))
+
+    async def _library(self, conn: Connection, workspace: int, asked: QueryTerms, budget: int) -> _Library:
+        now = time.monotonic()
+        library = self._libraries.get(workspace)
+        if library is None or now - library.read_at > KEPT_SECONDS:
+            found = await (await conn.execute(_LIBRARY, [workspace], prepare=True)).fetchone()
+            library = _Library(now, 0 if found is None else found[0], OrderedDict())
+            self._libraries[workspace] = library
+        if library.segments <= budget:
+            return library
+        unknown = [term for term in (*asked.ids.tolist(), UNSPACED_TERM) if term not in library.counts]
+        if unknown:
+            wanted = [key for term in unknown for key in (term, *impact_keys(term))]
+            counted = await conn.execute(_COUNTS, [workspace, wanted], prepare=True, binary=True)
+            library.counts.update(dict.fromkeys(wanted, 0))
+            library.counts.update(await counted.fetchall())
+            while len(library.counts) > MOST_KEPT:
+                library.counts.popitem(last=False)
+        return library
+
+
+def boxes_as_arrays(boxes: Sequence[Box]) -> dict[str, list[str]]:
+    """Return the parameters of a search: of each box one constraint each, as array literals; short boxes repeat."""
+    return {
+        f"box_{place}": ["{" + ",".join(map(str, box[min(place, len(box) - 1)])) + "}" for box in boxes]
+        for place in range(CONSTRAINTS)
+    }
+
+
+_LIBRARY = "SELECT CASE WHEN impacts_from IS NULL THEN segments ELSE 0 END FROM library_statistics WHERE workspace = %s"
+_COUNTS = "SELECT term, segments FROM term_statistics WHERE workspace = %s AND term = ANY(%s::integer[])"
