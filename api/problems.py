@@ -115,6 +115,7 @@ ERROR_TABLE = (
         503,
         "The embedding endpoint did not answer, and the request can't continue without it.",
     ),
+    ErrorKind(errors.IndexUnavailable, 503, "The index of candidates did not answer; only commands say so."),
     ErrorKind(errors.IssuerUnavailable, 503, "The issuer by which people log in did not answer, or not as it must."),
     ErrorKind(errors.McpUnavailable, 503, "An MCP server that is a search source did not answer, or its tool failed."),
     ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),

@@ -25,6 +25,7 @@ from bench.soak.soaking import main as soak
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = (
     "retrieval",
+    "milvus",
     "ingestion",
     "formats",
     "sync",

@@ -120,10 +120,11 @@ class Milvus:
         return bool(await self._call(lambda client, s: client.has_collection(collection, timeout=s)))
 
     async def create(self, collection: str, dimension: int) -> None:
-        """Make a collection, unless there is one. Raises IndexUnavailable."""
+        """Make a collection, unless there is one, which is loaded. Raises IndexUnavailable."""
 
         def create(client: Any, seconds: float) -> None:
             if client.has_collection(collection, timeout=seconds):
+                client.load_collection(collection, timeout=seconds)
                 return
             schema, indexes = self._schema(client, dimension)
             client.create_collection(
@@ -136,6 +137,17 @@ class Milvus:
             )
 
         await self._call(create)
+
+    async def load(self, collection: str) -> bool:
+        """Load a collection, which a server that was started anew may not have; return whether there is one."""
+
+        def load(client: Any, seconds: float) -> bool:
+            if not client.has_collection(collection, timeout=seconds):
+                return False
+            client.load_collection(collection, timeout=seconds)
+            return True
+
+        return await self._call(load)
 
     async def drop(self, collection: str) -> None:
         """Drop a collection, if there is one. Raises IndexUnavailable."""

@@ -27,7 +27,7 @@ class Pace:
     """How often a worker looks, in seconds: for changes, for a collection that is lost, for rows that differ."""
 
     changes: float = 1.0
-    lost: float = 60.0
+    lost: float = 10.0
     differing: float = 3600.0
     after_failure: float = 5.0
 

@@ -121,9 +121,9 @@ class IndexKeeper:
         return await self._filler.follow(index)
 
     async def restore(self, index: SearchIndex) -> None:
-        """Make the collection anew where it is lost, or lost what it held, and queue every document."""
+        """Load the collection; where it is lost, or lost what it held, make it anew and queue every document."""
         async with self._database.connection() as connection:
-            if await self._milvus.exists(index.collection):
+            if await self._milvus.load(index.collection):
                 found = await (await connection.execute(_SEGMENTS)).fetchone()
                 if index.state == "filling" or found is None or not found[0]:
                     return

@@ -200,7 +200,7 @@ class HybridSearcher:
             reach=reach,
             vectors=self._database.has_vectors,
         )
-        rows = await statement.execute(conn, boundbound_parameters(asked) | others)
+        rows = await statement.execute(conn, bound_parameters(asked) | others)
         return [as_hit(row) for row in rows]
 
     async def _run_held(
@@ -222,7 +222,7 @@ class HybridSearcher:
             }
         statement = search_statement(workspace, dimension, leg=leg, dense=True, reach="library", held=index is not None)
         try:
-            rows = await statement.execute(conn, boundbound_parameters(asked) | held)
+            rows = await statement.execute(conn, bound_parameters(asked) | held)
         except psycopg.errors.UndefinedTable:
             indexes.forget(workspace)
             raise

@@ -14,6 +14,7 @@ export const problems = {
   model_refused: ["The model’s server refused the request.", "Choose another model, or tell whoever runs this service."],
   model_reply_invalid: ["The model’s reply could not be read.", "Try again, or choose another model."],
   embedding_unavailable: ["The model that compares meanings did not answer.", "Try again in a moment."],
+  index_unavailable: ["The search index did not answer.", "Try again in a moment."],
   reranker_unavailable: ["The model that ranks what was found did not answer.", "Try again in a moment."],
   reranker_refused: ["The model that ranks what was found refused the request.", "Tell whoever runs this service."],
   judge_failed: ["The model that judges failed.", ""],

@@ -11,6 +11,7 @@ export const problems = {
   model_reply_invalid: ["Không đọc được phản hồi của mô hình.", "Hãy thử lại, hoặc chọn mô hình khác."],
   embedding_unavailable: ["Mô hình so sánh ngữ nghĩa không trả lời.", "Hãy thử lại sau giây lát."],
   embedding_mismatch: ["Thư viện được lập bằng một mô hình ngữ nghĩa khác.", "Hãy báo cho người quản trị."],
+  index_unavailable: ["Chỉ mục tìm kiếm không trả lời.", "Hãy thử lại sau giây lát."],
   reranker_unavailable: ["Mô hình xếp hạng kết quả không trả lời.", "Hãy thử lại sau giây lát."],
   reranker_refused: ["Mô hình xếp hạng kết quả đã từ chối yêu cầu.", "Hãy báo cho người quản trị."],
   judge_failed: ["Mô hình đánh giá gặp lỗi.", ""],

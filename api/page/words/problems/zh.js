@@ -11,6 +11,7 @@ export const problems = {
   model_reply_invalid: ["无法读取模型的回复。", "请重试，或选择其他模型。"],
   embedding_unavailable: ["比较语义的模型没有响应。", "请稍后重试。"],
   embedding_mismatch: ["资料库是用另一个语义模型建立的。", "请告知管理员。"],
+  index_unavailable: ["搜索索引没有响应。", "请稍后重试。"],
   reranker_unavailable: ["给结果排序的模型没有响应。", "请稍后重试。"],
   reranker_refused: ["给结果排序的模型拒绝了请求。", "请告知管理员。"],
   judge_failed: ["评判模型出错。", ""],

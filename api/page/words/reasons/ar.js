@@ -64,6 +64,7 @@ export const reasons = {
   no_embedding: "قورنت الكلمات وحدها، لأن نموذج المعاني لم يُجب.",
   no_pgvector: "قورنت الكلمات وحدها، لأن قاعدة البيانات لا تبحث بالمعنى.",
   no_vectors: "قورنت الكلمات وحدها، لأن البحث بالمعنى فشل.",
+  no_index: "لم يُجب فهرس البحث أو نقص منه شيء، فجرى البحث من دونه.",
   pages_unread: (failed, all, named) => `تعذرت قراءة ${failed} من ${all} صفحات وُجدت في الويب، فقُرئت معايناتها فقط: ${named}.`,
   results_unreadable: (failed, all) => `${failed} من ${all} نتائج ليس فيها نص يُقرأ.`,
   results_without_text: (server, count) => `${server}: ‏${count} من نتائجه ليس فيها نص يُقرأ.`,

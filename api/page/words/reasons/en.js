@@ -63,6 +63,7 @@ export const reasons = {
   no_embedding: "Only words were compared, since the model for meaning did not answer.",
   no_pgvector: "Only words were compared, since the database cannot search by meaning.",
   no_vectors: "Only words were compared, since the search by meaning failed.",
+  no_index: "The search index did not answer, or lacked something; the search went on without it.",
   pages_unread: (/** @type {S} */ failed, /** @type {S} */ all, /** @type {S} */ named) =>
     `${failed} of ${all} pages found on the web could not be read, so only their previews were: ${named}.`,
   results_unreadable: (/** @type {S} */ failed, /** @type {S} */ all) => `${failed} of ${all} results hold no text that can be read.`,

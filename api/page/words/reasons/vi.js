@@ -62,6 +62,7 @@ export const reasons = {
   no_embedding: "Chỉ so sánh từ ngữ, vì mô hình ngữ nghĩa không trả lời.",
   no_pgvector: "Chỉ so sánh từ ngữ, vì cơ sở dữ liệu không tìm được theo nghĩa.",
   no_vectors: "Chỉ so sánh từ ngữ, vì việc tìm theo nghĩa gặp lỗi.",
+  no_index: "Chỉ mục tìm kiếm không trả lời hoặc còn thiếu; việc tìm kiếm được làm mà không cần nó.",
   pages_unread: (failed, all, named) => `${failed} trong ${all} trang tìm thấy trên web không đọc được, nên chỉ đọc phần xem trước: ${named}.`,
   results_unreadable: (failed, all) => `${failed} trong ${all} kết quả không có chữ đọc được.`,
   results_without_text: (server, count) => `${server}: ${count} kết quả không có chữ đọc được.`,

@@ -62,6 +62,7 @@ export const reasons = {
   no_embedding: "语义模型没有响应，因此只比较了词语。",
   no_pgvector: "数据库不能按语义搜索，因此只比较了词语。",
   no_vectors: "语义搜索失败，因此只比较了词语。",
+  no_index: "搜索索引没有响应或有所缺失，搜索在没有它的情况下完成。",
   pages_unread: (failed, all, named) => `在网上找到的 ${all} 个网页中有 ${failed} 个无法读取，因此只用了它们的摘要：${named}。`,
   results_unreadable: (failed, all) => `${all} 条结果中有 ${failed} 条没有可读的文字。`,
   results_without_text: (server, count) => `${server}：${count} 条结果没有可读的文字。`,
