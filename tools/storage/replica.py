@@ -21,7 +21,7 @@ from graph.errors import CitewellError
 from tools.runs.tasks import cancel_and_wait
 from tools.settings import ReplicaSettings
 from tools.storage.database import READING_SECONDS
-from tools.storage.pool import Connection, Pool
+from tools.storage.pool import Connection, Pool, PoolBusy
 from tools.telemetry.metrics import REPLICA_LAG, REPLICA_READINGS, REPLICA_UP, REPLICA_WAIT
 from tools.telemetry.tracing import background_context
 
@@ -153,6 +153,8 @@ class Replica:
                 found = await work(connection)
         except psycopg.errors.SerializationFailure as error:  # a conflict with what is being replayed
             raise Unfit("conflict", str(error)) from error
+        except PoolBusy as error:
+            raise Unfit("busy", str(error)) from error
         except OUTAGES as error:
             self._leave_out(f"it fails: {type(error).__name__}")
             raise Unfit("failed", str(error)) from error
