@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from bench.serving import CITEWELL, cpu_of, read_announcement, started
+from tools.runs.tasks import cancel_and_wait
 
 LOOK_SECONDS = 0.2  # between two looks at which servers are ready
 PATIENCE_SECONDS = 120
@@ -74,7 +75,7 @@ class Balancer:
         self._members = members
         self._ready: frozenset[str] = frozenset()
         self._turns = itertools.count()
-        self._open: set[asyncio.StreamWriter] = set()
+        self._open: dict[asyncio.Task[None] | None, asyncio.StreamWriter] = {}
 
     async def watch(self) -> None:
         """Ask again and again which servers are ready."""
@@ -91,11 +92,13 @@ class Balancer:
 
     async def serve(self, client: asyncio.StreamReader, answering: asyncio.StreamWriter) -> None:
         """Carry one connection to one server."""
-        self._open.add(answering)
+        self._open[asyncio.current_task()] = answering
         try:
             found = await self._connected()
             if found is None:
+                await client.read(CHUNK)  # what is unread when a connection closes resets it
                 answering.write(UNAVAILABLE)
+                await answering.drain()
                 return
             server, asking = found
             forth, back = (
@@ -109,15 +112,14 @@ class Balancer:
                     each.cancel()
                 asking.close()
         finally:
-            self._open.discard(answering)
+            self._open.pop(asyncio.current_task(), None)
             answering.close()
 
     async def close(self) -> None:
         """Break off what is open."""
-        for writer in self._open:
+        for writer in self._open.values():
             writer.transport.abort()
-        while self._open:
-            await asyncio.sleep(0)  # until each has noticed
+        await asyncio.gather(*(task for task in self._open if task is not None))
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
         ready = [each for each in self._members if each.name in self._ready and each.port is not None]
@@ -142,10 +144,11 @@ async def _is_ready(member: Member) -> bool:
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(5):
             server, asking = await asyncio.open_connection("127.0.0.1", member.port)
-            asking.write(READY)
-            status = await server.readline()
-            asking.close()
-            return status.split()[1:2] == [b"200"]
+            try:
+                asking.write(READY)
+                return (await server.readline()).split()[1:2] == [b"200"]
+            finally:
+                asking.close()
     return False
 
 
@@ -197,7 +200,7 @@ async def deployed(
             yield Deployment(serving, working, balancer, f"http://127.0.0.1:{port}")
         finally:
             listening.close()
-            watching.cancel()
+            await cancel_and_wait(watching)
             await balancer.close()
 
 

