@@ -1,4 +1,7 @@
-"""Dependencies of routes: settings, the open library, the runner, and the identity that a request is served as."""
+"""Dependencies of routes: settings, the open library, the runner, and the identity that a request is served as.
+
+All are coroutines, though none waits: FastAPI sends a plain function to a thread, which takes longer than what it does.
+"""
 
 from dataclasses import replace
 from typing import Annotated
@@ -19,12 +22,12 @@ from tools.runs.tasks import shield_until_done
 from tools.settings import Settings
 
 
-def _settings(request: Request) -> Settings:
+async def _settings(request: Request) -> Settings:
     settings: Settings = request.app.state.settings
     return settings
 
 
-def _citewell(request: Request) -> Citewell:
+async def _citewell(request: Request) -> Citewell:
     citewell: Citewell = request.app.state.citewell
     return citewell
 
@@ -33,11 +36,11 @@ AppSettings = Annotated[Settings, Depends(_settings)]
 Opened = Annotated[Citewell, Depends(_citewell)]
 
 
-def _library(citewell: Opened) -> Library:
+async def _library(citewell: Opened) -> Library:
     return citewell.library
 
 
-def identify(request: Request) -> Identity:
+async def identify(request: Request) -> Identity:
     """Return the identity that a request is served as; it comes from credentials, never from path, query or body.
 
     Where the credentials allow several workspaces, a header chooses one of these.
@@ -46,7 +49,7 @@ def identify(request: Request) -> Identity:
     return identity
 
 
-def _grant(request: Request) -> Grant:
+async def _grant(request: Request) -> Grant:
     grant: Grant = request.state.grant
     return grant
 
@@ -93,11 +96,11 @@ def granted_runner(request: HTTPConnection) -> GrantedRunner:
     return GrantedRunner(request.app.state.citewell, state.identity, state.grant, state.audited)
 
 
-def _runner(request: Request) -> GrantedRunner:
+async def _runner(request: Request) -> GrantedRunner:
     return granted_runner(request)
 
 
-def _known_tags(request: Request) -> list[str]:
+async def _known_tags(request: Request) -> list[str]:
     """Return the entity tags of the client's cached copies."""
     return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
 

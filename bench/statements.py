@@ -19,7 +19,6 @@ KINDS = {
     "events: other processes notified": "SELECT pg_notify(",
     "checkpoint: the session's last": "as pending_writes",
     "checkpoint: one step": "INSERT INTO checkpoints",
-    "checkpoint: channels of one step": "INSERT INTO checkpoint_blobs",
     "checkpoint: writes beside other steps": "INSERT INTO checkpoint_writes",
     "search: planner settings": "set_config('plan_cache_mode'",
     "search: segments": "ranked AS MATERIALIZED",
@@ -28,7 +27,7 @@ KINDS = {
     "segments: read by id": "WITH ORDINALITY AS w (document_id, index, place)",
     "pages: read whole": "WITH ORDINALITY AS w (document_id, place)",
 }
-BATCHES = ("checkpoint: channels of one step", "checkpoint: writes beside other steps")  # sent by ``executemany``
+BATCHES = ("checkpoint: writes beside other steps",)  # sent by ``executemany``
 
 
 def kind_of(statement: str) -> str:

@@ -472,7 +472,7 @@ class Untitled:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def title_session(self, session_id: str, question: str, context: Any) -> None:
+    async def title_session(self, session_id: str, question: str, context: Any, *, untitled: bool = False) -> None:
         self.asked.append(session_id)
 
 

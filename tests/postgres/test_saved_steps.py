@@ -4,8 +4,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint
+from langgraph.checkpoint.base.id import uuid6
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from bench.statements import recorded_statements
 from graph.context import Context
@@ -15,7 +20,9 @@ from graph.ports import Grading, Preparation
 from graph.usage import Meter
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import log_of, process
+from tools.sessions.checkpoints import BUILTINS_ONLY, RUN_ID_KEY, TABLES, run_saver
 from tools.settings import Settings
+from tools.storage.startup import open_database
 
 
 class Unpaid(HeldFamily):
@@ -52,6 +59,41 @@ async def test_steps_that_cost_nothing_have_no_checkpoint(
     assert log[-1].event.outcome == "answered"
     assert sent["checkpoint: one step"] == checkpoints
     assert sent["checkpoint: writes beside other steps"] == writes
+
+
+async def test_a_checkpoint_is_stored_as_langgraph_stores_it(settings: Settings) -> None:
+    values = {"question": "Why?", "sources": [{"index": 1}], "rounds": 2, "fallback": None, "spent": {"a": 1.5}}
+    versions: ChannelVersions = {**dict.fromkeys(values, "2.0"), "branch:to:abstain": "3.0"}
+    checkpoint = Checkpoint(
+        v=4, id=str(uuid6()), ts="now", channel_values=values, channel_versions=versions, versions_seen={},
+        updated_channels=None,
+    )  # fmt: skip
+    async with open_database(settings) as database:
+        savers = {
+            str(uuid4()): saver
+            for saver in (run_saver(database.pool), AsyncPostgresSaver(database.pool, serde=BUILTINS_ONLY))
+        }
+        rows = []
+        for thread, saver in savers.items():
+            place = {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": "before"}
+            config: RunnableConfig = {"configurable": place, "metadata": {RUN_ID_KEY: "a run"}}
+            returned = await saver.aput(config, checkpoint, {"source": "loop", "step": 3}, versions)
+            assert returned["configurable"] == {**place, "checkpoint_id": checkpoint["id"]}
+            loaded = await saver.aget_tuple(returned)
+            async with database.connection() as connection:
+                stored = [
+                    await (
+                        await connection.execute(
+                            f"SELECT to_jsonb(t) - 'thread_id' FROM {table} AS t WHERE thread_id = %s ORDER BY 1",
+                            [thread],
+                        )
+                    ).fetchall()
+                    for table in TABLES
+                ]
+            assert loaded is not None
+            rows.append((stored, loaded.checkpoint, loaded.metadata))
+    assert rows[0] == rows[1]
+    assert rows[0][1]["channel_values"] == values
 
 
 async def test_a_cancelled_run_is_saved_where_it_stands(settings: Settings) -> None:

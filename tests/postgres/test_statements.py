@@ -29,7 +29,6 @@ ANSWERED = {
     "search: segments": 1,
     "search: documents by title": 1,
     "checkpoint: one step": 1,
-    "checkpoint: channels of one step": 1,
     "run: closed": 1,
     "run: messages and last event": 1,
 }

@@ -49,6 +49,10 @@ class Told:
         for envelope in self.log[after:]:
             yield envelope
 
+    async def batches(self, after: int = 0) -> AsyncGenerator[Sequence[Envelope], None]:
+        for envelope in self.log[after:]:
+            yield [envelope]
+
     async def is_over(self, after: int) -> bool:
         return after >= len(self.log)
 

@@ -59,8 +59,10 @@ class CodeChecker:
         self._recent: deque[Sources] = deque(maxlen=_KEPT)
 
     def read_ahead(self, segments: Sequence[Segment]) -> None:
-        """Read the sentences of segments in a thread; return at once."""
-        _WORKERS.submit(self._sources(segments).has_sentence, "")  # a look for any sentence reads them all
+        """Read the sentences of segments in a thread, those that are not read yet; return at once."""
+        sources = self._sources(segments)
+        if not all(text.is_read for text in sources.texts):
+            _WORKERS.submit(sources.has_sentence, "")  # a look for any sentence reads them all
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Check each claim of each section against the segments it cites; much text is checked in a thread."""

@@ -21,7 +21,7 @@ from graph.state import Turn
 from graph.usage import Meter
 from prompts import lines
 from tools.extractive.quoted_passages import select_quotes
-from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part
+from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part, recall_by_part
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
@@ -84,7 +84,9 @@ class ExtractiveWriter:
         self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
         """Quote up to three sentences, or five of selected pages; no section where there is nothing to quote."""
-        readings = await asyncio.to_thread(rank_by_part, question, sources, self._memo)
+        readings = recall_by_part(question, sources, self._memo) if self._memo is not None else None
+        if readings is None:
+            readings = await asyncio.to_thread(rank_by_part, question, sources, self._memo)
         for quote in select_quotes(readings, sources):
             for draft in _section(quote.text, (quote.segment_id,)):
                 yield draft

@@ -318,3 +318,9 @@ def _around(segment: Segment) -> set[str]:
 def rank_by_part(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> list[RankedSentences]:
     """Rank the sentences for each part of a question; most questions have one part."""
     return [rank_sentences(part, hits, memo) for part in split_question(question)]
+
+
+def recall_by_part(question: str, hits: Sequence[Hit], memo: ReaderMemo) -> list[RankedSentences] | None:
+    """Return what ``rank_by_part`` returns where all of it was read already; None where something is left to read."""
+    known = [memo.recall(part, hits) for part in split_question(question)]
+    return None if None in known else [reading for reading in known if reading is not None]

@@ -1,8 +1,8 @@
 """Stored runs, which any process can follow while their log grows and after it was deleted."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -111,18 +111,25 @@ class StoredRun:
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Yield the events after sequence number ``after``, as they are logged, up to the terminal event."""
+        async with aclosing(self.batches(after)) as batches:
+            async for batch in batches:
+                for envelope in batch:
+                    yield envelope
+
+    async def batches(self, after: int = 0) -> AsyncGenerator[Sequence[Envelope], None]:
+        """Yield the events after sequence number ``after``, those of one reading of the log at once."""
         if (withheld := await self._withheld_end()) is not None:
             if withheld.last_seq is None or withheld.last_seq > after:
-                yield self._end_envelope(withheld, after)
+                yield [self._end_envelope(withheld, after)]
             return
         notifications = self.logs.notifications
         with notifications.subscribe(self.run_id) as wakeup, notifications.following(wakeup) as follow:
             while True:
                 wakeup.clear()
-                for envelope in await self._read_after(after):
-                    after = envelope.seq
-                    yield envelope
-                    if isinstance(envelope.event, TERMINAL):
+                if batch := await self._read_after(after):
+                    after = batch[-1].seq
+                    yield batch
+                    if isinstance(batch[-1].event, TERMINAL):
                         return
                 end = await self._read_end()
                 if end is None:
@@ -131,7 +138,7 @@ class StoredRun:
                 elif end.last_seq is not None and end.last_seq <= after:
                     return
                 elif not end.logged:
-                    yield self._end_envelope(end, after)
+                    yield [self._end_envelope(end, after)]
                     return
 
     async def is_over(self, after: int) -> bool:

@@ -193,7 +193,8 @@ class Ledger:
         """Close the row, and write the question if it is new, the answer if there is one, and the event."""
         use = run.account.unstored() if run.account is not None else {}
         row = {**_question(run), **answer, **_last_event(last), **self._spending.use_fields(use)}
-        async with self._database.connection() as connection, connection.transaction():
+        # In a pipeline, the statements that begin and end the transaction go along with those in it.
+        async with self._database.connection() as connection, connection.pipeline(), connection.transaction():
             found = await (await connection.execute(_CLOSE, {**row, "attempt": run.attempt})).fetchone()
             if found is not None:
                 parent, fork = found

@@ -35,6 +35,7 @@ from tools.spending.accounts import RunAccount
 from tools.telemetry.metrics import RunMetrics
 
 DELTAS = (TextDelta, ThinkingDelta)
+MOST_AT_ONCE = 100  # events of a batch, which a reader that joins late and reads slowly must accept in its time
 
 
 @dataclass(slots=True)
@@ -204,26 +205,34 @@ class Run:
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Yield the events after sequence number ``after``, as they are committed, up to the terminal event."""
+        async with aclosing(self.batches(after)) as batches:
+            async for batch in batches:
+                for envelope in batch:
+                    yield envelope
+
+    async def batches(self, after: int = 0) -> AsyncGenerator[Sequence[Envelope], None]:
+        """Yield the events after sequence number ``after``, those that were committed meanwhile at once."""
         while True:
             grown = self._grown
-            for envelope in self._events_after(after):
-                after = envelope.seq
-                yield envelope
-                if isinstance(envelope.event, TERMINAL):
+            if batch := self._events_after(after):
+                after = batch[-1].seq
+                yield batch
+                if isinstance(batch[-1].event, TERMINAL):
                     return
             if self.has_ended and self._log[-1].seq <= after:
                 return
             if self.elsewhere is not None:
-                async with aclosing(self.elsewhere.events(after)) as events:
-                    async for envelope in events:
-                        yield envelope
+                async with aclosing(self.elsewhere.batches(after)) as batches:
+                    async for batch in batches:
+                        yield batch
                 return
             if (why := self.left or self.failure) is not None:
                 raise why
             await grown.wait()
 
     def _events_after(self, after: int) -> list[Envelope]:
-        return self._log[max(0, after - self.begins_at + 1) :]
+        first = max(0, after - self.begins_at + 1)
+        return self._log[first : first + MOST_AT_ONCE]
 
     async def finished(self) -> RunFinished | RunFailed:
         """Wait for the run's terminal event and return it."""

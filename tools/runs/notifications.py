@@ -23,7 +23,7 @@ ABANDONED = "abandoned"  # the key for processes that take runs over
 STOPS = "stops"  # the key for processes whose runs may have been asked to stop
 MOST_NAMED = 150  # of 36 characters each, in a notification of less than 8,000 bytes
 RETRY_SECONDS = 1.0
-GATHER_SECONDS = 0.005  # that keys wait for more of them, to go out as one notification
+GATHER_SECONDS = 0.02  # that keys wait for more of them, to go out as one notification
 CLOSE_SECONDS = 1.0  # that what is unsent may take at the end
 
 NOTIFY = f"SELECT pg_notify('{CHANNEL}', %s)"  # for what is rare, beside the statement that it is about

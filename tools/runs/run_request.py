@@ -1,6 +1,6 @@
 """The request that a run answers, and the protocol for reading a run from any process."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID, uuid5
@@ -85,10 +85,14 @@ class RunReader(Protocol):
         ...
 
     def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
-        """Yield the events after sequence number ``after``, as they come, up to the terminal event.
+        """Yield what ``batches`` yields, one by one."""
+        ...
 
-        Raises DatabaseUnavailable where the log can't be read or could not be written, NotFound where the run was
-        deleted.
+    def batches(self, after: int = 0) -> AsyncGenerator[Sequence[Envelope], None]:
+        """Yield the events after sequence number ``after``, those that came together at once, up to the terminal event.
+
+        No batch is empty. Raises DatabaseUnavailable where the log can't be read or could not be written, NotFound
+        where the run was deleted.
         """
         ...
 

@@ -110,7 +110,7 @@ class Runner:
             raise
         await self._launch(run)
         if untitled and self._titling is not None:
-            self._heartbeat.in_background(self._make_title(run, self._titling))
+            self._heartbeat.in_background(self._make_title(run, self._titling, untitled=True))
         return run
 
     async def let_pass(self, run: Run) -> None:
@@ -220,9 +220,10 @@ class Runner:
         run.publish([first])
         return untitled
 
-    async def _make_title(self, run: Run, titling: SessionTitler) -> None:
+    async def _make_title(self, run: Run, titling: SessionTitler, *, untitled: bool = False) -> None:
         with charged_to(run.account), log_ids(run_id=run.run_id):
-            made = await titling.title_session(run.session_id, run.request.question, run.request.context)
+            request = run.request
+            made = await titling.title_session(run.session_id, request.question, request.context, untitled=untitled)
         if made is not None and not run.ending:
             title, run.side_usage["title"] = made
             run.emit(TitleChanged(title=title))

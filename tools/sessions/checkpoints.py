@@ -4,9 +4,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast, get_args
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoint, CheckpointMetadata, get_checkpoint_id
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    get_checkpoint_id,
+    get_serializable_checkpoint_metadata,
+)
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from psycopg.types.json import Jsonb
 
 from graph.evidence import Spent
 from graph.state import FIRST_STEP, Gathering, Outside
@@ -20,8 +28,24 @@ BUILTINS_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
 RUN_ID_KEY = "citewell_run"  # in a checkpoint's metadata: the run that wrote it
 PARALLEL_STEPS = get_args(Gathering)
 OUTSIDE_STEPS = get_args(Outside)
+INLINE = (str, int, float, bool)  # values that stand in the checkpoint's own row
 WaitUntilCommitted = Callable[[], Awaitable[None]]
 Step = tuple[RunnableConfig, Checkpoint, CheckpointMetadata]  # what a checkpoint is saved with
+
+
+_STORE = """
+WITH stored AS (
+    INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+    SELECT %(thread)s, %(namespace)s, channel, version, type, blob
+    FROM unnest(%(channels)b::text[], %(versions)b::text[], %(types)b::text[], %(blobs)b::bytea[])
+        AS changed (channel, version, type, blob)
+    ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING
+)
+INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
+VALUES (%(thread)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s)
+ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
+DO UPDATE SET checkpoint = excluded.checkpoint, metadata = excluded.metadata
+"""
 
 
 class RunSaver(AsyncPostgresSaver):
@@ -38,6 +62,7 @@ class RunSaver(AsyncPostgresSaver):
     def __init__(self, pool: Pool, wait_until_committed: WaitUntilCommitted, *, every_step: bool) -> None:
         # The cast is safe: the saver sets the row factory of its cursors itself.
         super().__init__(cast(Any, pool), serde=BUILTINS_ONLY)
+        self._pool = pool
         self.saved = 0  # checkpoints
         self._wait_until_committed = wait_until_committed
         self._every_step = every_step
@@ -82,13 +107,37 @@ class RunSaver(AsyncPostgresSaver):
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
     ) -> RunnableConfig:
         await self._wait_until_committed()
-        # Cancelled halfway, a pipeline breaks its connection and raises an error that nobody can catch.
+        # Cancelled halfway, a statement leaves open whether it was done.
         saved = await finish_then_cancel(
-            super().aput(_with_id(config, self._parent), checkpoint, metadata, self._changed)
+            self._store(_with_id(config, self._parent), checkpoint, metadata, self._changed)
         )
         self._holds_back, self._changed, self._last, self._paid = False, {}, None, _paid(checkpoint)
         self.saved += 1
         return saved
+
+    async def _store(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, changed: ChannelVersions
+    ) -> RunnableConfig:
+        """Write the rows that ``AsyncPostgresSaver.aput`` writes, by one statement instead of one for each channel."""
+        place, values = config["configurable"], checkpoint["channel_values"]
+        inline = {name: value for name, value in values.items() if value is None or isinstance(value, INLINE)}
+        versions = {name: at for name, at in changed.items() if name in values and name not in inline}
+        blobs = self._dump_blobs(place["thread_id"], place["checkpoint_ns"], values, versions)
+        row = {
+            "thread": place["thread_id"],
+            "namespace": place["checkpoint_ns"],
+            "id": checkpoint["id"],
+            "parent": place.get("checkpoint_id"),
+            "checkpoint": Jsonb({**checkpoint, "channel_values": inline}),
+            "metadata": Jsonb(get_serializable_checkpoint_metadata(config, metadata)),
+            "channels": [each[2] for each in blobs],
+            "versions": [each[3] for each in blobs],
+            "types": [each[4] for each in blobs],
+            "blobs": [each[5] for each in blobs],
+        }
+        async with self._pool.connection() as connection:
+            await connection.execute(_STORE, row)
+        return _with_id(config, checkpoint["id"])
 
     def _is_dear(self, checkpoint: Checkpoint) -> bool:
         """Whether a checkpoint is the last one, or holds what a model or a search outside gave since the one before.

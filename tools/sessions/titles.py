@@ -51,11 +51,13 @@ class SessionTitler:
         self._database = database
         self._families = families
 
-    async def title_session(self, session_id: str, question: str, context: Context) -> tuple[str, Spent] | None:
+    async def title_session(
+        self, session_id: str, question: str, context: Context, *, untitled: bool = False
+    ) -> tuple[str, Spent] | None:
         """Title a session after its first question; return the title and its usage.
 
         None if the session already has a title or is ephemeral, the family makes no titles, or the database fails: an
-        answer must never fail because of its title.
+        answer must never fail because of its title. Whoever has just read that it has none says so by ``untitled``.
         """
         values = {
             "session_id": session_id,
@@ -65,7 +67,7 @@ class SessionTitler:
         }
         try:
             titler = self._families(context.model, thinking=context.thinking).titler
-            if titler is None or not await self._has_row(_UNTITLED, values):
+            if titler is None or not (untitled or await self._has_row(_UNTITLED, values)):
                 return None
             title, usage = await best_title(titler, question)
             row = {"session_id": session_id, "title": title}
