@@ -26,3 +26,12 @@ assert not hasattr(langgraph_sdk, "no_such_name")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+UNUSED = {"alembic", "authlib", "docx", "fastapi", "langchain_openai", "lxml", "mcp", "openai", "sqlalchemy"}
+
+
+def test_what_answers_questions_imports_nothing_that_only_files_sites_and_servers_need() -> None:
+    program = "import sys, graph.entrypoint; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert UNUSED & set(done.stdout.split()) == set()
