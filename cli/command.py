@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from cli.console import print_json, progress_console
+from cli.deferred_packages import defer_packages
 from graph.errors import CitewellError
 from graph.evidence import Identity
 
@@ -251,6 +252,7 @@ def report(code: str, message: str, suggestion: str, *, retryable: bool = False,
 def run_app(app: typer.Typer) -> NoReturn:
     """Run the command line; a usage error exits with 2, and with ``--json`` is printed as JSON on stdout."""
     gc.set_threshold(NEW_OBJECTS)
+    defer_packages()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")

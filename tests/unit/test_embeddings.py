@@ -1,6 +1,8 @@
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from graph.errors import ConfigurationError
 from tools.embeddings import word_tokens
 from tools.embeddings.embedder import StaticEmbedder, count_tokens, open_embedder
 from tools.embeddings.static_embedding import bundled_embedder, bundled_tokenizer
+from tools.embeddings.token_vectors import TokenVectors
 from tools.embeddings.word_tokens import ALONE, SPACE_MARK, WordTokens
 from tools.settings import EmbeddingSettings, Settings
 
@@ -122,13 +125,35 @@ def _whole(text: str) -> list[int]:
     return ids
 
 
-def test_loading_leaves_the_root_logger_alone_and_nothing_is_downloaded() -> None:
-    """wordllama configures logging for the whole process when it is imported."""
+def test_loading_imports_no_wordllama_and_nothing_is_downloaded() -> None:
+    """wordllama configures logging for the whole process when it is imported, and brings much that is not needed."""
     program = (
         "import asyncio, logging, sys, warnings; warnings.simplefilter('error');"
         "sys.addaudithook(lambda event, _: event == 'socket.connect' and sys.exit('it reached for the network'));"
         "from tools.embeddings.embedder import StaticEmbedder; asyncio.run(StaticEmbedder.load());"
-        "root = logging.getLogger(); assert (root.handlers, root.level) == ([], logging.WARNING), root.handlers"
+        "root = logging.getLogger(); assert (root.handlers, root.level) == ([], logging.WARNING), root.handlers;"
+        "assert not {'wordllama', 'numpy.random', 'safetensors'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_vectors_of_tokens_are_those_of_the_file_in_any_order_and_in_threads() -> None:
+    narrow = np.random.default_rng(5).standard_normal((500, 8)).astype(np.float16)
+    vectors = TokenVectors(narrow)
+    drawn = [np.random.default_rng(seed).integers(0, 500, 40).astype(np.uint16) for seed in range(64)]
+    with ThreadPoolExecutor(8) as threads:
+        taken = list(threads.map(vectors.take, drawn))
+    for tokens, rows in zip(drawn, taken, strict=True):
+        assert rows.dtype == np.float32
+        np.testing.assert_array_equal(rows, narrow.astype(np.float32)[tokens])
+    np.testing.assert_array_equal(vectors.truncated(3).take(drawn[0]), narrow.astype(np.float32)[drawn[0], :3])
+    assert vectors.take(np.array([], np.uint16)).shape == (0, 8)
+    np.testing.assert_array_equal(vectors.take(np.array([60_000], np.uint16))[0], narrow[-1].astype(np.float32))
+
+
+@pytest.mark.parametrize("content", [b"", b"\x02" + bytes(7) + b"{}", (9).to_bytes(8, "little") + b"not JSON!"])
+def test_a_broken_file_of_vectors_is_a_configuration_error(tmp_path: Path, content: bytes) -> None:
+    (file := tmp_path / "vectors.safetensors").write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"vectors\.safetensors can't be read"):
+        TokenVectors.mapped(file)

@@ -5,11 +5,9 @@ the tokenizer falls back to syllables and bytes, which ``coverage`` measures.
 """
 
 import asyncio
-import logging
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import ConfigurationError
+from tools.embeddings.token_vectors import TokenVectors
 from tools.embeddings.word_tokens import Ids, WordTokens
 
 if TYPE_CHECKING:
@@ -36,11 +35,11 @@ BATCH_TEXTS = 256
 class StaticEmbedder:
     """A local embedder for some thousands of paragraphs per second. Create it with ``load``."""
 
-    def __init__(self, words: WordTokens, weights: NDArray[np.float32]) -> None:
+    def __init__(self, words: WordTokens, vectors: TokenVectors) -> None:
         self._words = words
-        self._weights = weights
+        self._vectors = vectors
         self._ones = np.ones(512, np.float32)
-        self.dimension = weights.shape[1]
+        self.dimension = vectors.dimension
         self.model = f"wordllama-{CONFIG}-{self.dimension}"
 
     @classmethod
@@ -55,8 +54,7 @@ class StaticEmbedder:
                 suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={WIDTH}.",
             )
         words = await asyncio.to_thread(_word_tokens)
-        weights = await asyncio.to_thread(_bundled_weights)
-        return cls(words, np.ascontiguousarray(weights[:, :dimension]))
+        return cls(words, _bundled_vectors().truncated(dimension))
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts as unit vectors, shape (n, dimension); a text without a token is the zero vector."""
@@ -94,7 +92,7 @@ class StaticEmbedder:
 
     def truncated(self, dimension: int) -> "StaticEmbedder":
         """Return the same model with shorter vectors."""
-        return StaticEmbedder(self._words, np.ascontiguousarray(self._weights[:, :dimension]))
+        return StaticEmbedder(self._words, self._vectors.truncated(dimension))
 
     def tokens(self, text: str) -> Ids:
         """Return a text's token ids."""
@@ -103,7 +101,7 @@ class StaticEmbedder:
     def summed_tokens(self, tokens: Ids) -> NDArray[np.float32]:
         """Add up the vectors of tokens."""
         ones = self._ones[: len(tokens)] if len(tokens) <= len(self._ones) else np.ones(len(tokens), np.float32)
-        summed: NDArray[np.float32] = ones @ self._weights.take(tokens, axis=0, mode="clip")
+        summed: NDArray[np.float32] = ones @ self._vectors.take(tokens)
         return summed
 
     def pooled_tokens(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
@@ -124,7 +122,7 @@ def unit_vectors(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 @cache
 def bundled_embedder() -> StaticEmbedder:
     """Return the bundled model in full width, cached per process. Blocks for 0.1 s the first time."""
-    return StaticEmbedder(_word_tokens(), _bundled_weights())
+    return StaticEmbedder(_word_tokens(), _bundled_vectors())
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
@@ -149,14 +147,9 @@ def bundled_tokenizer() -> "Tokenizer":
 
 
 @cache
-def _bundled_weights() -> NDArray[np.float32]:
-    with _root_logger_untouched():
-        from wordllama import WordLlama
-    # The default cache folder is in the user's home: it lacks the files, so they would be downloaded.
-    weights: NDArray[np.float32] = WordLlama.load(
-        CONFIG, cache_dir=_wheel(), dim=WIDTH, disable_download=True
-    ).embedding
-    return weights
+def _bundled_vectors() -> TokenVectors:
+    # Read here rather than by wordllama, whose import brings k-means, random numbers and TOML.
+    return TokenVectors.mapped(_wheel() / "weights" / f"{CONFIG}_{WIDTH}.safetensors")
 
 
 def _wheel() -> Path:
@@ -164,15 +157,3 @@ def _wheel() -> Path:
     if spec is None or spec.origin is None:
         raise ConfigurationError("The static embeddings are not installed.", suggestion="Install wordllama.")
     return Path(spec.origin).parent
-
-
-@contextmanager
-def _root_logger_untouched() -> Iterator[None]:
-    """Undo ``logging.basicConfig``, which wordllama calls when it is imported."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    try:
-        yield
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NotRequired
+from typing import TYPE_CHECKING, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -16,8 +16,10 @@ from graph.errors import NotFound, UnreadableDocument
 from graph.evidence import BlockKind, Identity, Page, Segment, SegmentBlock
 from graph.ports import SegmentReader
 from tools.originals.originals import Originals
-from tools.parsers.pictures import Picture, pictures_in
 from tools.parsers.raster import Raster, raster_of
+
+if TYPE_CHECKING:
+    from tools.parsers.pictures import Picture
 
 _KEYS = (60, 30, 12, 6)  # letters before a picture by which it is placed, as many as are found
 _MARKER = re.compile(
@@ -102,7 +104,9 @@ class Layouts:
             raise NotFound(f"The document has no picture {number} that can be shown.")
         return ShownPicture(data, raster)
 
-    async def _pictures(self, identity: Identity, document_id: str) -> list[Picture]:
+    async def _pictures(self, identity: Identity, document_id: str) -> "list[Picture]":
+        from tools.parsers.pictures import pictures_in  # with all readers of office files
+
         try:
             stored = await self._originals.find(identity, document_id)
             if stored.original["media_type"] == "application/pdf":
@@ -113,7 +117,7 @@ class Layouts:
             return []
 
 
-def _layout(page: Page, media_type: str, pictures: Sequence[Picture]) -> Layout:
+def _layout(page: Page, media_type: str, pictures: "Sequence[Picture]") -> Layout:
     blocks = _blocks(page.segments)
     return Layout(
         document_id=page.document_id,
@@ -154,7 +158,7 @@ def _depth(segment: Segment, block: SegmentBlock) -> int:
 
 
 def _placed(
-    pictures: Sequence[Picture], blocks: Sequence[LayoutBlock], segments: Sequence[Segment]
+    pictures: "Sequence[Picture]", blocks: Sequence[LayoutBlock], segments: Sequence[Segment]
 ) -> Iterator[LayoutPicture]:
     """Yield pictures with the end of the block that each stands behind: the next one that ends its words before it."""
     if not pictures:

@@ -18,12 +18,10 @@ from typing import Any, Literal, Protocol
 from urllib.parse import unquote, urlsplit
 
 import httpx2
-from lxml import etree
 from protego import Protego
 
 from graph.errors import UnreadableDocument, WebUnavailable
 from tools.parsers import formats
-from tools.parsers.html import read_tree
 from tools.settings import Settings
 from tools.web.addresses import canonical_address, folder_of, host_of, is_address, is_below
 from tools.web.fetching import TOO_LARGE, FetchedFile, PageFetcher
@@ -351,6 +349,8 @@ def addresses_of(data: bytes, address: str) -> tuple[str, tuple[str, ...]]:
 
     A page's word for its own address counts on its own host alone: no site can stand for another's pages.
     """
+    from tools.parsers.html import read_tree  # with lxml, which only those who read a site need
+
     try:
         page = read_tree(data)
     except UnreadableDocument:
@@ -471,6 +471,8 @@ def _unpacked(data: bytes, max_bytes: int) -> bytes:
 
 
 def _xml_entries(data: bytes) -> Iterator[tuple[bool, str, str | None]]:
+    from lxml import etree
+
     walk = etree.iterparse(
         BytesIO(data), events=("end",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )

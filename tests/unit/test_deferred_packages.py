@@ -1,0 +1,37 @@
+import subprocess
+import sys
+
+
+def test_a_deferred_package_runs_at_the_first_look_at_its_names() -> None:
+    program = """
+import sys
+from cli.deferred_packages import DEFERRED, defer_packages
+
+defer_packages()
+defer_packages()
+import langgraph.graph
+import langgraph_sdk
+from langsmith import types
+
+deferred = [sys.modules[name] for name in DEFERRED]
+assert all(type(package).__name__ == "_DeferredPackage" for package in deferred)
+assert not {"langgraph_sdk.client", "langsmith.types.run"} & set(sys.modules)
+assert not hasattr(langgraph_sdk, "__wrapped__")
+from langgraph_sdk import get_client
+from langsmith.types import Run
+assert (get_client.__module__, Run.__module__) == ("langgraph_sdk._async.client", "langsmith.types.run")
+assert all(type(package) is type(sys) for package in deferred)
+assert all(package.__spec__.loader.get_data(package.__file__) for package in deferred)
+assert not hasattr(langgraph_sdk, "no_such_name")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+UNUSED = {"alembic", "authlib", "docx", "fastapi", "langchain_openai", "lxml", "mcp", "openai", "sqlalchemy"}
+
+
+def test_what_answers_questions_imports_nothing_that_only_files_sites_and_servers_need() -> None:
+    program = "import sys, graph.entrypoint; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert UNUSED & set(done.stdout.split()) == set()
