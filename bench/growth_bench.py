@@ -6,6 +6,7 @@ these alone.
 """
 
 import os
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -42,7 +43,9 @@ async def run(folder: Path) -> list[Figure]:
         own = folder / name
         own.mkdir()
         own.chmod(0o711)
+        began = time.perf_counter()
         growths, charts = await parts[name](own, is_full)
+        print(f"growth of {name} took {time.perf_counter() - began:.0f} s", flush=True)
         figures += [growth.figure() for growth in growths]
         for stem, drawn in charts.items():
             (CHARTS / f"{stem}.svg").write_text(drawn.svg(), encoding="utf-8")
