@@ -25,7 +25,8 @@ _VARIABLE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+)?")
 class Program:
     """A program that lives until ``stop``; each of its lives has a number from 0.
 
-    ``expected`` says that its next end is ours; other ends are counted in ``surprises``, with their exit codes.
+    ``expected`` says that its next end is ours, ``may_end`` that any is, for a while; other ends are counted in
+    ``surprises``, with their exit codes.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Program:
     stopping_signal: signal.Signals = signal.SIGTERM
     life: int = -1
     expected: bool = False
+    may_end: bool = False
     surprises: list[str] = field(default_factory=list)
     _process: Process | None = None
     _stopping: bool = False
@@ -51,13 +53,13 @@ class Program:
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal. One that ends it has to be announced by ``expected``."""
+        """Send a signal that does not end it."""
         if self.pid is not None:
             os.kill(self.pid, number)
 
     def end(self, number: signal.Signals) -> None:
         """End its life by a signal; another begins."""
-        self.expected = True
+        self.expected = self.pid is not None
         self.send(number)
 
     async def stop(self) -> None:
@@ -82,7 +84,7 @@ class Program:
                 )
             self.life += 1
             code = await self._process.wait()
-            if not self.expected:
+            if not self.expected and not self.may_end:
                 self.surprises.append(f"ended with {code} at {time.strftime('%H:%M:%S')}")
             self.expected = self._stopping
             if not self._stopping:

@@ -99,7 +99,7 @@ def chart(series: Series) -> Chart:
         for (name, measure), samples in series.items()
         if measure == "memory, MB"
     ]
-    return Chart("Memory in the soak", "minutes", "MB, shared pages counted once", lines, logarithmic=False)
+    return Chart("Memory in the soak", "minutes", "MB", lines, logarithmic=False)
 
 
 def _point(sample: Sample) -> Point:
