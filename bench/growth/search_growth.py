@@ -55,7 +55,7 @@ async def measure_search(folder: Path, most: int) -> tuple[list[Growth], list[Gr
                 times[name].append(Cost(size, took))
                 rows[name].append(Cost(size, read))
     return (
-        [Growth(f"search, {name}", "ms", costs) for name, costs in times.items()],
+        [Growth(name, "ms", costs) for name, costs in times.items()],
         [Growth(f"rows read, {name}", "", costs) for name, costs in rows.items()],
         [Growth("ingestion", "segments/s", ingestion)],
     )
