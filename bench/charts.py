@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT = 560, 360
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 34, 64
+LEFT, RIGHT, TOP, BOTTOM = 64, 32, 34, 64
 LEGEND_STEP = 16
 COLOURS = (("#0b62c4", "#6cb0ff"), ("#b3471b", "#ff9f6e"), ("#1c7c3f", "#5fd08a"), ("#7b3fb5", "#c99bff"))
 _STYLE = """

@@ -2,11 +2,13 @@
 
 By default each part stops at a size that some minutes reach. ``CITEWELL_BENCH_GROWTH=full`` goes on to three million
 segments and events, two thousand streams and ten thousand workspaces; a list of parts, as ``search,streams``, measures
-these alone.
+these alone, and keeps the figures of the others.
 """
 
+import json
 import os
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from bench.charts import Chart
@@ -19,6 +21,7 @@ from bench.growth.stream_growth import measure_streams
 from bench.growth.workspace_growth import measure_workspaces
 from bench.serving import ROOT
 
+RESULTS = Path(__file__).with_name("results.json")
 CHARTS = ROOT / "docs" / "growth"
 FULL = "CITEWELL_BENCH_GROWTH"
 Part = tuple[list[Growth], dict[str, Chart]]
@@ -42,11 +45,20 @@ async def run(folder: Path) -> list[Figure]:
         own = folder / name
         own.mkdir()
         own.chmod(0o711)
+        began = time.perf_counter()
         growths, charts = await parts[name](own, is_full)
-        figures += [growth.figure() for growth in growths]
+        print(f"growth of {name} took {time.perf_counter() - began:.0f} s", flush=True)
+        figures += [{**growth.figure(), "name": f"{name}: {growth.figure()['name']}"} for growth in growths]
         for stem, drawn in charts.items():
             (CHARTS / f"{stem}.svg").write_text(drawn.svg(), encoding="utf-8")
-    return figures
+    return [*_kept(chosen), *figures]
+
+
+def _kept(chosen: Sequence[str]) -> list[Figure]:
+    """Return the figures of the parts that were not measured now."""
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    before: list[Figure] = results.get("growth", {}).get("figures", [])
+    return [found for found in before if found["name"].partition(":")[0] not in chosen]
 
 
 async def _search(folder: Path, full: bool) -> Part:

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import psycopg
 import pytest
 from psycopg import sql
@@ -117,6 +118,15 @@ def clean_environment() -> Iterator[None]:
     os.environ.clear()
     os.environ.update(before)
 
+
+# A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick.
+hypothesis.settings.register_profile(
+    "unhurried",
+    parent=hypothesis.settings(),
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("unhurried")
 
 NEAR_MIDNIGHT = 20  # seconds
 

@@ -17,7 +17,7 @@ from tools.storage.database import Connection
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
-SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
+SIZES = (10_000, 20_000, 30_000, 60_000, 100_000, 300_000, 1_000_000, 3_000_000)
 COMMITS = 200
 ROUNDS = 3
 FILLED_AT_ONCE = 50_000

@@ -21,12 +21,12 @@ from tools.storage.database import Connection, Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
-SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
+SIZES = (10_000, 20_000, 30_000, 60_000, 100_000, 300_000, 1_000_000, 3_000_000)
 SEED = 11
 QUESTIONS = 15
 FILLED_AT_ONCE = 5_000  # segments
 WORKSPACE = "growing"
-DIMENSION = 4  # of vectors that nothing here compares
+DIMENSION = 4  # of vectors that no search here compares, indexed as any are
 # The words of a question, and the share of the segments that each is in.
 CLASSES = {"rare words": (3, 0.0, 0.0003), "middling words": (3, 0.003, 0.03), "two common words": (2, 0.05, 0.5)}
 _ROWS = """
@@ -55,7 +55,7 @@ async def measure_search(folder: Path, most: int) -> tuple[list[Growth], list[Gr
                 times[name].append(Cost(size, took))
                 rows[name].append(Cost(size, read))
     return (
-        [Growth(f"search, {name}", "ms", costs) for name, costs in times.items()],
+        [Growth(name, "ms", costs) for name, costs in times.items()],
         [Growth(f"rows read, {name}", "", costs) for name, costs in rows.items()],
         [Growth("ingestion", "segments/s", ingestion)],
     )
@@ -68,11 +68,11 @@ def _questions(corpus: Corpus, words: int, least: float, most: float) -> list[st
 
 async def _fill(database: Database, number: int, corpus: Corpus, segments: int) -> list[float]:
     """Fill by the path that ingestion takes; return the segments per second of each part, embedding not counted."""
-    rates = []
+    rates, random = [], np.random.default_rng(SEED)
     for start in range(0, segments, FILLED_AT_ONCE):
         count = min(FILLED_AT_ONCE, segments - start)
         documents = list(corpus.documents(count // SEGMENTS_PER_DOCUMENT))
-        vectors = np.ones((sum(len(each.spans) for each in documents), DIMENSION), np.float32)
+        vectors = random.normal(size=(count, DIMENSION)).astype(np.float32)
         began = time.perf_counter()
         async with database.connection() as connection:
             await fill_workspace(connection, BenchWorkspace(WORKSPACE, number, documents, vectors))

@@ -1,5 +1,6 @@
 """Turns of one session: the time of a turn, the bytes that it leaves, and the time to read the whole session."""
 
+import json
 import time
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from tools.storage.startup import open_database
 TURNS = (1, 3, 10, 30, 100, 200)
 QUESTIONS = 40
 READS = 7
+PAGE = 100  # messages
 AROUND = 3  # turns up to a size that its time is the median of
 _BYTES = """
-SELECT (SELECT coalesce(sum(pg_column_size(m.*)), 0) FROM messages AS m WHERE session_id = %(session)s::uuid)
+SELECT (SELECT coalesce(sum(pg_column_size(m.*)), 0) FROM messages AS m WHERE session_id::text = %(session)s)
      + (SELECT coalesce(sum(pg_column_size(c.*)), 0) FROM checkpoints AS c WHERE thread_id = %(session)s)
      + (SELECT coalesce(sum(pg_column_size(b.*)), 0) FROM checkpoint_blobs AS b WHERE thread_id = %(session)s)
      + (SELECT coalesce(sum(pg_column_size(w.*)), 0) FROM checkpoint_writes AS w WHERE thread_id = %(session)s)
@@ -38,7 +40,7 @@ async def measure_turns(folder: Path) -> list[Growth]:
             timing = await OURS.ask(connection, path, questions[turn % len(questions)])
             turns.append(timing.whole * 1000)
             if turn in TURNS:
-                read.append(Cost(turn, await _reads(connection, f"/api/sessions/{session_id}?limit=400")))
+                read.append(Cost(turn, await _reads(connection, f"/api/sessions/{session_id}?limit={PAGE}")))
                 kept.append(Cost(turn, [await _kept(settings, session_id) / turn / 1024]))
         connection.close()
     took = [Cost(turn, turns[max(0, turn - AROUND) : turn]) for turn in TURNS]
@@ -50,10 +52,13 @@ async def measure_turns(folder: Path) -> list[Growth]:
 
 
 async def _reads(connection: Connection, path: str) -> list[float]:
+    """Return the milliseconds in which the whole session is read, page by page."""
     took = []
     for _ in range(READS):
         began = time.perf_counter()
-        await connection.get(path)
+        cursor = json.loads(await connection.get(path))["next_cursor"]
+        while cursor is not None:
+            cursor = json.loads(await connection.get(f"{path}&cursor={cursor}"))["next_cursor"]
         took.append((time.perf_counter() - began) * 1000)
     return took
 

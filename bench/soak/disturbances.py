@@ -126,7 +126,7 @@ class Disturbances:
         return "fast shutdown"
 
     async def _fill_disk(self) -> str:
-        self.deployment.postgres.expected = True  # it may end where it finds no room for its log
+        self.deployment.postgres.may_end = True  # where it finds no room for its log
         life = self.deployment.postgres.life
         self.deployment.disk.fill()
         try:
@@ -135,7 +135,7 @@ class Disturbances:
             self.deployment.disk.free()
         await asyncio.sleep(2)
         ended = self.deployment.postgres.life - life
-        self.deployment.postgres.expected = False
+        self.deployment.postgres.may_end = False
         return f"{FULL_SECONDS:.0f} s; PostgreSQL ended {ended} times"
 
     async def _slow_disk(self) -> str:

@@ -17,7 +17,7 @@ from tools.storage.embedded import Unprivileged
 
 RESTART_SECONDS = 0.5
 STOP_SECONDS = 40.0
-GREETING = "Stop it with Ctrl-C."
+DATABASE_AWAY = 5  # the exit code of a program that began while there was no database
 _VARIABLE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+)?")
 
 
@@ -25,7 +25,8 @@ _VARIABLE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+)?")
 class Program:
     """A program that lives until ``stop``; each of its lives has a number from 0.
 
-    ``expected`` says that its next end is ours; other ends are counted in ``surprises``, with their exit codes.
+    ``expected`` says that its next end is ours, ``may_end`` that any is, for a while; other ends are counted in
+    ``surprises``, with their exit codes. ``refused_starts`` counts lives that ended for want of a database.
     """
 
     name: str
@@ -36,7 +37,9 @@ class Program:
     stopping_signal: signal.Signals = signal.SIGTERM
     life: int = -1
     expected: bool = False
+    may_end: bool = False
     surprises: list[str] = field(default_factory=list)
+    refused_starts: int = 0
     _process: Process | None = None
     _stopping: bool = False
     _living: asyncio.Task[None] | None = None
@@ -51,13 +54,13 @@ class Program:
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal. One that ends it has to be announced by ``expected``."""
+        """Send a signal that does not end it."""
         if self.pid is not None:
             os.kill(self.pid, number)
 
     def end(self, number: signal.Signals) -> None:
         """End its life by a signal; another begins."""
-        self.expected = True
+        self.expected = self.pid is not None
         self.send(number)
 
     async def stop(self) -> None:
@@ -82,7 +85,9 @@ class Program:
                 )
             self.life += 1
             code = await self._process.wait()
-            if not self.expected:
+            if code == DATABASE_AWAY:
+                self.refused_starts += 1
+            elif not self.expected and not self.may_end:
                 self.surprises.append(f"ended with {code} at {time.strftime('%H:%M:%S')}")
             self.expected = self._stopping
             if not self._stopping:
@@ -108,10 +113,7 @@ def logged(log: Path, *levels: str) -> Counter[str]:
     return found
 
 
-def unreadable(log: Path) -> list[str]:
-    """Return the lines of a JSON log that are none: a traceback that nobody caught, or a crash.
-
-    What a program greets with is not among them.
-    """
+def crashes(log: Path) -> list[str]:
+    """Return the lines of a log at which a traceback that nobody caught, or a crash of the interpreter, begins."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return [line for line in lines if line.strip() and not line.startswith("{") and not line.endswith(GREETING)]
+    return [line for line in lines if line.startswith(("Traceback", "Fatal Python error"))]

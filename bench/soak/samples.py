@@ -75,7 +75,7 @@ class Sampler:
                     continue
                 process = psutil.Process(program.pid)
                 family = [process, *process.children(recursive=True)]
-                memory = sum(_proportional(each) for each in family)
+                memory = sum(_memory(each, shared=program is self.deployment.postgres) for each in family)
                 files = sum(_files(each) for each in family)
                 self._note(program.name, "memory, MB", program.life, memory / MEGABYTE)
                 self._note(program.name, "open files", program.life, files)
@@ -98,9 +98,13 @@ class Sampler:
                     self._note("postgres", "client connections", self.deployment.postgres.life, row[0] - 1)
 
 
-def _proportional(process: psutil.Process) -> int:
+def _memory(process: psutil.Process, *, shared: bool) -> int:
+    """Return its memory in bytes. What PostgreSQL's processes share is counted once, by shares.
+
+    For the others shares won't do: they grow where another process of the same program is killed.
+    """
     with suppress(psutil.NoSuchProcess):
-        return int(process.memory_full_info().pss)
+        return int(process.memory_full_info().pss if shared else process.memory_info().rss)
     return 0
 
 

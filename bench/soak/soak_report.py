@@ -39,7 +39,7 @@ class Outcome:
     counts: Counter[str]
     refusals: Counter[str]
     seconds: Sequence[float]
-    documents: Mapping[str, int]
+    others: Mapping[str, int]
     disturbances: Sequence[Disturbance]
     series: Series
     audit: Audit
@@ -99,7 +99,7 @@ def chart(series: Series) -> Chart:
         for (name, measure), samples in series.items()
         if measure == "memory, MB"
     ]
-    return Chart("Memory in the soak", "minutes", "MB, shared pages counted once", lines, logarithmic=False)
+    return Chart("Memory in the soak", "minutes", "MB", lines, logarithmic=False)
 
 
 def _point(sample: Sample) -> Point:
@@ -124,7 +124,7 @@ def _runs(outcome: Outcome) -> Iterator[str]:
         "runs per second": f"{audit.runs / outcome.minutes / 60:.1f}",
         "seconds of a run as its client saw it, p50, p95, most": _seconds(outcome.seconds),
         **{name: f"{count:,}" for name, count in sorted(outcome.counts.items()) if not name.startswith("ended")},
-        **outcome.documents,
+        **outcome.others,
     }
     yield from ["## Runs", ""]
     yield from _table(["what", "how many"], iter(rows.items()))

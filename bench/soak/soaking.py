@@ -20,7 +20,7 @@ from bench.soak.deployment import Deployment, deployed
 from bench.soak.disturbances import Disturbances
 from bench.soak.documents_churn import DocumentsChurn
 from bench.soak.log_audit import audit, settle
-from bench.soak.programs import logged, unreadable
+from bench.soak.programs import crashes, logged
 from bench.soak.readers import Readers, reading
 from bench.soak.samples import Sampler
 from bench.soak.soak_report import Outcome, chart, page
@@ -93,7 +93,7 @@ async def _under_load(
     found = await audit(deployment.database_url, readers.read)
     faults += [f"{each.name} {surprise}" for each in deployment.programs for surprise in each.surprises]
     serving = deployment.programs[:3]
-    faults += [f"{each.name} wrote no JSON: {line[:200]}" for each in serving for line in unreadable(each.log)[:3]]
+    faults += [f"{each.name} crashed: {line[:200]}" for each in serving for line in crashes(each.log)]
     return Outcome(
         began=began,
         minutes=took,
@@ -104,7 +104,11 @@ async def _under_load(
         counts=readers.counts,
         refusals=readers.refusals,
         seconds=readers.seconds,
-        documents={"documents stored": churn.stored, "documents deleted": churn.deleted},
+        others={
+            "documents stored": churn.stored,
+            "documents deleted": churn.deleted,
+            "starts without a database, tried again": sum(each.refused_starts for each in serving),
+        },
         disturbances=disturbances.done,
         series=sampler.series,
         audit=found,
