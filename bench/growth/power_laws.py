@@ -64,7 +64,8 @@ class Growth:
         ends = self.costs[0], self.costs[-1]
         beside = {"from": law.low, "to": law.high, "least size": ends[0].size, "cost there": ends[0].median}
         beside |= {"greatest size": ends[1].size, "its cost": ends[1].median}
-        return compared(figure(f"{self.name}, {self.unit}: exponent", law.exponent, ""), beside, rival=None)
+        name = ", ".join(part for part in (self.name, self.unit) if part)
+        return compared(figure(f"{name}: exponent", law.exponent, ""), beside, rival=None)
 
     def line(self) -> Line:
         """Return the points and the law to draw."""
