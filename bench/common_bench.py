@@ -25,7 +25,7 @@ from text.terms import weigh_question
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import BoundQuery, bound_parameters
 from tools.retrieval.indexing import maintain
-from tools.retrieval.partitions import partition_name
+from tools.retrieval.partitions import Place, partition_name
 from tools.retrieval.scope import CANDIDATES
 from tools.retrieval.search_sql import Statement, numbered, search_statement
 from tools.storage.database import Connection
@@ -137,7 +137,7 @@ async def _bound(conn: Connection, number: int, question: str, common: CommonTer
     if common is not None:
         combinations = await common.combinations(conn, number, terms, CANDIDATES)
     query = SearchQuery(question, Identity(), top_k=TOP)
-    return bound_parameters(BoundQuery(number, query, terms, common=combinations))
+    return bound_parameters(BoundQuery(Place(number, own=True), query, terms, common=combinations))
 
 
 async def _recall(conn: Connection, number: int, asked: dict[str, Any], found: Sequence[Any]) -> float:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from bench.charts import Chart
 from bench.figures import Figure
 from bench.growth.log_growth import measure_log
 from bench.growth.power_laws import Growth, chart
@@ -19,6 +18,7 @@ from bench.growth.search_growth import measure_search
 from bench.growth.session_growth import measure_turns
 from bench.growth.stream_growth import measure_streams
 from bench.growth.workspace_growth import measure_workspaces
+from bench.line_charts import Chart
 from bench.serving import ROOT
 
 RESULTS = Path(__file__).with_name("results.json")

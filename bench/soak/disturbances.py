@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 
 import psycopg
 
-from bench.soak.deployment import LEASE_SECONDS, Deployment
 from bench.soak.readers import Readers
+from bench.soak.soaked_service import LEASE_SECONDS, Deployment
 
 SLOW_SYNC_SECONDS, SLOW_SECONDS = 0.25, 12.0
 FULL_SECONDS = 12.0

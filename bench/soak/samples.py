@@ -13,8 +13,8 @@ import numpy as np
 import psutil
 import psycopg
 
-from bench.soak.deployment import Deployment
 from bench.soak.programs import Program
+from bench.soak.soaked_service import Deployment
 
 EVERY_SECONDS = 5.0
 WARM_UP_SECONDS = 60.0  # of each life; and of a life that lasts, its first fifth

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bench.charts import Chart, Line, Point
 from bench.figures import percentile
+from bench.line_charts import Chart, Line, Point
 from bench.soak.disturbances import Disturbance
 from bench.soak.log_audit import Audit
 from bench.soak.samples import Sample, Series, Trend, trend

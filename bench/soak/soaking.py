@@ -16,7 +16,6 @@ from pathlib import Path
 from bench.libraries import fill_small_library
 from bench.paced_model import PacedModel, paced_model
 from bench.serving import ROOT
-from bench.soak.deployment import Deployment, deployed
 from bench.soak.disturbances import Disturbances
 from bench.soak.documents_churn import DocumentsChurn
 from bench.soak.log_audit import audit, settle
@@ -24,6 +23,7 @@ from bench.soak.programs import crashes, logged
 from bench.soak.readers import Readers, reading
 from bench.soak.samples import Sampler
 from bench.soak.soak_report import Outcome, chart, page
+from bench.soak.soaked_service import Deployment, deployed
 from tools.runs.tasks import cancel_and_wait
 
 MINUTES = 3.0

@@ -214,10 +214,10 @@ class Run:
         """Yield the events after sequence number ``after``, those that were committed meanwhile at once."""
         while True:
             grown = self._grown
-            if batch := self._events_after(after):
-                after = batch[-1].seq
-                yield batch
-                if isinstance(batch[-1].event, TERMINAL):
+            if new := self._events_after(after):
+                after = new[-1].seq
+                yield new
+                if isinstance(new[-1].event, TERMINAL):
                     return
             if self.has_ended and self._log[-1].seq <= after:
                 return
