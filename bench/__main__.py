@@ -23,6 +23,7 @@ from bench.figures import PAGE, Figure, NotAvailable, bar_of, meets, stacks, wit
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = (
     "retrieval",
+    "common",
     "ingestion",
     "formats",
     "sync",

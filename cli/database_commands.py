@@ -40,6 +40,7 @@ async def _reindex(as_json: bool) -> Exit:
     from rich.progress import Progress
 
     from tools.embeddings.reindexing import reindex as embed_library
+    from tools.retrieval.indexing import BuildLimits
 
     settings = settings_for()
     console = progress_console()
@@ -47,7 +48,10 @@ async def _reindex(as_json: bool) -> Exit:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("Embedding", total=None)
             done = await embed_library(
-                storage.database, embedder, lambda n, of: bar.update(task, completed=n, total=of)
+                storage.database,
+                embedder,
+                lambda n, of: bar.update(task, completed=n, total=of),
+                BuildLimits(settings.index_build_megabytes, settings.index_build_workers),
             )
     if as_json:
         print_json(done)

@@ -18,7 +18,7 @@ from psycopg import errors, sql
 
 from graph.errors import ConfigurationError, InvalidRequest
 from tools.embeddings.embedder import Embedder
-from tools.retrieval.indexing import lock_library, maintain, new_version, vector_as_text
+from tools.retrieval.indexing import DEFAULT_LIMITS, BuildLimits, lock_library, maintain, new_version, vector_as_text
 from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
 from tools.storage.database import Connection, Database, has_vectors
 
@@ -38,7 +38,9 @@ class Reindexed:
     segments: int
 
 
-async def reindex(database: Database, embedder: Embedder, progress: Progress | None = None) -> Reindexed:
+async def reindex(
+    database: Database, embedder: Embedder, progress: Progress | None = None, limits: BuildLimits = DEFAULT_LIMITS
+) -> Reindexed:
     """Re-embed the whole library and record the embedder as its model.
 
     ``progress`` is called with the number of embedded segments and their total. Processes that still use the old
@@ -66,7 +68,7 @@ async def reindex(database: Database, embedder: Embedder, progress: Progress | N
         segments = await _swap(connection, embedder, model)
         await connection.execute("TRUNCATE reindexed_segments")
         for workspace in workspaces:
-            await maintain(connection, workspace)
+            await maintain(connection, workspace, limits=limits)
     return Reindexed(embedder.model, embedder.dimension, segments)
 
 

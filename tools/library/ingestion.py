@@ -47,7 +47,7 @@ from tools.library.segmenting import SegmentSize, segment
 from tools.library.versions import Versions, keep_replaced, note_authors
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
-from tools.retrieval.indexing import drop_segments, index_documents, lock_library, maintain
+from tools.retrieval.indexing import BuildLimits, drop_segments, index_documents, lock_library, maintain
 from tools.retrieval.scope import as_uuid
 from tools.retrieval.segment_rows import IndexedDocument, PackedDocument, vector_rows
 from tools.runs.tasks import cancel_and_wait
@@ -322,7 +322,8 @@ class Ingestor:
     async def maintain(self, identity: Identity) -> None:
         """Bring a workspace's indexes and statistics to the size it has grown to."""
         async with self._database.connection() as connection:
-            await maintain(connection, await self._workspaces.number(identity.workspace))
+            limits = BuildLimits(self._settings.index_build_megabytes, self._settings.index_build_workers)
+            await maintain(connection, await self._workspaces.number(identity.workspace), limits=limits)
 
     async def ingest_many(
         self, identity: Identity, documents: Iterable[NewDocument], *, progress: Progress | None = None

@@ -128,6 +128,7 @@ async def drop_partition(conn: Connection, workspace: int) -> None:
         await conn.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(name)))
     async with conn.transaction():
         await conn.execute("DELETE FROM term_statistics WHERE workspace = %s", [workspace])
+        await conn.execute("DELETE FROM term_changes WHERE workspace = %s", [workspace])
         await conn.execute("DELETE FROM library_statistics WHERE workspace = %s", [workspace])
 
 
