@@ -26,6 +26,7 @@ RESULTS = Path(__file__).parent / "results.json"
 PARTS = (
     "retrieval",
     "milvus",
+    "common",
     "ingestion",
     "formats",
     "sync",

@@ -1,12 +1,13 @@
 """Benchmark of searching for common words: rows, time and recall of the lexical leg as a workspace grows.
 
 Each class of questions is asked with the budget, and with all segments of its two most telling words as earlier
-releases did, in turns. Recall is of the ten best by exact BM25, which reads every segment. Beside them stands
+releases did. Recall is of the ten best by exact BM25, which reads every segment. Beside them stands
 PostgreSQL's own full-text search, ``tsvector`` with ``ts_rank``, in the same database.
 
 ``CITEWELL_BENCH_SEGMENTS`` sets the largest size.
 """
 
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from bench.corpus import SEGMENTS_PER_DOCUMENT, Corpus
+from bench.figures import Figure, compared, figure, percentile
 from bench.libraries import BenchWorkspace, fill_workspace
 from graph.evidence import Identity
 from graph.ports import SearchQuery
@@ -28,12 +30,16 @@ from tools.retrieval.indexing import maintain
 from tools.retrieval.partitions import Place, partition_name
 from tools.retrieval.scope import CANDIDATES
 from tools.retrieval.search_sql import Statement, numbered, search_statement
+from tools.settings import Settings
 from tools.storage.database import Connection
+from tools.storage.startup import open_database
+from tools.storage.tenants import Workspaces
 
 SEED = 11
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
-LARGEST = 100_000  # unless the environment says otherwise
-QUESTIONS = 20
+LARGEST = 30_000  # unless the environment says otherwise
+QUESTIONS = 12
+RIVAL_SIZES = SIZES[:3]
 TOP = 10
 DIMENSION = 4  # of vectors that nothing here compares
 FILLED_AT_ONCE = 10_000  # segments
@@ -162,3 +168,81 @@ async def _rows_read(conn: Connection, number: int) -> int:
 def _cpu_seconds(conn: Connection) -> float:
     """Return the CPU time that the connection's server process has used; Linux tells it to the nanosecond."""
     return int(Path(f"/proc/{conn.info.backend_pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+async def run(folder: Path) -> list[Figure]:
+    """Fill a workspace step by step in its own embedded server, and measure each class of questions at each size."""
+    largest = int(os.environ.get("CITEWELL_BENCH_SEGMENTS", LARGEST))
+    corpus, figures, present = Corpus(SEED), [], 0
+    async with open_database(Settings(data_dir=folder, database_url=None)) as database:
+        number = await Workspaces(database).ensure("common")
+        async with database.connection() as conn:
+            for size in [size for size in SIZES if size <= largest]:
+                await fill_to(conn, number, corpus, present, size)
+                present = size
+                if size in RIVAL_SIZES:
+                    await _make_full_text(conn, number)
+                for kind in CLASSES:
+                    figures += await _compared(conn, number, size, kind, questions_of(corpus, kind))
+    return figures
+
+
+async def _compared(conn: Connection, number: int, size: int, kind: str, questions: Sequence[str]) -> list[Figure]:
+    """Measure a class with the budget and, beside it, as before and by PostgreSQL's full-text search."""
+    found = _values(await measure(conn, number, questions))
+    others = {"as before": _values(await measure(conn, number, questions, budgeted=False))}
+    if size in RIVAL_SIZES:
+        others["ts_rank"] = _values(await _full_text(conn, questions))
+    return [
+        compared(
+            figure(f"{kind}, {size:,} segments: {name}", value, "ms" if name in TIMES else ""),
+            {other: values[name] for other, values in others.items() if name in values},
+            rival=None,
+            more=name == RECALL,
+        )
+        for name, value in found.items()
+    ]
+
+
+RECALL = "recall of the ten best"
+TIMES = ("p50", "p95", "CPU of PostgreSQL, mean")
+
+
+def _values(measured: Measured) -> dict[str, float]:
+    values = {
+        "p50": percentile(measured.milliseconds, 0.5),
+        "p95": percentile(measured.milliseconds, 0.95),
+        "CPU of PostgreSQL, mean": measured.cpu,
+    }
+    if measured.rows:
+        values["rows, median"], values["rows, most"] = float(np.median(measured.rows)), float(max(measured.rows))
+    if measured.recall is not None:
+        values[RECALL] = float(np.mean(measured.recall))
+    return values
+
+
+async def _make_full_text(conn: Connection, number: int) -> None:
+    for statement in (
+        "DROP TABLE IF EXISTS full_text",
+        f"CREATE TABLE full_text AS SELECT to_tsvector('simple', body) AS words FROM {partition_name(number)}",
+        "CREATE INDEX ON full_text USING gin (words)",
+        "VACUUM (ANALYZE) full_text",
+    ):
+        await conn.execute(statement)
+
+
+async def _full_text(conn: Connection, questions: Sequence[str]) -> Measured:
+    """Ask PostgreSQL's own ranking for its ten best of all segments that hold any of the words."""
+    ask = (
+        "SELECT 1 FROM full_text, to_tsquery('simple', %s) AS asked WHERE words @@ asked"
+        f" ORDER BY ts_rank(words, asked) DESC LIMIT {TOP}"
+    )
+    times, cpu = [], 0.0
+    for question in questions:
+        asked = [" | ".join(question.split())]
+        await (await conn.execute(ask, asked)).fetchall()
+        used, began = _cpu_seconds(conn), time.perf_counter()
+        await (await conn.execute(ask, asked)).fetchall()
+        times.append((time.perf_counter() - began) * 1000)
+        cpu += _cpu_seconds(conn) - used
+    return Measured([], times, cpu * 1000 / len(questions))

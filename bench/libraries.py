@@ -21,7 +21,8 @@ from graph.usage import Meter
 from tools.embeddings.static_embedding import StaticEmbedder
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
-from tools.retrieval.indexing import index_documents, lock_library, maintain
+from tools.retrieval.indexing import index_documents, maintain
+from tools.retrieval.partitions import lock_library
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.segment_rows import IndexedDocument
 from tools.settings import Settings

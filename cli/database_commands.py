@@ -51,11 +51,13 @@ def reindex(to: Engine = None, as_json: AsJson = False) -> None:
 
 async def _embed_again(as_json: bool) -> Exit:
     from tools.embeddings.reindexing import reindex as embed_library
+    from tools.retrieval.indexing import BuildLimits
 
     settings = settings_for()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
+        limits = BuildLimits(settings.index_build_megabytes, settings.index_build_workers)
         with _progress("Embedding") as tell:
-            done = await embed_library(storage.database, embedder, tell)
+            done = await embed_library(storage.database, embedder, tell, limits)
     if as_json:
         print_json(done)
     else:

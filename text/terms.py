@@ -29,6 +29,7 @@ TITLE_COUNT = 2
 IMPACT_LEVELS = 8  # that a high weight is rounded down to
 LEAST_IMPACT = 1.25  # the weight of the lowest level, above that of a word said once in a segment of usual length
 IMPACT_STEP = 0.1
+IMPACT_SPACE = 2**31 - 1  # keys are below zero
 PREFIX_LETTERS = 5
 SIDE_WEIGHT = 0.5  # of a question's prefixes, pairs and interrogatives
 ACROSS = 0.5  # the share expected in a good match of terms that may span two words
@@ -125,21 +126,13 @@ def impact_keys(term: int) -> list[int]:
     return [_impact_keys(term, level) for level in range(1, IMPACT_LEVELS + 1)]
 
 
-def least_weight(level: int) -> float:
-    """Return the lowest weight of a level from 1 to ``IMPACT_LEVELS``."""
-    return LEAST_IMPACT + IMPACT_STEP * (level - 1)
-
-
 _Integers = TypeVar("_Integers", int, NDArray[np.int64])
 
 
 def _impact_keys(term: _Integers, level: _Integers | int) -> _Integers:
     # Negative, so never a term. Two may meet, as any hashes: a search then looks at a segment in vain.
-    # The migration of libraries without them has the same rule: migrations/versions/sql/0021.
-    return -1 - (term * IMPACT_LEVELS + level - 1) % _IMPACT_SPACE
-
-
-_IMPACT_SPACE = 2**31 - 1
+    # Segments of earlier releases get theirs by the same rule in SQL: tools/retrieval/term_counting.py.
+    return -1 - (term * IMPACT_LEVELS + level - 1) % IMPACT_SPACE
 
 
 def weigh_question(question: str) -> QueryTerms:

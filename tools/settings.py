@@ -738,6 +738,8 @@ class Settings(BaseSettings):
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
     vector_memory_megabytes: Annotated[int, Field(ge=0, le=1_000_000)] = 256  # of a process; 0: none are held
+    index_build_megabytes: Annotated[int, Field(ge=64, le=1_000_000)] = 1024  # of the database, at most
+    index_build_workers: Annotated[int, Field(ge=0, le=64)] = 2
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
     assess_with_model: bool = False
 

@@ -23,8 +23,8 @@ from tools.embeddings.reindexing import reindex
 from tools.library.segmenting import SegmentSpan
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.indexing import drop_segments, index_documents, lock_library
-from tools.retrieval.partitions import drop_partition
+from tools.retrieval.indexing import drop_segments, index_documents
+from tools.retrieval.partitions import drop_partition, lock_library
 from tools.retrieval.search_sql import Statement
 from tools.retrieval.segment_rows import IndexedDocument
 from tools.settings import Settings

@@ -18,17 +18,30 @@ from graph.ports import SearchQuery
 from text.terms import weigh_question, weigh_segment
 from tools.library.segmenting import SegmentSpan
 from tools.retrieval import indexing
-from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, HybridSearcher
+from tools.retrieval.common_terms import Combinations, CommonTerms
+from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, BoundQuery, HybridSearcher, bound_parameters
 from tools.retrieval.indexing import drop_segments, index_documents, index_segments
 from tools.retrieval.partitions import create_partition, drop_partition
-from tools.retrieval.search_sql import CONTEXT, CONTEXT_NORM, IDF_POWER, INTERCEPT, LEXICAL, OPENING
+from tools.retrieval.scope import Scope
+from tools.retrieval.search_sql import (
+    CONTEXT,
+    CONTEXT_NORM,
+    IDF_POWER,
+    INTERCEPT,
+    LEXICAL,
+    OPENING,
+    as_hit,
+    search_statement,
+)
 from tools.retrieval.segment_rows import IndexedDocument
 from tools.retrieval.segment_store import SegmentStore
+from tools.retrieval.term_counting import count_common_terms
 from tools.retrieval.title_hop import MOST_NAMED, NAMESAKES
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
 ME = Identity()
+SMALL_BUDGET = 300  # segments
 RANDOM = np.random.default_rng(7)
 VOCABULARY = [f"word{n}" for n in range(400)]
 
@@ -160,6 +173,76 @@ async def test_statistics_stay_true_through_any_change(database: Database) -> No
     true, *totals = await true_counts(database)
     assert [segments, holding] == totals
     assert terms == {term: true[term] for term in terms}
+
+
+async def test_terms_are_counted_while_the_library_changes(database: Database) -> None:
+    documents = [await made(n, prose(200), 60) for n in range(60)]
+    await store(database, documents[:30])
+
+    async def recount() -> None:
+        async with database.connection() as conn:
+            for _ in range(5):
+                await count_common_terms(conn, 1, memory="64MB")
+
+    async def change() -> None:
+        for document in documents[30:]:
+            async with database.connection() as conn:
+                await conn.execute(
+                    "INSERT INTO documents (workspace, document_id, title, media_type, content_hash)"
+                    " VALUES (1, %s, '', 'text/plain', '')",
+                    [document.document_id],
+                )
+                await index_documents(conn, 1, [document])
+                await drop_segments(conn, 1, [documents[UUID(document.document_id).int - 30].document_id])
+
+    await asyncio.gather(recount(), change())
+    true, *totals = await true_counts(database)
+    terms, *counted = await kept_counts(database)
+    assert counted == totals
+    assert {term: true[term] for term in terms} == terms
+    async with database.connection() as conn:
+        await count_common_terms(conn, 1, memory="64MB")
+        left = await conn.execute("SELECT count(*) FROM term_changes")
+        assert await left.fetchone() == (0,)
+    terms, *_ = await kept_counts(database)
+    assert terms == {term: count for term, count in true.items() if count >= indexing.COMMON}
+
+
+@pytest.mark.parametrize("words", ["word1 word2", "word1 word3 word4 word6", "word2 word5 word390"])
+async def test_common_words_are_looked_up_within_a_budget(database: Database, words: str) -> None:
+    documents = [await made(n, prose(400), 100) for n in range(60)]
+    await store(database, documents)
+    question, terms = SearchQuery(words, ME, min_score=0.0, expand=0), weigh_question(words)
+    async with database.connection() as conn:
+        common = await CommonTerms().combinations(conn, 1, terms, SMALL_BUDGET)
+        assert common.boxes
+        asked = BoundQuery(1, question, terms, Scope(candidates=SMALL_BUDGET), common)
+        statement = search_statement(1, 32, leg=30, dense=False, reach="library")
+        found = [as_hit(row) for row in await statement.execute(conn, bound_parameters(asked))]
+    whole = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
+    exact = (await whole.search(question)).hits
+    assert len(found) == len(exact) == 10
+    assert sum(hit.score >= exact[-1].score for hit in found) >= 9  # there are ties
+
+
+async def test_segments_of_earlier_releases_get_their_impact_keys(database: Database) -> None:
+    await store(database, [await made(n, prose(400), 100) for n in range(60)])
+    before = await kept_terms(database)
+    async with database.connection() as conn:
+        await conn.execute("UPDATE segments SET terms = ARRAY(SELECT term FROM unnest(terms) AS term WHERE term > 0)")
+        await conn.execute("UPDATE library_statistics SET impacts_from = '00000000-0000-0000-0000-000000000000'")
+        await conn.execute("DELETE FROM term_statistics WHERE term < 0")
+        terms = weigh_question("word1 word2")
+        assert await CommonTerms().combinations(conn, 1, terms, SMALL_BUDGET) == Combinations()
+        await indexing.maintain(conn, 1)
+        assert (await CommonTerms().combinations(conn, 1, terms, SMALL_BUDGET)).boxes
+    assert await kept_terms(database) == before
+
+
+async def kept_terms(database: Database) -> tuple[list[Any], dict[int, int]]:
+    async with database.connection() as conn:
+        found = await conn.execute("SELECT document_id, segment_index, terms FROM segments ORDER BY 1, 2")
+        return await found.fetchall(), (await kept_counts(database))[0]
 
 
 async def test_a_failed_ingestion_leaves_nothing(database: Database) -> None:

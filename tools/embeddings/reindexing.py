@@ -19,8 +19,8 @@ from psycopg import errors, sql
 from graph.errors import ConfigurationError, InvalidRequest
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.index_changes import begin_again, queue_all
-from tools.retrieval.indexing import lock_library, maintain, new_version, vector_as_text
-from tools.retrieval.partitions import ensure_view, find_place, vectors_name
+from tools.retrieval.indexing import DEFAULT_LIMITS, BuildLimits, maintain, new_version, vector_as_text
+from tools.retrieval.partitions import ensure_view, find_place, lock_library, vectors_name
 from tools.storage.database import Connection, Database, has_vectors
 
 LOCK = 0x7265696E  # "rein", the advisory lock that allows one reindexing process at a time
@@ -39,7 +39,9 @@ class Reindexed:
     segments: int
 
 
-async def reindex(database: Database, embedder: Embedder, progress: Progress | None = None) -> Reindexed:
+async def reindex(
+    database: Database, embedder: Embedder, progress: Progress | None = None, limits: BuildLimits = DEFAULT_LIMITS
+) -> Reindexed:
     """Re-embed the whole library and record the embedder as its model.
 
     ``progress`` is called with the number of embedded segments and their total. Processes that still use the old
@@ -67,7 +69,7 @@ async def reindex(database: Database, embedder: Embedder, progress: Progress | N
         segments = await _swap(connection, embedder, model)
         await connection.execute("TRUNCATE reindexed_segments")
         for workspace in workspaces:
-            await maintain(connection, workspace)
+            await maintain(connection, workspace, limits=limits)
     return Reindexed(embedder.model, embedder.dimension, segments)
 
 

@@ -28,7 +28,8 @@ from tools.library.document_filters import (
 from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument, readers_with, stored_readers
 from tools.originals.originals import Original, Originals
-from tools.retrieval.indexing import drop_segments, lock_library
+from tools.retrieval.indexing import drop_segments
+from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import NOT_EXPIRED, READABLE, VISIBLE, readable, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor

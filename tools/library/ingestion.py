@@ -47,7 +47,8 @@ from tools.library.segmenting import SegmentSize, segment
 from tools.library.versions import Versions, keep_replaced, note_authors
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
-from tools.retrieval.indexing import drop_segments, index_documents, lock_library, maintain
+from tools.retrieval.indexing import BuildLimits, drop_segments, index_documents, maintain
+from tools.retrieval.partitions import lock_library
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.scope import as_uuid
 from tools.retrieval.segment_rows import IndexedDocument, PackedDocument, vector_rows
@@ -367,7 +368,8 @@ class Ingestor:
         workspace = await self._workspaces.number(identity.workspace)
         async with self._database.connection() as connection:
             await move_if_outgrown(connection, workspace, self._settings.own_tables_above)
-            await maintain(connection, workspace)
+            limits = BuildLimits(self._settings.index_build_megabytes, self._settings.index_build_workers)
+            await maintain(connection, workspace, limits=limits)
 
     async def _leave_shared_tables(self, identity: Identity) -> None:
         """Move a library that outgrows the shared tables between two batches, and not after the last of many."""

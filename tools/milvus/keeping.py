@@ -22,7 +22,7 @@ from tools.retrieval.index_changes import (
     read_backlog,
     read_index,
 )
-from tools.retrieval.indexing import lock_library
+from tools.retrieval.partitions import lock_library
 from tools.settings import MilvusSettings
 from tools.storage.database import Connection, Database
 

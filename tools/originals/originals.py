@@ -24,7 +24,7 @@ from tools.originals.stores import (
     OriginalStore,
     open_object_store,
 )
-from tools.retrieval.indexing import lock_library
+from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
 from tools.settings import Settings
 from tools.storage.database import Connection, Database

@@ -4,7 +4,10 @@ Terms and statistics change in the transaction of their segments.
 """
 
 import asyncio
+import logging
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import LiteralString
 from uuid import UUID
@@ -13,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
-from graph.errors import NotFound
 from tools.library.segmenting import SegmentSpan
 from tools.retrieval.index_changes import QUEUE_CHANGES
-from tools.retrieval.partitions import Place, ensure_view, partition_name, vectors_name
+from tools.retrieval.partitions import Place, ensure_view, lock_library, partition_name, vectors_name
 from tools.retrieval.segment_rows import (
     COPIED_SEGMENT_COLUMNS,
     COPIED_VECTOR_COLUMNS,
@@ -28,7 +30,17 @@ from tools.retrieval.segment_rows import (
     packed_rows,
     vector_rows,
 )
+from tools.retrieval.term_counting import (
+    COMMON,
+    add_missing_impacts,
+    count_common_terms,
+    have_impacts,
+)
 from tools.storage.database import Connection, has_vectors
+
+log = logging.getLogger(__name__)
+
+__all__ = ["COMMON", "BuildLimits", "drop_segments", "index_documents", "index_segments", "maintain"]
 
 
 def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
@@ -37,19 +49,6 @@ def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
 
 
 BATCH = 256  # rows prepared in a thread at a time
-
-
-async def lock_library(conn: Connection, workspace: int) -> Place:
-    """Wait until no other transaction changes the workspace's segments, and keep it so until this one ends.
-
-    A transaction that also writes documents takes this first: two ingestions then wait for each other, and never both.
-    Returns where the segments are, and stay until then. Raises NotFound where the workspace is gone.
-    """
-    found = await conn.execute("SELECT own_tables FROM library_statistics WHERE workspace = %s FOR UPDATE", [workspace])
-    row = await found.fetchone()
-    if row is None:
-        raise NotFound(f"The workspace with the number {workspace} was deleted.")
-    return Place(workspace, row[0])
 
 
 async def new_version(conn: Connection, workspace: int) -> None:
@@ -158,13 +157,20 @@ async def _add_counts(conn: Connection, workspace: int, counts: Sequence[TermCou
     """Count the new segments under those terms that are counted; which ones are is maintain's business."""
     new = TermCounts.summed(counts)
     await conn.execute(
-        "UPDATE term_statistics AS s SET segments = s.segments + new.segments"
-        " FROM unnest(%s::integer[], %s::integer[]) AS new (term, segments)"
-        " WHERE s.workspace = %s AND s.term = new.term",
-        [new.terms.tolist(), new.segments.tolist(), workspace],
+        _ADD_COUNTS, {"workspace": workspace, "terms": new.terms.tolist(), "segments": new.segments.tolist()}
     )
 
 
+_ADD_COUNTS = """
+WITH noted AS (
+    INSERT INTO term_changes (workspace, terms, segments)
+    SELECT workspace, %(terms)s::integer[], %(segments)s::integer[] FROM library_statistics
+    WHERE workspace = %(workspace)s AND recounting
+)
+UPDATE term_statistics AS s SET segments = s.segments + new.segments
+FROM unnest(%(terms)s::integer[], %(segments)s::integer[]) AS new (term, segments)
+WHERE s.workspace = %(workspace)s AND s.term = new.term
+"""
 # In one statement with their count, so that a queue costs no round trip.
 _ADD = (
     "WITH queued AS ("
@@ -183,6 +189,10 @@ WITH gone AS (
     DELETE FROM {vectors} WHERE workspace = %(workspace)s AND document_id = ANY(%(document_ids)s::uuid[])
 ), fewer AS (
     SELECT term, count(*)::integer AS segments FROM gone, unnest(terms) AS term GROUP BY term
+), noted AS (
+    INSERT INTO term_changes (workspace, terms, segments)
+    SELECT %(workspace)s, array_agg(term), array_agg(-segments) FROM fewer
+    WHERE (SELECT recounting FROM library_statistics WHERE workspace = %(workspace)s) HAVING count(*) > 0
 ), counted AS (
     UPDATE term_statistics AS s SET segments = s.segments - fewer.segments
     FROM fewer WHERE s.workspace = %(workspace)s AND s.term = fewer.term
@@ -199,13 +209,37 @@ SELECT segments FROM total
 )
 
 
-COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
 GROWTH = 1.25  # of the library since the last count, before terms are looked through again
 VECTOR_INDEX_SEGMENTS = 40_000  # below, reading every vector is exact, and as fast as an index of recall 0.99
-BUILD_MEMORY = "256MB"
+GRAPH_BYTES = 370  # of a vector's place in the graph, beside its numbers of two bytes
+ROOM = 1.2  # of what an index takes, that building it takes in memory
+GROUPING_BYTES = 1_000  # a segment, that counting its terms takes in memory
+LEAST_MEGABYTES = 64
+SECONDS = 0.0012  # a segment, that building took on two busy cores where memory sufficed
 
 
-async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int = VECTOR_INDEX_SEGMENTS) -> None:
+@dataclass(frozen=True, slots=True)
+class BuildLimits:
+    """What building an index may take: memory of the database server, and processes beside the one that builds."""
+
+    megabytes: int = 1024
+    workers: int = 2
+
+    def memory(self, needed: float) -> str:
+        """Return what to give to a build that needs so many bytes, as PostgreSQL reads it."""
+        return f"{min(max(math.ceil(needed / 1e6), LEAST_MEGABYTES), self.megabytes)}MB"
+
+
+DEFAULT_LIMITS = BuildLimits()
+
+
+async def maintain(
+    conn: Connection,
+    workspace: int,
+    *,
+    limits: BuildLimits = DEFAULT_LIMITS,
+    index_vectors_above: int = VECTOR_INDEX_SEGMENTS,
+) -> None:
     """Bring a workspace's indexes and statistics to the size it has grown to. Cheap where it has not grown.
 
     The indexes of the shared tables are all workspaces', and no single one's to keep.
@@ -213,25 +247,31 @@ async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int
     search and other ingestions go on.
     """
     found = await conn.execute(
-        "SELECT segments, counted_at, own_tables FROM library_statistics WHERE workspace = %s", [workspace]
+        "SELECT segments, counted_at, own_tables, impacts_from IS NOT NULL FROM library_statistics"
+        " WHERE workspace = %s",
+        [workspace],
     )
     row = await found.fetchone()
     if row is None:
         return
-    segments, counted_at, own = row
-    has_grown = segments > GROWTH * max(counted_at, COMMON)
+    segments, counted_at, own, lacks_impacts = row
+    place = Place(workspace, own)
+    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), limits.memory(segments * GROUPING_BYTES)
     if not own:
         if has_grown:
-            await _count_common_terms(conn, workspace)
+            await count_common_terms(conn, workspace, memory=memory)
         return
-    place = Place(workspace, own=True)
     await conn.execute(
         "SELECT gin_clean_pending_list(i.indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
         " JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = %s::regclass AND a.amname = 'gin'",
         [partition_name(workspace)],
     )
-    if has_grown:
-        await _count_common_terms(conn, workspace)
+    if lacks_impacts:
+        await add_missing_impacts(conn, workspace)
+    if lacks_impacts or has_grown:
+        await count_common_terms(conn, workspace, memory=memory)
+        if lacks_impacts:
+            await have_impacts(conn, workspace)
         # Beside the planner's statistics this marks pages that everybody sees, which are read faster.
         await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(place.segments, place.vectors))
     if not await has_vectors(conn):
@@ -242,26 +282,24 @@ async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int
         return
     await ensure_view(conn, place, row[0])
     if segments > index_vectors_above:
-        await _ensure_vector_index(conn, workspace, place.vectors, row[0])
+        await _ensure_vector_index(conn, place, VectorIndex(segments, row[0]), limits)
 
 
-async def _count_common_terms(conn: Connection, workspace: int) -> None:
-    async with conn.transaction():
-        place = await lock_library(conn, workspace)
-        await conn.execute("SELECT set_config('work_mem', %s, true)", [BUILD_MEMORY])
-        await conn.execute("DELETE FROM term_statistics WHERE workspace = %s", [workspace])
-        await conn.execute(
-            sql.SQL(
-                "INSERT INTO term_statistics SELECT workspace, term, count(*) FROM {}, unnest(terms) AS term"
-                " WHERE workspace = %s GROUP BY workspace, term HAVING count(*) >= %s"
-            ).format(place.segments),
-            [workspace, COMMON],
-        )
-        await conn.execute("UPDATE library_statistics SET counted_at = segments WHERE workspace = %s", [workspace])
+@dataclass(frozen=True, slots=True)
+class VectorIndex:
+    """A vector index to build: how many vectors, and of which dimension."""
+
+    segments: int
+    dimension: int
+
+    @property
+    def needed(self) -> float:
+        """The bytes of memory in which it is built fast; beyond its memory pgvector goes on row by row on disk."""
+        return self.segments * (2 * self.dimension + GRAPH_BYTES) * ROOM
 
 
-async def _ensure_vector_index(conn: Connection, workspace: int, vectors: sql.Identifier, dimension: int) -> None:
-    name = f"{vectors_name(workspace)}_hnsw"
+async def _ensure_vector_index(conn: Connection, place: Place, index: VectorIndex, limits: BuildLimits) -> None:
+    name = f"{vectors_name(place.workspace)}_hnsw"
     locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
     row = await locked.fetchone()
     if row is None or not row[0]:
@@ -273,13 +311,26 @@ async def _ensure_vector_index(conn: Connection, workspace: int, vectors: sql.Id
             return
         if row is not None:  # a build that was cut short
             await conn.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(sql.Identifier(name)))
-        await conn.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
+        log.info(
+            "Building the vector index of %d segments with %s of memory for the %d MB that it takes: about %d min%s",
+            index.segments,
+            limits.memory(index.needed),
+            index.needed / 1e6,
+            math.ceil(index.segments * SECONDS / 60),
+            "" if index.needed <= limits.megabytes * 1e6 else ", and several times that for want of memory",
+        )
+        await conn.execute(
+            "SELECT set_config('maintenance_work_mem', %s, false),"
+            " set_config('max_parallel_maintenance_workers', %s, false)",
+            [limits.memory(index.needed), str(limits.workers)],
+        )
         await conn.execute(
             sql.SQL(
                 "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
                 " WITH (m = 16, ef_construction = 128)"
-            ).format(sql.Identifier(name), vectors, sql.Literal(dimension))
+            ).format(sql.Identifier(name), place.vectors, sql.Literal(index.dimension))
         )
     finally:
         await conn.execute("RESET maintenance_work_mem")
+        await conn.execute("RESET max_parallel_maintenance_workers")
         await conn.execute("SELECT pg_advisory_unlock(hashtext(%s))", [name])

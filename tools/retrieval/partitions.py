@@ -8,6 +8,7 @@ from typing import LiteralString
 
 from psycopg import errors, sql
 
+from graph.errors import NotFound
 from tools.retrieval.index_changes import queue_deleted_workspace
 from tools.storage.database import Connection, has_vectors
 
@@ -103,6 +104,19 @@ async def find_place(conn: Connection, workspace: int) -> Place | None:
     found = await conn.execute("SELECT own_tables FROM library_statistics WHERE workspace = %s", [workspace])
     row = await found.fetchone()
     return None if row is None else Place(workspace, row[0])
+
+
+async def lock_library(conn: Connection, workspace: int) -> Place:
+    """Wait until no other transaction changes the workspace's segments, and keep it so until this one ends.
+
+    A transaction that also writes documents takes this first: two ingestions then wait for each other, and never both.
+    Returns where the segments are, and stay until then. Raises NotFound where the workspace is gone.
+    """
+    found = await conn.execute("SELECT own_tables FROM library_statistics WHERE workspace = %s FOR UPDATE", [workspace])
+    row = await found.fetchone()
+    if row is None:
+        raise NotFound(f"The workspace with the number {workspace} was deleted.")
+    return Place(workspace, row[0])
 
 
 async def share_tables(conn: Connection, workspaces: list[int]) -> None:
@@ -217,7 +231,7 @@ async def drop_partition(conn: Connection, workspace: int) -> None:
         await queue_deleted_workspace(conn, workspace)
         # From here on whoever waits to change its segments finds that it is gone.
         await conn.execute("DELETE FROM library_statistics WHERE workspace = %s", [workspace])
-        for table in ("term_statistics", SHARED_SEGMENTS, SHARED_VECTORS):
+        for table in ("term_statistics", "term_changes", SHARED_SEGMENTS, SHARED_VECTORS):
             await conn.execute(
                 sql.SQL("DELETE FROM {} WHERE workspace = %s").format(sql.Identifier(table)), [workspace]
             )

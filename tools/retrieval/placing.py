@@ -12,7 +12,6 @@ from psycopg import sql
 
 from graph.errors import InvalidRequest
 from tools.retrieval.index_changes import queue_all, queue_deleted_workspace
-from tools.retrieval.indexing import lock_library
 from tools.retrieval.partitions import (
     Place,
     attach_tables,
@@ -20,6 +19,7 @@ from tools.retrieval.partitions import (
     drop_tables,
     ensure_view,
     find_place,
+    lock_library,
     view_name,
 )
 from tools.storage.database import Connection, has_vectors
