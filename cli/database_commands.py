@@ -1,14 +1,21 @@
 """Database maintenance commands: migrate, reindex, purge and expire."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from cli.command import Exit, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console
 from cli.options import AsJson, WorkspaceName, Yes, confirmed
+
+if TYPE_CHECKING:
+    from tools.embeddings.embedder import Embedder
+    from tools.embeddings.reindexing import Reindexed
+    from tools.settings import Settings
+    from tools.storage.database import Database
 
 
 def migrate(as_json: AsJson = False) -> None:
@@ -28,32 +35,50 @@ async def _migrate(as_json: bool) -> None:
         print("The schema is already up to date.")
 
 
-def reindex(as_json: AsJson = False) -> None:
+On = Annotated[
+    Literal["here", "ray"],
+    typer.Option(help="Where it is done: in this process, or on a cluster (CITEWELL_RAY__ADDRESS)."),
+]
+
+
+def reindex(on: On = "here", as_json: AsJson = False) -> None:
     """Embed the library again.
 
     Uses the configured embedding model; search keeps working meanwhile.
     """
-    run(_reindex(as_json), as_json=as_json)
+    run(_reindex(on == "ray", as_json), as_json=as_json)
 
 
-async def _reindex(as_json: bool) -> Exit:
+async def _reindex(on_ray: bool, as_json: bool) -> Exit:
     from rich.progress import Progress
-
-    from tools.embeddings.reindexing import reindex as embed_library
 
     settings = settings_for()
     console = progress_console()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("Embedding", total=None)
-            done = await embed_library(
-                storage.database, embedder, lambda n, of: bar.update(task, completed=n, total=of)
+            done = await _embed_library(
+                storage.database, embedder, settings, on_ray, lambda n, of: bar.update(task, completed=n, total=of)
             )
     if as_json:
         print_json(done)
     else:
         print(f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.")
     return Exit.OK
+
+
+async def _embed_library(
+    database: "Database", embedder: "Embedder", settings: "Settings", on_ray: bool, tell: Callable[[int, int], None]
+) -> "Reindexed":
+    from tools.embeddings.reindexing import reindex as embed_library
+
+    if not on_ray:
+        return await embed_library(database, embedder, tell)
+    from tools.bulk.cluster import opened_cluster
+    from tools.bulk.reindexing import reindex_on_ray
+
+    async with opened_cluster(settings.ray) as cluster:
+        return await reindex_on_ray(cluster, database, embedder, settings, tell)
 
 
 OlderThan = Annotated[
