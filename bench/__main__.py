@@ -40,6 +40,7 @@ PARTS = (
     "page",
     "viewer",
     "sources",
+    "ray",
 )
 
 

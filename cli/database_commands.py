@@ -75,7 +75,7 @@ async def _embed_library(
     if not on_ray:
         return await embed_library(database, embedder, tell)
     from tools.bulk.cluster import opened_cluster
-    from tools.bulk.reindexing import reindex_on_ray
+    from tools.bulk.ray_reindexing import reindex_on_ray
 
     async with opened_cluster(settings.ray) as cluster:
         return await reindex_on_ray(cluster, database, embedder, settings, tell)

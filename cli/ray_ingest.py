@@ -22,7 +22,7 @@ async def ingest_on_ray(
     """Store the files below paths on a cluster, and go on with a job of the same paths that was cut short."""
     from graph.errors import InvalidRequest
     from tools.bulk.cluster import opened_cluster
-    from tools.bulk.ingestion import RayIngestion, reports_of
+    from tools.bulk.ray_ingestion import RayIngestion, reports_of
     from tools.library.ingestion import Ingestor
     from tools.library.path_jobs import PathJobs, PathOrder
     from tools.web.addresses import is_address

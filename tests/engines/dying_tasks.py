@@ -16,7 +16,7 @@ from graph.evidence import Identity
 from tools.bulk import storing
 from tools.bulk.actors import Table
 from tools.bulk.cluster import Cluster, opened_cluster
-from tools.bulk.ingestion import RayIngestion
+from tools.bulk.ray_ingestion import RayIngestion
 from tools.bulk.stages import ReadFiles, StoreFiles, Work
 from tools.bulk.storing import Read
 from tools.embeddings.embedder import open_embedder

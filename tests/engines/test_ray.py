@@ -17,10 +17,10 @@ from pydantic import SecretStr
 from graph.errors import ConfigurationError
 from tests.contract.embeddings_server import DIMENSION, serve_embeddings
 from tests.engines.dying_tasks import ME, STEPS, CancellingStore, Driver, DyingReader, DyingStore, driver
-from tools.bulk import ingestion as on_ray
+from tools.bulk import ray_ingestion as on_ray
 from tools.bulk.cluster import Cluster, opened_cluster, settings_on_nodes
-from tools.bulk.ingestion import reports_of
-from tools.bulk.reindexing import reindex_on_ray
+from tools.bulk.ray_ingestion import reports_of
+from tools.bulk.ray_reindexing import reindex_on_ray
 from tools.embeddings.embedder import open_embedder, recorded_embedding
 from tools.embeddings.reindexing import reindex
 from tools.library.ingestion import Ingestor, Report
