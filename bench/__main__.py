@@ -47,6 +47,7 @@ PARTS = (
     "viewer",
     "sources",
     "growth",
+    "ray",
 )
 
 

@@ -4,13 +4,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from cli.command import Exit, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console
 from cli.options import AsJson, WorkspaceName, Yes, confirmed
+
+if TYPE_CHECKING:
+    from tools.embeddings.embedder import Embedder
+    from tools.embeddings.reindexing import Reindexed
+    from tools.settings import Settings
+    from tools.storage.database import Database
 
 
 def migrate(as_json: AsJson = False) -> None:
@@ -39,25 +45,26 @@ Engine = Annotated[
         show_default=False,
     ),
 ]
+On = Annotated[
+    Literal["here", "ray"],
+    typer.Option(help="Where the library is embedded: in this process, or on a cluster (CITEWELL_RAY__ADDRESS)."),
+]
 
 
-def reindex(to: Engine = None, as_json: AsJson = False) -> None:
+def reindex(to: Engine = None, on: On = "here", as_json: AsJson = False) -> None:
     """Embed the library again, or fill an index of candidates outside of the database.
 
     Uses the configured embedding model; search keeps working meanwhile. Can be repeated after an interruption.
     """
-    run(_embed_again(as_json) if to is None else _switch(to, as_json), as_json=as_json)
+    run(_embed_again(on == "ray", as_json) if to is None else _switch(to, as_json), as_json=as_json)
 
 
-async def _embed_again(as_json: bool) -> Exit:
-    from tools.embeddings.reindexing import reindex as embed_library
-    from tools.retrieval.indexing import BuildLimits
+async def _embed_again(on_ray: bool, as_json: bool) -> Exit:
 
     settings = settings_for()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
-        limits = BuildLimits(settings.index_build_megabytes, settings.index_build_workers)
         with _progress("Embedding") as tell:
-            done = await embed_library(storage.database, embedder, tell, limits)
+            done = await _embed_library(storage.database, embedder, settings, on_ray, tell)
     if as_json:
         print_json(done)
     else:
@@ -102,6 +109,22 @@ def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+async def _embed_library(
+    database: "Database", embedder: "Embedder", settings: "Settings", on_ray: bool, tell: Callable[[int, int], None]
+) -> "Reindexed":
+    from tools.embeddings.reindexing import reindex as embed_library
+    from tools.retrieval.indexing import BuildLimits
+
+    limits = BuildLimits(settings.index_build_megabytes, settings.index_build_workers)
+    if not on_ray:
+        return await embed_library(database, embedder, tell, limits)
+    from tools.bulk.cluster import opened_cluster
+    from tools.bulk.ray_reindexing import reindex_on_ray
+
+    async with opened_cluster(settings.ray) as cluster:
+        return await reindex_on_ray(cluster, database, embedder, settings, tell)
 
 
 OlderThan = Annotated[

@@ -12,8 +12,7 @@ from cli.ingest import Audience, file_progress, show_reports
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
-    from tools.library.ingestion import Report
-    from tools.library.job_store import Job, Jobs
+    from tools.library.job_store import Jobs
     from tools.settings import Settings
 
 
@@ -23,7 +22,7 @@ async def ingest_on_ray(
     """Store the files below paths on a cluster, and go on with a job of the same paths that was cut short."""
     from graph.errors import InvalidRequest
     from tools.bulk.cluster import opened_cluster
-    from tools.bulk.ray_ingestion import RayIngestion
+    from tools.bulk.ray_ingestion import RayIngestion, reports_of
     from tools.library.ingestion import Ingestor
     from tools.library.path_jobs import PathJobs, PathOrder
     from tools.web.addresses import is_address
@@ -56,7 +55,7 @@ async def ingest_on_ray(
             job = await ingestion.store(identity, job_id)
         finally:
             following.cancel()
-        reports = [report async for report in _reports(jobs, identity, job)]
+        reports = [report async for report in reports_of(jobs, identity, job)]
     return show_reports(reports, as_json)
 
 
@@ -91,22 +90,3 @@ async def _follow(jobs: "Jobs", identity: "Identity", job_id: str) -> None:
             done = job.files - job.counts["queued"] - job.counts["working"]
             show(done, job.files, segments=job.segments - shown, name=name)
             shown = job.segments
-
-
-async def _reports(jobs: "Jobs", identity: "Identity", job: "Job") -> AsyncIterator["Report"]:
-    """Yield what became of the files of a job, as an ingestion without a cluster tells it."""
-    from dataclasses import replace
-
-    from tools.library.ingestion import Refused
-
-    after: int | None = -1
-    while after is not None:
-        page = await jobs.files(identity, job.job_id, after=after, limit=1000)
-        after = page.next_after
-        for file in page.files:
-            if file.ingested is not None:
-                yield replace(file.ingested, name=file.name)
-            elif file.error is not None:
-                yield Refused(file.name, file.error.code, file.error.message, file.error.advice)
-            else:
-                yield Refused(file.name, "invalid_request", "The job was cancelled.", "Run the command again.")

@@ -9,15 +9,19 @@ import logging
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from graph.errors import CitewellError, ConfigurationError, DependencyFailed
-from tools.settings import RaySettings
+from tools.settings import RaySettings, Settings
+from tools.storage.database import Database
 
 log = logging.getLogger("citewell.bulk")
 
@@ -32,6 +36,7 @@ SILENT = {
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
 
 Dataset = Any  # of ray.data, which is not there without the extra
+Rows = dict[str, Any]  # a column by its name
 
 
 class Cluster:
@@ -58,12 +63,12 @@ class Cluster:
                 suggestion="Lower CITEWELL_RAY__TASKS, or add nodes.",
             )
 
-    async def run(self, build: Callable[[], Dataset]) -> None:
-        """Run a data set to its end, and drop its rows. A caller that is cancelled ends the cluster's work.
+    async def run(self, build: Callable[[], Dataset], tell: Callable[[Rows], object] = lambda rows: None) -> None:
+        """Run a data set to its end, and tell of its rows in a thread. A caller that is cancelled ends its work.
 
         Raises the CitewellError of a stage, DependencyFailed where Ray fails.
         """
-        running = asyncio.ensure_future(self._call(lambda: _consume(build())))
+        running = asyncio.ensure_future(self._call(lambda: _consume(build(), tell)))
         try:
             await asyncio.shield(running)
         except asyncio.CancelledError:
@@ -87,7 +92,7 @@ class Cluster:
 
 @asynccontextmanager
 async def opened_cluster(settings: RaySettings) -> AsyncIterator[Cluster]:
-    """Open a cluster as the settings say; end or leave it on exit.
+    """Open a cluster as the settings say; end or leave it on exit. Meanwhile stdout is stderr: Ray prints there.
 
     Raises ConfigurationError where Ray is not installed, DependencyFailed where the cluster can't be reached.
     """
@@ -95,8 +100,9 @@ async def opened_cluster(settings: RaySettings) -> AsyncIterator[Cluster]:
     cluster = Cluster(settings.tasks or os.cpu_count() or 1, is_local=is_local)
     folder = await asyncio.to_thread(_folder) if is_local else None
     try:
-        await cluster.open(settings, folder)
-        yield cluster
+        with redirect_stdout(sys.stderr):
+            await cluster.open(settings, folder)
+            yield cluster
     finally:
         await cluster.close()
         if folder is not None:
@@ -145,15 +151,13 @@ def _resources() -> dict[str, float]:
 
 
 def _shutdown() -> None:
-    import sys
-
     if (ray := sys.modules.get("ray")) is not None and ray.is_initialized():
         ray.shutdown()
 
 
-def _consume(rows: Dataset) -> None:
-    for _ in rows.iter_batches(batch_size=None, prefetch_batches=0):
-        pass
+def _consume(found: Dataset, tell: Callable[[Rows], object]) -> None:
+    for rows in found.iter_batches(batch_size=None, prefetch_batches=0):
+        tell(rows)
 
 
 def _as_ours(error: BaseException) -> CitewellError:
@@ -188,3 +192,16 @@ def _is_alive(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def settings_on_nodes(settings: Settings, database: Database) -> Settings:
+    """Return the settings with which the tasks open the same database.
+
+    Raises ConfigurationError where that is this machine's own, and the tasks run on others.
+    """
+    if settings.ray.address and settings.database_url is None:
+        raise ConfigurationError(
+            "The nodes of a cluster can't reach the database in this machine's data folder.",
+            suggestion="Set CITEWELL_DATABASE_URL to a server that they reach, or leave CITEWELL_RAY__ADDRESS empty.",
+        )
+    return settings.model_copy(update={"database_url": SecretStr(database.url)})

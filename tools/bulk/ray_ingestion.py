@@ -8,17 +8,16 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from uuid import uuid4
 
-from pydantic import SecretStr
-
-from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable
+from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import Identity
-from tools.bulk.cluster import Cluster, Dataset
+from tools.bulk.cluster import Cluster, Dataset, settings_on_nodes
 from tools.bulk.stages import EmbedFiles, ReadFiles, StoreFiles, Work
 from tools.library.claimed_files import refuse_exhausted
-from tools.library.ingestion import Ingestor
-from tools.library.job_store import ENDED, POLL_SECONDS, Job, Jobs
+from tools.library.ingestion import Ingestor, Refused, Report
+from tools.library.job_store import ENDED, LONGEST_PAGE, POLL_SECONDS, Job, Jobs
 from tools.library.path_jobs import Claims
 from tools.runs.notifications import NOTIFY
 from tools.runs.tasks import cancel_and_wait
@@ -134,14 +133,16 @@ class RayIngestion:
             await asyncio.sleep(beat)
 
 
-def settings_on_nodes(settings: Settings, database: Database) -> Settings:
-    """Return the settings with which the tasks open the same database.
-
-    Raises ConfigurationError where that is this machine's own, and the tasks run on others.
-    """
-    if settings.ray.address and settings.database_url is None:
-        raise ConfigurationError(
-            "The nodes of a cluster can't reach the database in this machine's data folder.",
-            suggestion="Set CITEWELL_DATABASE_URL to a server that they reach, or leave CITEWELL_RAY__ADDRESS empty.",
-        )
-    return settings.model_copy(update={"database_url": SecretStr(database.url)})
+async def reports_of(jobs: Jobs, identity: Identity, job: Job) -> AsyncIterator[Report]:
+    """Yield what became of the files of a job, as an ingestion without a cluster tells it."""
+    after: int | None = -1
+    while after is not None:
+        page = await jobs.files(identity, job.job_id, after=after, limit=LONGEST_PAGE)
+        after = page.next_after
+        for file in page.files:
+            if file.ingested is not None:
+                yield replace(file.ingested, name=file.name)
+            elif file.error is not None:
+                yield Refused(file.name, file.error.code, file.error.message, file.error.advice)
+            else:
+                yield Refused(file.name, "invalid_request", "The job was cancelled.", "Ingest the file again.")

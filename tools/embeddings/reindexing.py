@@ -9,7 +9,7 @@ A library that was made without pgvector gets its vectors so, too, once its serv
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import LiteralString
@@ -28,6 +28,8 @@ PAGE = 512
 FIRST = ("00000000-0000-0000-0000-000000000000", -1)
 
 Progress = Callable[[int, int], None]
+Position = tuple[str, int]  # a document id and the index of a segment of it; pages are in their order
+Elsewhere = Callable[[Sequence[int], Callable[[int], None]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,19 @@ class Reindexed:
 
 
 async def reindex(
-    database: Database, embedder: Embedder, progress: Progress | None = None, limits: BuildLimits = DEFAULT_LIMITS
+    database: Database,
+    embedder: Embedder,
+    progress: Progress | None = None,
+    limits: BuildLimits = DEFAULT_LIMITS,
+    *,
+    elsewhere: Elsewhere | None = None,
 ) -> Reindexed:
     """Re-embed the whole library and record the embedder as its model.
 
-    ``progress`` is called with the number of embedded segments and their total. Processes that still use the old
-    embedder search by words only if the dimension changed, and cannot ingest; those that were started without pgvector
-    can do neither any more: restart them.
+    ``progress`` is called with the number of embedded segments and their total. ``elsewhere`` embeds the pages of
+    workspaces by other processes and tells of each how many segments it had; what it misses is embedded here.
+    Processes that still use the old embedder search by words only if the dimension changed, and cannot ingest; those
+    that were started without pgvector can do neither any more: restart them.
 
     Raises InvalidRequest if another reindex is running, ConfigurationError if the server has no pgvector,
     EmbeddingUnavailable, DatabaseUnavailable.
@@ -54,16 +62,23 @@ async def reindex(
     async with database.connection() as connection, _only_one(connection):
         if not database.has_vectors:
             await _create_extension(connection)
-        model = f"{embedder.model}/{embedder.dimension}"
+        model = name_of(embedder)
         await connection.execute("DELETE FROM reindexed_segments WHERE model <> %s", [model])
         workspaces = await _workspaces(connection)
         total = await _count(connection)
         done = 0
-        for workspace in workspaces:
+
+        def tell(embedded: int) -> None:
+            nonlocal done
+            done += embedded
+            if progress is not None:
+                progress(min(done, total), total)
+
+        if elsewhere is not None:
+            await elsewhere(workspaces, tell)
+        for workspace in workspaces if elsewhere is None else ():
             async for embedded in _gather(connection, workspace, embedder, model):
-                done += embedded
-                if progress is not None:
-                    progress(min(done, total), total)
+                tell(embedded)
         for workspace in workspaces:
             await _drop_vector_indexes(connection, workspace, "DROP INDEX CONCURRENTLY IF EXISTS {}")
         segments = await _swap(connection, embedder, model)
@@ -71,6 +86,11 @@ async def reindex(
         for workspace in workspaces:
             await maintain(connection, workspace, limits=limits)
     return Reindexed(embedder.model, embedder.dimension, segments)
+
+
+def name_of(embedder: Embedder) -> str:
+    """Return what gathered vectors are filed under."""
+    return f"{embedder.model}/{embedder.dimension}"
 
 
 async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
@@ -103,28 +123,46 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
 
 async def _gather(connection: Connection, workspace: int, embedder: Embedder, model: str) -> AsyncIterator[int]:
     """Embed the segments whose new vector is missing or outdated; yield the number of segments of each page."""
-    document, index = FIRST
-    while True:
-        bound = {"workspace": workspace, "document": document, "index": index, "limit": PAGE, "model": model}
-        found = await connection.execute(_PAGE, bound, prepare=False)
-        rows = await found.fetchall()
-        if not rows:
-            return
-        stale = [row for row in rows if row[3] is not None]
-        vectors = await embedder.embed([body for *_, body in stale])
-        await connection.execute(
-            _KEEP,
-            {
-                "workspace": workspace,
-                "model": model,
-                "documents": [row[0] for row in stale],
-                "indexes": [row[1] for row in stale],
-                "hashes": [row[2] for row in stale],
-                "vectors": await asyncio.to_thread(lambda rows: [vector_as_text(row) for row in rows], vectors),
-            },
-        )
-        document, index = rows[-1][:2]
-        yield len(rows)
+    place = FIRST
+    while (page := await embed_page(connection, workspace, place, embedder, model)) is not None:
+        embedded, place = page
+        yield embedded
+
+
+async def embed_page(
+    connection: Connection, workspace: int, after: Position, embedder: Embedder, model: str
+) -> tuple[int, Position] | None:
+    """Embed the page of segments behind a place, as far as their new vectors are missing or outdated.
+
+    It may be done twice. Returns the number of segments on the page and the place of the last, or None at the end.
+    Raises EmbeddingUnavailable, DatabaseUnavailable.
+    """
+    document, index = after
+    bound = {"workspace": workspace, "document": document, "index": index, "limit": PAGE, "model": model}
+    found = await connection.execute(_PAGE, bound, prepare=False)
+    rows = await found.fetchall()
+    if not rows:
+        return None
+    stale = [row for row in rows if row[3] is not None]
+    vectors = await embedder.embed([body for *_, body in stale])
+    await connection.execute(
+        _KEEP,
+        {
+            "workspace": workspace,
+            "model": model,
+            "documents": [row[0] for row in stale],
+            "indexes": [row[1] for row in stale],
+            "hashes": [row[2] for row in stale],
+            "vectors": await asyncio.to_thread(lambda rows: [vector_as_text(row) for row in rows], vectors),
+        },
+    )
+    return len(rows), (str(rows[-1][0]), rows[-1][1])
+
+
+async def pages_of(connection: Connection, workspace: int) -> list[Position]:
+    """Return the places behind which the pages of a workspace begin, as of now."""
+    found = await connection.execute(_EVERY_PAGE, [workspace, PAGE])
+    return [FIRST, *((str(document), index) for document, index in await found.fetchall())]
 
 
 @asynccontextmanager
@@ -174,6 +212,12 @@ SELECT p.document_id, p.segment_index, p.body_hash,
 FROM page AS p LEFT JOIN reindexed_segments AS r
     ON r.workspace = %(workspace)s AND r.document_id = p.document_id AND r.segment_index = p.segment_index
 ORDER BY p.document_id, p.segment_index
+"""
+_EVERY_PAGE = """
+SELECT document_id, segment_index FROM (
+    SELECT document_id, segment_index, row_number() OVER (ORDER BY document_id, segment_index) AS number
+    FROM all_segments WHERE workspace = %s
+) AS numbered WHERE number %% %s = 0 ORDER BY document_id, segment_index
 """
 _KEEP = """
 INSERT INTO reindexed_segments (workspace, document_id, segment_index, model, body_hash, embedding)
