@@ -62,7 +62,7 @@ async def test_steps_that_cost_nothing_have_no_checkpoint(
 
 
 async def test_a_checkpoint_is_stored_as_langgraph_stores_it(settings: Settings) -> None:
-    values = {"question": "Why?", "sources": [{"index": 1}], "rounds": 2, "fallback": None, "spent": {"a": 1.5}}
+    values = {"question": "Why?", "sources": [{"index": 1}], "rounds": 2, "fallback": None, "pages": {"read": 1.5}}
     versions: ChannelVersions = {**dict.fromkeys(values, "2.0"), "branch:to:abstain": "3.0"}
     checkpoint = Checkpoint(
         v=4, id=str(uuid6()), ts="now", channel_values=values, channel_versions=versions, versions_seen={},
