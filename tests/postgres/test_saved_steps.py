@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -71,7 +71,7 @@ async def test_a_checkpoint_is_stored_as_langgraph_stores_it(settings: Settings)
     async with open_database(settings) as database:
         savers = {
             str(uuid4()): saver
-            for saver in (run_saver(database.pool), AsyncPostgresSaver(database.pool, serde=BUILTINS_ONLY))
+            for saver in (run_saver(database.pool), AsyncPostgresSaver(cast(Any, database.pool), serde=BUILTINS_ONLY))
         }
         rows = []
         for thread, saver in savers.items():
