@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -62,7 +62,7 @@ async def test_steps_that_cost_nothing_have_no_checkpoint(
 
 
 async def test_a_checkpoint_is_stored_as_langgraph_stores_it(settings: Settings) -> None:
-    values = {"question": "Why?", "sources": [{"index": 1}], "rounds": 2, "fallback": None, "spent": {"a": 1.5}}
+    values = {"question": "Why?", "sources": [{"index": 1}], "rounds": 2, "fallback": None, "pages": {"read": 1.5}}
     versions: ChannelVersions = {**dict.fromkeys(values, "2.0"), "branch:to:abstain": "3.0"}
     checkpoint = Checkpoint(
         v=4, id=str(uuid6()), ts="now", channel_values=values, channel_versions=versions, versions_seen={},
@@ -71,7 +71,7 @@ async def test_a_checkpoint_is_stored_as_langgraph_stores_it(settings: Settings)
     async with open_database(settings) as database:
         savers = {
             str(uuid4()): saver
-            for saver in (run_saver(database.pool), AsyncPostgresSaver(database.pool, serde=BUILTINS_ONLY))
+            for saver in (run_saver(database.pool), AsyncPostgresSaver(cast(Any, database.pool), serde=BUILTINS_ONLY))
         }
         rows = []
         for thread, saver in savers.items():

@@ -222,9 +222,9 @@ class Run:
             if self.has_ended and self._log[-1].seq <= after:
                 return
             if self.elsewhere is not None:
-                async with aclosing(self.elsewhere.batches(after)) as batches:
-                    async for batch in batches:
-                        yield batch
+                async with aclosing(self.elsewhere.batches(after)) as others:
+                    async for each in others:
+                        yield each
                 return
             if (why := self.left or self.failure) is not None:
                 raise why
