@@ -11,7 +11,6 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from bench.charts import Chart
 from bench.figures import Figure
 from bench.growth.log_growth import measure_log
 from bench.growth.power_laws import Growth, chart
@@ -20,6 +19,7 @@ from bench.growth.session_growth import measure_turns
 from bench.growth.stream_growth import measure_streams
 from bench.growth.workspace_growth import measure_workspaces
 from bench.serving import ROOT
+from bench.svg_charts import Chart
 
 RESULTS = Path(__file__).with_name("results.json")
 CHARTS = ROOT / "docs" / "growth"

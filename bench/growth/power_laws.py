@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from bench.charts import Chart, Line, Point
 from bench.figures import Figure, compared, figure
+from bench.svg_charts import Chart, Line, Point
 
 
 @dataclass(frozen=True, slots=True)

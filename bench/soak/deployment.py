@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from bench.paced_model import PACED
 from bench.serving import CITEWELL, ROOT
-from bench.soak.injection import Injection, compile_library
+from bench.soak.preloading import Injection, compile_library
 from bench.soak.programs import Program, as_account
 from bench.soak.small_disk import SmallDisk, small_disk
 from tools.settings import Settings, load_settings

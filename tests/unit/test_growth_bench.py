@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.charts import Chart, Line, Point
 from bench.growth.power_laws import Cost, Growth, chart
+from bench.svg_charts import Chart, Line, Point
 
 SIZES = (10, 100, 1_000, 10_000)
 
