@@ -18,8 +18,9 @@ from bench.growth.search_growth import measure_search
 from bench.growth.session_growth import measure_turns
 from bench.growth.stream_growth import measure_streams
 from bench.growth.workspace_growth import measure_workspaces
-from bench.line_charts import Chart
+from bench.svg_charts import Chart
 from bench.serving import ROOT
+from bench.svg_charts import Chart
 
 RESULTS = Path(__file__).with_name("results.json")
 CHARTS = ROOT / "docs" / "growth"

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from bench.figures import Figure, compared, figure
-from bench.line_charts import Chart, Line, Point
+from bench.svg_charts import Chart, Line, Point
 
 
 @dataclass(frozen=True, slots=True)

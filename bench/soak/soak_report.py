@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bench.figures import percentile
-from bench.line_charts import Chart, Line, Point
+from bench.svg_charts import Chart, Line, Point
 from bench.soak.disturbances import Disturbance
 from bench.soak.log_audit import Audit
 from bench.soak.samples import Sample, Series, Trend, trend
+from bench.svg_charts import Chart, Line, Point
 
 JUDGED_MINUTES = 20  # a shorter soak tells slopes, and does not fail by them
 BOUNDS = {"memory, MB": 12.0, "tasks": 5.0, "open files": 5.0, "threads": 2.0, "pool connections": 3.0}  # an hour

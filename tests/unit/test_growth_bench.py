@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.growth.power_laws import Cost, Growth, chart
-from bench.line_charts import Chart, Line, Point
+from bench.svg_charts import Chart, Line, Point
 
 SIZES = (10, 100, 1_000, 10_000)
 
