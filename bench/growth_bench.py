@@ -18,7 +18,6 @@ from bench.growth.search_growth import measure_search
 from bench.growth.session_growth import measure_turns
 from bench.growth.stream_growth import measure_streams
 from bench.growth.workspace_growth import measure_workspaces
-from bench.svg_charts import Chart
 from bench.serving import ROOT
 from bench.svg_charts import Chart
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bench.figures import percentile
-from bench.svg_charts import Chart, Line, Point
 from bench.soak.disturbances import Disturbance
 from bench.soak.log_audit import Audit
 from bench.soak.samples import Sample, Series, Trend, trend

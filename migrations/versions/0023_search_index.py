@@ -2,8 +2,8 @@
 
 from migrations import run_sql_folder
 
-revision = "0024"
-down_revision = "0023"
+revision = "0023"
+down_revision = "0022"
 branch_labels = None
 depends_on = None
 

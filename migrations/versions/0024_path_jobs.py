@@ -2,8 +2,8 @@
 
 from migrations import run_sql_folder
 
-revision = "0026"
-down_revision = "0024"
+revision = "0024"
+down_revision = "0023"
 branch_labels = None
 depends_on = None
 
