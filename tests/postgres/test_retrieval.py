@@ -218,11 +218,15 @@ async def test_common_words_are_looked_up_within_a_budget(database: Database, wo
         assert common.boxes
         asked = BoundQuery(1, question, terms, Scope(candidates=SMALL_BUDGET), common)
         statement = search_statement(1, 32, leg=30, dense=False, reach="library")
-        found = [as_hit(row) for row in await statement.execute(conn, bound_parameters(asked))]
+        async with conn.transaction():
+            found = [as_hit(row) for row in await statement.execute(conn, bound_parameters(asked))]
+            read = await conn.execute("SELECT pg_stat_get_xact_tuples_fetched('segments_1'::regclass)")
+            [fetched] = await read.fetchone() or [0]
     whole = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
     exact = (await whole.search(question)).hits
+    assert fetched < 2 * SMALL_BUDGET  # with the rarer word's, and neighbours of what was found
     assert len(found) == len(exact) == 10
-    assert sum(hit.score >= exact[-1].score for hit in found) >= 9  # there are ties
+    assert sum(hit.score >= exact[-1].score for hit in found) >= 8  # there are ties
 
 
 async def test_segments_of_earlier_releases_get_their_impact_keys(database: Database) -> None:

@@ -21,8 +21,10 @@ from tools.storage.database import Connection
 
 MOST_COMBINED = CONSTRAINTS  # common terms of a question that pick candidates, the most telling; all of them score
 MOST_BOXES = 24
-GRAIN = 12  # boxes that the budget is divided into, at least
-UNCOUNTED = 50  # segments that an uncounted key is taken to be in; the count begins at four times that
+FINE_BOXES = 18  # that are divided; the others are as large as they come, so that no budget is left over
+GRAIN = 12  # parts of the budget that a fine box has at most one of
+SPARE = 2  # times the budget that boxes are reckoned to hold, so that none is left over where they hold less
+UNCOUNTED = 10  # segments that a key is taken to be in which is not counted for being in too few
 KEPT_SECONDS = 60.0
 MOST_KEPT = 200_000  # terms
 ORDINARY_WEIGHT = 0.9  # of a term that is not at any level
@@ -68,22 +70,26 @@ _VALUES = (0.0, ORDINARY_WEIGHT, *(LEAST_IMPACT + IMPACT_STEP * (level + 0.5) fo
 
 
 def combine(terms: Sequence[CommonTerm], segments: int, budget: int) -> tuple[Box, ...]:
-    """Return boxes that hold about ``budget`` of ``segments``, by falling score; see the module.
+    """Return boxes to spend a ``budget`` of ``segments`` on, by falling score; see the module.
 
     Numbers of segments are reckoned as if terms were independent. Terms that go together fill the budget earlier.
     """
     chosen = sorted(terms, key=lambda each: -each.telling)[:MOST_COMBINED]
+    if not chosen:
+        return ()
     order = count()
     waiting = [(0.0, next(order), ((0, _STATES),) * len(chosen))]
     boxes: list[Box] = []
     found = 0.0
-    while waiting and found < budget and len(boxes) < MOST_BOXES:
+    while waiting and found < SPARE * budget and len(boxes) < MOST_BOXES:
         _, _, ranges = heapq.heappop(waiting)
         expected = _expected(chosen, segments, ranges)
-        if expected > budget / GRAIN and (halves := _split(chosen, ranges)):
+        box = tuple(_keys(each.term, *limits) for each, limits in zip(chosen, ranges, strict=True) if limits[0])
+        too_large = not box or (expected > budget / GRAIN and len(boxes) < FINE_BOXES)
+        if too_large and (halves := _split(chosen, ranges)):
             for half in halves:
                 heapq.heappush(waiting, (-_best(chosen, half), next(order), half))
-        elif box := tuple(_keys(each.term, *limits) for each, limits in zip(chosen, ranges, strict=True) if limits[0]):
+        elif box:
             boxes.append(box)
             found += expected
     return tuple(boxes)
