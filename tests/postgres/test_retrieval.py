@@ -216,7 +216,7 @@ async def test_common_words_are_looked_up_within_a_budget(database: Database, wo
     async with database.connection() as conn:
         common = await CommonTerms().combinations(conn, 1, terms, SMALL_BUDGET)
         assert common.boxes
-        asked = BoundQuery(1, question, terms, Scope(candidates=SMALL_BUDGET), common)
+        asked = BoundQuery(Place(1, own=True), question, terms, Scope(candidates=SMALL_BUDGET), common)
         statement = search_statement(1, 32, leg=30, dense=False, reach="library")
         async with conn.transaction():
             found = [as_hit(row) for row in await statement.execute(conn, bound_parameters(asked))]
