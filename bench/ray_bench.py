@@ -34,7 +34,7 @@ from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
 SEED = 26
-PAGES = 200  # of each format
+PAGES = 100  # of each format
 ROUNDS = 3
 TASKS = (1, 2, 4)
 MEGABYTE = 1 << 20
