@@ -27,13 +27,14 @@ KINDS = {
     "segments: read by id": "WITH ORDINALITY AS w (document_id, index, place)",
     "pages: read whole": "WITH ORDINALITY AS w (document_id, place)",
 }
+CHECKED = "pool: a connection checked"  # by an empty statement, where it was idle for some seconds
 BATCHES = ("checkpoint: writes beside other steps",)  # sent by ``executemany``
 
 
 def kind_of(statement: str) -> str:
     """Name a statement by what it is for, or by its first words where it is none of a run's."""
     found = next((kind for kind, part in KINDS.items() if part in statement), None)
-    return found or re.sub(r"\s+", " ", statement).strip()[:60]
+    return found or re.sub(r"\s+", " ", statement).strip()[:60] or CHECKED
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from tools.retrieval import indexing
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, BoundQuery, HybridSearcher, bound_parameters
 from tools.retrieval.indexing import drop_segments, index_documents, index_segments
-from tools.retrieval.partitions import create_partition, drop_partition
+from tools.retrieval.partitions import Place, create_partition, drop_partition
 from tools.retrieval.scope import Scope
 from tools.retrieval.search_sql import (
     CONTEXT,

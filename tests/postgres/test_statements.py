@@ -3,7 +3,7 @@
 from collections import Counter
 from uuid import uuid4
 
-from bench.statements import BATCHES, recorded_statements
+from bench.statements import BATCHES, CHECKED, recorded_statements
 from graph.context import Context
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import RunFinished
@@ -73,7 +73,7 @@ async def test_an_answered_question_takes_these_statements(settings: Settings) -
         while len(counted) < 20 and min(each[EVENTS] for each in counted) > MOST_COMMITS:  # on a busy machine
             counted.append(await second_question(citewell))
     for each in counted:
-        gathered = {kind: each[kind] for kind in (EVENTS, NOTIFIED)}  # as many as the moment makes of them
+        gathered = {kind: each[kind] for kind in (EVENTS, NOTIFIED, CHECKED)}  # as many as the moment makes of them
         sent, expected = each - Counter(gathered), Counter(ANSWERED)
         assert {"more": sent - expected, "fewer": expected - sent} == {"more": {}, "fewer": {}}
     # A machine with much else to do commits the news of a step by itself, before what the step has to say.
