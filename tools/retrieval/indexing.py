@@ -269,8 +269,8 @@ async def maintain(
     if lacks_impacts:
         await add_missing_impacts(conn, workspace)
     if lacks_impacts or has_grown:
-        await count_common_terms(conn, workspace, memory=memory)
-        if lacks_impacts:
+        counted = await count_common_terms(conn, workspace, memory=memory)
+        if counted and lacks_impacts:
             await have_impacts(conn, workspace)
         # Beside the planner's statistics this marks pages that everybody sees, which are read faster.
         await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(place.segments, place.vectors))

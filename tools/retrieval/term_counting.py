@@ -17,16 +17,16 @@ COMMON = 200  # segments that hold a term before it is counted in a table rather
 DOCUMENTS_AT_ONCE = 50  # that get impact keys in one transaction
 
 
-async def count_common_terms(conn: Connection, workspace: int, *, memory: str) -> None:
+async def count_common_terms(conn: Connection, workspace: int, *, memory: str) -> bool:
     """Count the terms of all segments, and keep those that ``COMMON`` segments hold, exactly.
 
-    Ingestion and search go on. Needs an autocommit connection; nothing happens where another process counts.
+    Ingestion and search go on. Needs an autocommit connection. Returns False where another process counts.
     ``memory`` is PostgreSQL's for the grouping, which goes on in files where it does not suffice.
     """
     locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext('term counting'), %s)", [workspace])
     row = await locked.fetchone()
     if row is None or not row[0]:
-        return
+        return False
     try:
         await _start_noting(conn, workspace)
         async with conn.transaction():
@@ -34,13 +34,14 @@ async def count_common_terms(conn: Connection, workspace: int, *, memory: str) -
             await conn.execute("SELECT set_config('work_mem', %s, true)", [memory])
             place = await find_place(conn, workspace)  # where the snapshot has them
             if place is None:
-                return
+                return False
             for statement in _COUNT:
                 await conn.execute(sql.SQL(statement).format(segments=place.segments), {"workspace": workspace})
         async with conn.transaction():
             await lock_library(conn, workspace)
             for statement in _REPLACE:
                 await conn.execute(statement, {"workspace": workspace, "common": COMMON})
+        return True
     finally:
         if not conn.closed:
             await conn.execute("DROP TABLE IF EXISTS pg_temp.counted_terms, pg_temp.counted_changes")
