@@ -1,16 +1,19 @@
 """Benchmark of ingestion on Ray: worker processes alone, and tasks of a local Ray, over the same manuals.
 
 The figures are medians of three rounds, in each of which every way is measured once, with its spread beside it. Seconds
-are those of the caller once the processes stand; CPU is what this process and all those below it used, PostgreSQL not.
+are those of the caller: processes that read start within them, so do Ray's actors, and only the start of Ray is told
+apart. CPU is what the process that drives and all those below it used, as seen every half second, without PostgreSQL.
 """
 
 import asyncio
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 
 import psutil
@@ -19,7 +22,7 @@ from pydantic import SecretStr
 from bench.figures import Figure, NotAvailable, compared, figure
 from bench.manual_pages import Sentences, html_page, markdown_page
 from graph.evidence import Identity
-from tools.bulk.cluster import Cluster, opened_cluster
+from tools.bulk.cluster import opened_cluster
 from tools.bulk.ray_ingestion import RayIngestion
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import Ingestor
@@ -54,26 +57,18 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
-    """An open library; every round stores the same manuals for another workspace."""
+class Way:
+    """One way to ingest: by so many processes, or tasks of a Ray."""
 
-    settings: Settings
-    database: Database
-    workspaces: Workspaces
-    folder: Path
+    name: str
+    number: int
+    on_ray: bool
 
-    async def fresh(self, name: str) -> Identity:
-        """Make a workspace."""
-        await self.workspaces.ensure(name)
-        return Identity(name)
 
-    async def segments(self, identity: Identity) -> int:
-        """Count the segments of a workspace."""
-        async with self.database.connection() as connection:
-            number = await self.workspaces.number(identity.workspace)
-            found = await connection.execute("SELECT segments FROM library_statistics WHERE workspace = %s", [number])
-            row = await found.fetchone()
-        return 0 if row is None else int(row[0])
+WAYS = [
+    *(Way(f"{number} process{'es' * (number > 1)}", number, on_ray=False) for number in TASKS),
+    *(Way(f"Ray, {number} task{'s' * (number > 1)}", number, on_ray=True) for number in TASKS),
+]
 
 
 async def run(folder: Path) -> list[Figure]:
@@ -82,18 +77,15 @@ async def run(folder: Path) -> list[Figure]:
         raise NotAvailable("Ray is not installed: run it with the packages of `make test-engines`")
     manuals = folder / "manuals"
     await asyncio.to_thread(_write, manuals)
-    ways: dict[str, Callable[[Library, str], Awaitable[Measured]]] = {
-        **{f"{number} processes" if number > 1 else "1 process": _by_processes(number) for number in TASKS},
-        **{f"Ray, {number} tasks" if number > 1 else "Ray, 1 task": _on_ray(number) for number in TASKS},
-    }
-    found: dict[str, list[Measured]] = {name: [] for name in ways}
+    found: dict[str, list[Measured]] = {way.name: [] for way in WAYS}
     settings = Settings(data_dir=folder / "data")
     async with open_database(settings) as database:
-        on_server = settings.model_copy(update={"database_url": SecretStr(database.url)})
-        library = Library(on_server, database, Workspaces(database), manuals)
         for round_ in range(ROUNDS):
-            for name, measure in ways.items():
-                found[name].append(await measure(library, f"{name}-{round_}"))
+            for way in WAYS:
+                # A process of its own, as the command has: Ray keeps things of the cluster before in this one.
+                with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+                    measuring = fresh.submit(_measure, way, database.url, folder, f"{way.name} {round_}")
+                    found[way.name].append(await asyncio.wrap_future(measuring))
     return [row for name, runs in found.items() for row in _figures(name, runs)]
 
 
@@ -103,8 +95,8 @@ def _figures(name: str, runs: list[Measured]) -> list[Figure]:
             f"{name}: {runs[0].segments:,} segments", [each.segments / each.seconds for each in runs], "segments/s"
         ),
         _median("CPU of 1,000 of them", [1000 * each.cpu / each.segments for each in runs], "s"),
-        _median("until it begins", [each.started for each in runs], "s"),
-        _median("memory of this process", [each.driver / MEGABYTE for each in runs], "MB"),
+        *([_median("start of Ray", [each.started for each in runs], "s")] if runs[0].started else []),
+        _median("memory of the process that drives", [each.driver / MEGABYTE for each in runs], "MB"),
         _median("memory of those below it (PSS)", [each.below / MEGABYTE for each in runs], "MB"),
     ]
 
@@ -122,55 +114,49 @@ def _write(folder: Path) -> None:
         (folder / f"{number}.html").write_text(html_page(from_), encoding="utf-8")
 
 
-def _by_processes(number: int) -> Callable[[Library, str], Awaitable[Measured]]:
-    async def measure(library: Library, name: str) -> Measured:
-        identity, began = await library.fresh(name), time.perf_counter()
-        embedder = await open_embedder(library.settings)
-        async with opened_sandbox(library.settings.jobs, number) as sandbox:
-            ingestor = Ingestor(library.database, library.workspaces, embedder, library.settings, sandbox)
-
-            async def ingest() -> None:
-                async for _ in ingestor.ingest_paths(identity, [library.folder]):
-                    pass
-
-            return await _measured(library, identity, ingest, time.perf_counter() - began)
-
-    return measure
+def _measure(way: Way, url: str, folder: Path, workspace: str) -> Measured:
+    settings = Settings(database_url=SecretStr(url), data_dir=folder / "data", ray=RaySettings(tasks=way.number))
+    return asyncio.run((_on_ray if way.on_ray else _by_processes)(settings, way.number, folder / "manuals", workspace))
 
 
-def _on_ray(number: int) -> Callable[[Library, str], Awaitable[Measured]]:
-    async def measure(library: Library, name: str) -> Measured:
-        identity, began = await library.fresh(name), time.perf_counter()
-        settings = library.settings.model_copy(update={"ray": RaySettings(tasks=number)})
-        async with opened_cluster(settings.ray) as cluster, _opened(library, settings, cluster) as (making, ingestion):
+async def _by_processes(settings: Settings, number: int, manuals: Path, workspace: str) -> Measured:
+    async with open_database(settings) as database, opened_sandbox(settings.jobs, number) as sandbox:
+        workspaces, identity = Workspaces(database), Identity(workspace)
+        await workspaces.ensure(workspace)
+        ingestor = Ingestor(database, workspaces, await open_embedder(settings), settings, sandbox)
+
+        async def ingest() -> None:
+            async for _ in ingestor.ingest_paths(identity, [manuals]):
+                pass
+
+        return await _measured(database, await workspaces.number(workspace), ingest, 0.0)
+
+
+async def _on_ray(settings: Settings, number: int, manuals: Path, workspace: str) -> Measured:
+    async with open_database(settings) as database:
+        began = time.perf_counter()
+        async with opened_cluster(settings.ray) as cluster:
             started = time.perf_counter() - began
+            workspaces, identity = Workspaces(database), Identity(workspace)
+            await workspaces.ensure(workspace)
+            ingestor = Ingestor(database, workspaces, await open_embedder(settings), settings)
+            notifications = Notifications(PostgresCarrier(database.url))
+            jobs = Jobs(database, workspaces, settings.jobs, notifications)
+            making = PathJobs(database, workspaces, max_bytes=settings.max_document_bytes, by_path=True)
+            ingestion = RayIngestion(cluster, database, jobs, ingestor, settings)
 
             async def ingest() -> None:
-                job_id, _ = await making.open(identity, PathOrder([library.folder]))
+                job_id, _ = await making.open(identity, PathOrder([manuals]))
                 await ingestion.store(identity, job_id)
 
-            return await _measured(library, identity, ingest, started)
-
-    return measure
-
-
-@asynccontextmanager
-async def _opened(
-    library: Library, settings: Settings, cluster: Cluster
-) -> AsyncIterator[tuple[PathJobs, RayIngestion]]:
-    embedder = await open_embedder(settings)
-    notifications = Notifications(PostgresCarrier(library.database.url))
-    jobs = Jobs(library.database, library.workspaces, settings.jobs, notifications)
-    ingestor = Ingestor(library.database, library.workspaces, embedder, settings)
-    making = PathJobs(library.database, library.workspaces, max_bytes=settings.max_document_bytes, by_path=True)
-    try:
-        yield making, RayIngestion(cluster, library.database, jobs, ingestor, settings)
-    finally:
-        await notifications.close()
+            try:
+                return await _measured(database, await workspaces.number(workspace), ingest, started)
+            finally:
+                await notifications.close()
 
 
 async def _measured(
-    library: Library, identity: Identity, ingest: Callable[[], Awaitable[None]], started: float
+    database: Database, workspace: int, ingest: Callable[[], Awaitable[None]], started: float
 ) -> Measured:
     """Run an ingestion and look meanwhile at the processes, for one that ends takes its figures along."""
     most = {"driver": 0, "below": 0}
@@ -203,7 +189,10 @@ async def _measured(
         looking.cancel()
     look()
     cpu = sum(after - before.get(pid, 0.0) for pid, after in used.items())
-    return Measured(await library.segments(identity), seconds, cpu, started, most["driver"], most["below"])
+    async with database.connection() as connection:
+        rows = await connection.execute("SELECT segments FROM library_statistics WHERE workspace = %s", [workspace])
+        row = await rows.fetchone()
+    return Measured(0 if row is None else int(row[0]), seconds, cpu, started, most["driver"], most["below"])
 
 
 def _seconds(process: psutil.Process) -> float:
