@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic_core import from_json
 
 T = TypeVar("T")
-# Characters of JSON in all. In memory it is about five times that, with what was made of it.
+# Characters of JSON in all. In memory it is about four times that, with what was made of it.
 MOST_CHARACTERS = 4_000_000
 
 
