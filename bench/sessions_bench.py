@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench.figures import Figure, figure, percentile
 from bench.libraries import fill_small_library
+from bench.serving import cpu_of, postgres_of
 from bench.sse_client import Connection
 from bench.stacks import OURS, serving
 from tools.settings import load_settings
@@ -25,12 +26,17 @@ async def run(folder: Path) -> list[Figure]:
         for question in questions:
             await OURS.ask(connection, path, question)
         whole = f"{path.removesuffix('/runs')}?limit={MESSAGES}"
+        began = time.perf_counter()
         body = await connection.get(whole)
+        first = (time.perf_counter() - began) * 1000
+        postgres = postgres_of(data)
+        cpu, stored = server.cpu(), cpu_of(postgres)
         took = []
         for _ in range(READS):
             began = time.perf_counter()
             await connection.get(whole)
             took.append((time.perf_counter() - began) * 1000)
+        cpu, stored = [each * 1000 / READS for each in (server.cpu() - cpu, cpu_of(postgres) - stored)]
         connection.close()
     messages = json.loads(body)["messages"]
     citations = [citation for message in messages for citation in message.get("citations") or []]
@@ -40,5 +46,8 @@ async def run(folder: Path) -> list[Figure]:
         figure("of them fresh", sum(citation.get("freshness") == "fresh" for citation in citations), ""),
         figure("size", len(body) / KIBIBYTE, "KiB"),
         figure("read p50", percentile(took, 0.5), "ms"),
-        figure("read p95", percentile(took, 0.95), "ms", at_most=20),
+        figure("read p95", percentile(took, 0.95), "ms", at_most=10),
+        figure("CPU of the service per read", cpu, "ms"),
+        figure("CPU of PostgreSQL per read", stored, "ms"),
+        figure("first read, whose answers are in no memory", first, "ms"),
     ]

@@ -1,5 +1,6 @@
 """Old sessions read again: what has become of their quotes, in the documents as they are stored today."""
 
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,6 +8,9 @@ from uuid import UUID
 
 import pytest
 
+from api.dialects.ai_sdk.schemas import ui_messages
+from api.dialects.docmost.schemas import AiMessage
+from api.dialects.docs_chatbot.schemas import DocsMessage
 from graph.events import RunFinished
 from graph.evidence import Citation, Identity, Message, Section, SectionClaim
 from tests.entering import entered, finish
@@ -164,3 +168,25 @@ async def test_what_is_stored_of_an_answer_stays_as_it_was(archive: Archive, dat
         row = await found.fetchone()
     assert row is not None
     assert "freshness" not in row[0]
+
+
+async def test_a_message_that_is_stored_anew_is_read_anew(archive: Archive, database: Database) -> None:
+    before = await archive.sessions.get(ME, archive.session_id)
+    assert await archive.sessions.get(ME, archive.session_id) == before
+    async with database.connection() as connection:
+        await connection.execute(
+            "UPDATE messages SET body = body || '{\"family\": \"claims\"}' WHERE role = 'assistant'"
+        )
+    after = await archive.sessions.get(ME, archive.session_id)
+    assert [message.body for message in after.messages] == [
+        message.body if message.role == "user" else {**message.body, "family": "claims"} for message in before.messages
+    ]
+
+
+async def test_a_reader_finds_in_an_answer_what_another_left_in_it(archive: Archive) -> None:
+    before = deepcopy(await archive.sessions.get(ME, archive.session_id))
+    shown = await archive.sessions.whole(ME, archive.session_id, reader=Identity(user="guest"))
+    ui_messages(shown.shown)
+    [DocsMessage.of(message, archive.session_id) for message in shown.shown]
+    [AiMessage.of(message) for message in shown.shown]
+    assert await archive.sessions.get(ME, archive.session_id) == before

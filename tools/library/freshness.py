@@ -11,6 +11,7 @@ from answers.citations import context_of_quote
 from graph.evidence import Citation, CitationContext, Freshness, Identity, Page, Place, Segment
 from graph.ports import SegmentReader
 from text.words import cuts_word, is_whole
+from tools.library.stored_bodies import StoredBody, once
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -189,44 +190,48 @@ async def check_freshness(
     quote is no longer at its old place. A document that is deleted, expired or not readable by the identity counts as
     deleted.
     """
-    cited = [citation for body in bodies for citation in _citations(body)]
-    if not cited:
+    cited = [once(body, _distinct) for body in bodies]
+    every = {key: citation for citations in cited for key, citation in citations.items()}
+    if not every:
         return list(bodies)
-    segment_ids = list(dict.fromkeys(citation["segment_id"] for citation in cited))
+    segment_ids = list(dict.fromkeys(citation["segment_id"] for citation in every.values()))
     segments = {segment.segment_id: segment for segment in await reader.read_segments(segment_ids, identity)}
-    stays = _UnchangedCheck(segments)
-    stale = list(dict.fromkeys(citation["document_id"] for citation in cited if not stays(citation)))
-    pages = await reader.read_pages(stale, identity) if stale else []
-    texts = {page.document_id: CurrentText(page) for page in pages}
+    stale = {key: each["document_id"] for key, each in every.items() if not _is_unchanged(each, segments)}
     if not stale:
-        return [_with_freshness(body, None, texts) for body in bodies]
-    return await asyncio.to_thread(lambda: [_with_freshness(body, stays, texts) for body in bodies])
+        return [once(body, _all_fresh) for body in bodies]
+    pages = await reader.read_pages(list(dict.fromkeys(stale.values())), identity)
+    texts = {page.document_id: CurrentText(page) for page in pages}
+    moving = [{stale[key] for key in citations if key in stale} for citations in cited]
+    return await asyncio.to_thread(
+        lambda: [
+            _with_freshness(body, documents, texts) if documents else once(body, _all_fresh)
+            for body, documents in zip(bodies, moving, strict=True)
+        ]
+    )
 
 
-class _UnchangedCheck:
-    """A cached check whether a quote is unchanged at its old place: an answer lists every citation twice."""
-
-    def __init__(self, segments: Mapping[str, Segment]) -> None:
-        self._segments = segments
-        self._seen: dict[tuple[object, ...], bool] = {}
-
-    def __call__(self, citation: Citation) -> bool:
-        context = tuple((each["start"], each["text"]) for each in citation.get("context", ()))
-        key = (citation["segment_id"], citation["start"], citation["end"], citation["quote"], context)
-        if (seen := self._seen.get(key)) is None:
-            seen = self._seen[key] = _is_unchanged(citation, self._segments)
-        return seen
+_Key = tuple[object, ...]
 
 
-def _with_freshness(
-    body: dict[str, Any], stays: _UnchangedCheck | None, texts: Mapping[str, CurrentText]
-) -> dict[str, Any]:
-    """Return an answer's body with the freshness of its citations; without ``stays`` all are fresh."""
+def _distinct(body: dict[str, Any]) -> dict[_Key, Citation]:
+    """Return the citations of an answer by what has to be checked of them: an answer lists every citation twice."""
+    return {_key(citation): citation for citation in _citations(body)}
+
+
+def _key(citation: Citation) -> _Key:
+    context = tuple((each["start"], each["text"]) for each in citation.get("context", ()))
+    return citation["segment_id"], citation["start"], citation["end"], citation["quote"], context
+
+
+def _all_fresh(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer's body with all of its citations fresh."""
+    return StoredBody(_with_freshness(body, (), {}))
+
+
+def _with_freshness(body: dict[str, Any], moving: Collection[str], texts: Mapping[str, CurrentText]) -> dict[str, Any]:
+    """Return an answer's body with the freshness of its citations, given the documents in which some are not fresh."""
     headings = {source["index"]: source["heading"] for source in body.get("sources", [])}
     quotes: dict[str, set[PlacedQuote]] = defaultdict(set)
-    moving: set[str] = set()
-    if stays is not None:
-        moving = {citation["document_id"] for citation in _citations(body) if not stays(citation)}
     if moving:  # all quotes of a document, since the unmoved ones help to locate the others
         for citation in _citations(body):
             quotes[citation["document_id"]].add(_quoted(citation, headings))

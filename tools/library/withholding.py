@@ -50,6 +50,8 @@ def documents_of(body: Mapping[str, Any]) -> set[str]:
 
 def hidden_in(body: Mapping[str, Any], refused: Collection[str], gone: Collection[str]) -> set[str]:
     """Return the documents of an answer that are to be withheld: the refused, and those that somebody purged."""
+    if not refused and not gone:
+        return set()
     brought = {each["document_id"] for each in body.get("sources", ()) if each["source_type"] in BROUGHT}
     return documents_of(body) & {*refused, *(set(gone) - brought)}
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from psycopg.rows import class_row
-from psycopg.types.json import set_json_loads
-from pydantic_core import from_json
+from psycopg.rows import kwargs_row
 
 from graph.errors import NotFound
 from graph.evidence import Outcome
+from tools.library.stored_bodies import RecentBodies, StoredBody
 from tools.runs.run_request import question_id
 from tools.sessions.session_rows import Session
 from tools.storage.database import Connection
@@ -47,7 +46,10 @@ WITH RECURSIVE branch AS (
     WHERE depth < %(limit)s
 )
 SELECT message.message_id::text, message.run_id::text, message.parent_message_id::text, message.role,
-       message.content, message.body, message.outcome, message.stop_reason, message.created_at,
+       message.content, message.outcome, message.stop_reason, message.created_at,
+       message.xmin::text AS version,
+       CASE WHEN message.message_id || ':' || message.xmin <> ALL(%(known)s::text[]) THEN message.body::text END
+       AS body,
        CASE WHEN message.parent_message_id IS NULL THEN (
            SELECT array_agg(other.message_id::text ORDER BY other.created_at, other.message_id) FROM messages AS other
            WHERE other.session_id = message.session_id AND other.parent_message_id IS NULL AND other.role = message.role
@@ -154,27 +156,44 @@ def question_body(page_ids: Sequence[str], selected_text: str) -> dict[str, Any]
 
 
 async def read_branch(
-    connection: Connection, session_id: str, *, limit: int, cursor: str | None, branch: str | None, asked: Asked
+    connection: Connection,
+    session_id: str,
+    *,
+    limit: int,
+    cursor: str | None,
+    branch: str | None,
+    asked: Asked,
+    recent: RecentBodies,
 ) -> tuple[list[StoredMessage], str | None]:
     """Return the newest ``limit`` messages of a branch, newest first, and the cursor for the page before them.
 
     ``branch`` selects the branch through that message, down to its newest descendant; without it, the most recently
     continued branch is read, which is the one that a question is ``asked`` on. A cursor stays on the branch that it was
-    made for.
+    made for. Bodies that are among the ``recent`` ones are not read again.
     Raises NotFound if ``branch`` is not a message of the session, InvalidRequest for a cursor of another list.
     """
     newest = await _start(connection, session_id, cursor, branch, asked)
     if newest is None:
         return [], None
-    async with connection.cursor(row_factory=class_row(StoredMessage)) as rows:
-        set_json_loads(from_json, rows)  # takes half the time of the standard library for long answers
-        values = {"session_id": session_id, "from": newest, "limit": limit + 1}
+    known = recent.of(session_id)
+
+    def stored(*, message_id: str, version: str, body: str | None, **fields: Any) -> StoredMessage:
+        key = f"{message_id}:{version}"
+        if body is not None:
+            known[key] = StoredBody.parse(body)
+        return StoredMessage(message_id=message_id, body=known[key], **fields)
+
+    async with connection.cursor(row_factory=kwargs_row(stored)) as rows:
+        values = {"session_id": session_id, "from": newest, "limit": limit + 1, "known": list(known)}
         found = await (await rows.execute(_BRANCH, values)).fetchall()
+    recent.keep(session_id, known)
     shown = found[:limit]
     return shown, encode_cursor(shown[-1].created_at, shown[-1].message_id) if len(found) > limit else None
 
 
-async def read_whole_branch(connection: Connection, session_id: str, *, through: str | None) -> list[StoredMessage]:
+async def read_whole_branch(
+    connection: Connection, session_id: str, *, through: str | None, recent: RecentBodies
+) -> list[StoredMessage]:
     """Return all messages of a branch in chronological order, up to ``through``, or of the branch used last.
 
     Raises NotFound if ``through`` is not a message of the session.
@@ -183,7 +202,13 @@ async def read_whole_branch(connection: Connection, session_id: str, *, through:
     cursor = None
     while True:
         page, cursor = await read_branch(
-            connection, session_id, limit=MESSAGES_AT_ONCE, cursor=cursor, branch=through, asked=Asked([])
+            connection,
+            session_id,
+            limit=MESSAGES_AT_ONCE,
+            cursor=cursor,
+            branch=through,
+            asked=Asked([]),
+            recent=recent,
         )
         messages += page
         if cursor is None:

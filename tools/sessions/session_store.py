@@ -12,6 +12,7 @@ from graph.errors import InvalidRequest, NotFound, SessionBusy, UnknownModel
 from graph.evidence import Identity
 from graph.ports import Families, Titler
 from tools.library.freshness import check_freshness
+from tools.library.stored_bodies import RecentBodies, once
 from tools.library.withholding import (
     documents_of,
     find_unreadable,
@@ -101,6 +102,7 @@ class Sessions:
         self._workspaces = workspaces
         self._reader = SegmentStore(database, workspaces)
         self._families = families
+        self._recent = RecentBodies()
 
     async def create(
         self,
@@ -200,9 +202,9 @@ class Sessions:
             # Read before the messages, so that a run that ends meanwhile is in at least one of the two.
             asked = await read_asked(connection, session_id) if newest else Asked([])
             shown, earlier = await read_branch(
-                connection, session_id, limit=limit, cursor=cursor, branch=branch, asked=asked
+                connection, session_id, limit=limit, cursor=cursor, branch=branch, asked=asked, recent=self._recent
             )
-            cited = {document_id for message in shown for document_id in documents_of(message.body)}
+            cited = _documents(shown)
             refused, gone = await find_unreadable(connection, row["workspace"], identity, cited)
         bodies = await check_freshness([message.body for message in shown], self._reader, identity)
         messages = [
@@ -226,8 +228,8 @@ class Sessions:
         viewer = reader or identity
         async with self._database.connection() as connection:
             session = await self._own_session(connection, row)
-            messages = await read_whole_branch(connection, session_id, through=through)
-            cited = {document_id for message in messages for document_id in documents_of(message.body)}
+            messages = await read_whole_branch(connection, session_id, through=through, recent=self._recent)
+            cited = _documents(messages)
             refused, gone = await find_unreadable(connection, row["workspace"], viewer, cited)
         bodies = await check_freshness([message.body for message in messages], self._reader, viewer)
         hide = hidden_in if reader is None else hidden_from_another
@@ -316,6 +318,7 @@ class Sessions:
                 raise SessionBusy("The session is answering a question.")
             await delete_threads(connection, [session_id])
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
+        self._recent.forget(session_id)
 
     async def run(self, identity: Identity, run_id: str) -> RunStatus:
         """Return the status of a run, whichever process executes it. Raises NotFound."""
@@ -354,6 +357,10 @@ class Sessions:
         if found is None:
             raise unknown_session(row["session_id"])
         return found
+
+
+def _documents(messages: Sequence[StoredMessage]) -> set[str]:
+    return {document_id for message in messages for document_id in once(message.body, documents_of)}
 
 
 async def _session(connection: Connection, statement: str, row: dict[str, Any]) -> Session | None:

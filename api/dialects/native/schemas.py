@@ -27,6 +27,7 @@ from graph.evidence import (
     Spent,
     WhileRunning,
 )
+from tools.library.stored_bodies import once
 from tools.runs.live_run import Run
 from tools.runs.run_listing import RunStatus
 from tools.runs.run_request import RunRequest
@@ -210,10 +211,10 @@ class SessionDetail(Body):
     next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")
 
 
-_DEFAULTS = {
-    name: field.get_default(call_default_factory=True)
-    for name, field in SessionMessage.model_fields.items()
-    if not field.is_required()
+_FIELDS = list(SessionMessage.model_fields)
+_OF_ANSWERS = {
+    name: SessionMessage.model_fields[name].get_default(call_default_factory=True)
+    for name in _FIELDS[_FIELDS.index("family") :]
 }
 
 
@@ -222,29 +223,34 @@ def detail_as_json(history: History) -> bytes:
 
     Not validated again: a long session has a thousand citations, and they were valid when they were stored.
     """
-    messages = [_shown(message) for message in history.shown]
-    return to_json({"session": history.session, "messages": messages, "next_cursor": history.next_cursor})
+    messages = b",".join(map(_as_json, history.shown))
+    session, cursor = to_json(history.session), to_json(history.next_cursor)
+    return b'{"session":%b,"messages":[%b],"next_cursor":%b}' % (session, messages, cursor)
 
 
-def _shown(stored: StoredMessage) -> dict[str, Any]:
-    """Return the fields of a stored message, without those that only a later release knows."""
-    shown = {
-        **_DEFAULTS,
+def _as_json(stored: StoredMessage) -> bytes:
+    """Return a stored message as JSON, the fields in the order of ``SessionMessage``."""
+    first = {
         "message_id": stored.message_id,
         "run_id": stored.run_id,
         "parent_message_id": stored.parent_message_id,
         "role": stored.role,
         "content": stored.content,
         "created_at": stored.created_at,
+        "versions": stored.versions if len(stored.versions) > 1 else [],
+        "page_ids": stored.body.get("page_ids", []),
+        "selected_text": stored.body.get("selected_text"),
         "answering": stored.answering,
         "feedback": stored.feedback,
-        "versions": stored.versions if len(stored.versions) > 1 else [],
         "outcome": stored.outcome,
         "stop_reason": stored.stop_reason,
     }
-    known = {name: value for name, value in stored.body.items() if name in _DEFAULTS and name != "versions"}
-    whole = shown | known
-    return {name: whole[name] for name in SessionMessage.model_fields}
+    return b"%b,%b" % (to_json(first)[:-1], once(stored.body, _answer_as_json)[1:])
+
+
+def _answer_as_json(body: dict[str, Any]) -> bytes:
+    """Return what belongs to answers as a JSON object, without fields that only a later release knows."""
+    return to_json({name: body.get(name, default) for name, default in _OF_ANSWERS.items()})
 
 
 class RunList(Body):
