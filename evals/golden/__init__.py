@@ -10,8 +10,6 @@ FOLDER = Path(__file__).parent
 MANUAL = Path(__file__).resolve().parents[2] / "docs"
 # Pages that change whenever something is measured.
 FIGURES_ALONE = frozenset({"benchmarks", "evaluation", "scale", "soak"})
-    {"benchmarks", "evaluation", "scale", "soak"}
-)  # pages that change whenever something is measured
 
 
 def load_golden() -> DataSet:
