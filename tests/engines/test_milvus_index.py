@@ -81,6 +81,14 @@ class Deployment:
     async def ingest(self, *documents: Any) -> None:
         assert all([each.status != "refused" async for each in self.ingestor.ingest_many(ME, list(documents))])
 
+    async def answers(self) -> bool:
+        """Whether Milvus answers; its client waits longer and longer between its tries to connect."""
+        try:
+            await self.milvus.ping()
+        except IndexUnavailable:
+            return False
+        return True
+
     async def fill(self) -> str:
         return (await self.keeper.fill(self.embedder.dimension)).collection
 
@@ -154,7 +162,7 @@ async def test_a_worker_follows_whatever_happens_to_the_library(deployment: Depl
     collection = await deployment.fill()
     worker = deployment.worker()
     worker.start()
-    other = await deployment.workspaces.create("other")
+    other = await deployment.workspaces.create("other", own_tables=True)
     identity = replace(ME, workspace="other")
     [_ async for _ in deployment.ingestor.ingest_many(identity, LIBRARY[:3])]
     await deployment.ingest(
@@ -263,6 +271,7 @@ async def test_a_server_that_is_killed_while_it_is_filled(deployment: Deployment
     for query in QUERIES:
         assert await deployment.searcher.search(query) == await deployment.plain.search(query), "nobody asks it yet"
     await server.start()
+    await until(deployment.answers)
     await deployment.fill()
     await deployment.agree()
 
