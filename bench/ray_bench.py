@@ -7,6 +7,7 @@ apart. CPU is what the process that drives and all those below it used, as seen 
 
 import asyncio
 import statistics
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -86,6 +87,7 @@ async def run(folder: Path) -> list[Figure]:
                 with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
                     measuring = fresh.submit(_measure, way, database.url, folder, f"{way.name} {round_}")
                     found[way.name].append(await asyncio.wrap_future(measuring))
+                    print(f"{way.name}: {found[way.name][-1]}", file=sys.stderr)  # a round takes minutes
     return [row for name, runs in found.items() for row in _figures(name, runs)]
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import pickle
 import signal
-import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.evidence import Identity
-from tools.bulk import storing
+from tools.bulk import ray_ingestion, storing
 from tools.bulk.actors import Table
 from tools.bulk.cluster import Cluster, opened_cluster
 from tools.bulk.ray_ingestion import RayIngestion
@@ -101,6 +101,18 @@ class DyingStore(StoreFiles):
         return done
 
 
+class StallingStore(StoreFiles):
+    """Stores one table of files and never ends another, so that its driver is killed in the middle for sure."""
+
+    _stored = False
+
+    def __call__(self, files: Table) -> Table:
+        if self._stored and len(files):
+            time.sleep(600)  # it ends with the driver
+        self._stored = self._stored or len(files) > 0
+        return super().__call__(files)
+
+
 class CancellingStore(StoreFiles):
     """Cancels the job behind its first file, as its user might at any time."""
 
@@ -146,10 +158,13 @@ async def driver(settings: Settings, cluster: Cluster, *, by_path: bool = True) 
 
 
 async def _drive(settings: Settings, folder: Path) -> None:
+    module: Any = ray_ingestion
+    module.FILES_OF_A_TASK, module.StoreFiles = 2, StallingStore
     async with opened_cluster(settings.ray) as cluster, driver(settings, cluster) as opened:
         job_id, _ = await opened.making.open(ME, PathOrder([folder]))
         await opened.ingestion.store(ME, job_id)
 
 
-if __name__ == "__main__":
-    asyncio.run(_drive(Settings(_env_file=None, **json.loads(sys.argv[1])), Path(sys.argv[2])))
+def drive(settings: str, folder: str) -> None:
+    """Store the files of a folder, as the command does, until somebody kills this process."""
+    asyncio.run(_drive(Settings(_env_file=None, **json.loads(settings)), Path(folder)))

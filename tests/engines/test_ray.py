@@ -32,6 +32,7 @@ from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
 SEGMENTS = 6  # of each lamp
+DRIVE = "import sys; from tests.engines.dying_tasks import drive; drive(*sys.argv[1:])"
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="without its engine: `make test-engines` installs Ray"),
@@ -154,7 +155,7 @@ async def test_a_driver_that_is_killed_leaves_a_job_that_the_next_one_ends(
     settings = own.model_copy(update={"ray": RaySettings(address=address, tasks=1, shared_paths=True)})
     async with driver(own, cluster) as opened:
         victim = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.engines.dying_tasks", exported(settings), str(lamps)),
+            *(sys.executable, "-c", DRIVE, exported(settings), str(lamps)),
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
         try:
@@ -165,6 +166,7 @@ async def test_a_driver_that_is_killed_leaves_a_job_that_the_next_one_ends(
             victim.send_signal(signal.SIGKILL)
             await victim.wait()
         done = await opened.rows("SELECT file_no, attempt FROM ingestion_files WHERE state = 'stored'")
+        assert 0 < len(done) < 10
         job_id, is_new = await opened.making.open(ME, PathOrder([lamps]))
         assert not is_new
         job = await opened.ingestion.store(ME, job_id)
