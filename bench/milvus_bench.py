@@ -16,6 +16,8 @@ import numpy as np
 from bench.corpus import Corpus
 from bench.figures import Figure, NotAvailable, compared, figure, percentile
 from bench.libraries import BenchWorkspace, fill_workspace
+from bench.loopback_server import LoopbackServer
+from bench.milvus_server import PROGRAM, milvus_server
 from evals.cases import DataSet
 from evals.dataset_store import stored_data_set
 from evals.gold_passages import quote_hits
@@ -23,7 +25,6 @@ from evals.sets.manuals import manuals_set
 from evals.sets.xquad import xquad_set
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
-from tests.engines.milvus_server import PROGRAM, MilvusServer
 from text.terms import weigh_question
 from tools.library.library import Library, open_library
 from tools.milvus.collection import Row
@@ -48,7 +49,7 @@ async def run(folder: Path) -> list[Figure]:
     """Measure ranking and speed. Raises NotAvailable without the engine."""
     if PROGRAM is None or find_spec("pymilvus") is None:
         raise NotAvailable("no Milvus: `make test-engines` installs milvus-lite, whose folder has to be on the paths")
-    server = MilvusServer(folder / "milvus")
+    server = milvus_server(folder / "milvus")
     await server.start()
     try:
         milvus = MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)
@@ -137,7 +138,7 @@ async def _filled(library: Library) -> float:
     return time.perf_counter() - began
 
 
-async def _speed(library: Library, server: MilvusServer) -> list[Figure]:
+async def _speed(library: Library, server: LoopbackServer) -> list[Figure]:
     """Fill a workspace of synthetic documents, and ask by Milvus, by PostgreSQL, and Milvus alone, in turns."""
     corpus = Corpus(SEED)
     documents = list(corpus.documents(DOCUMENTS))
@@ -179,7 +180,7 @@ async def _speed(library: Library, server: MilvusServer) -> list[Figure]:
     return figures
 
 
-async def _bare_seconds(library: Library, server: MilvusServer, number: int, document_id: str) -> float:
+async def _bare_seconds(library: Library, server: LoopbackServer, number: int, document_id: str) -> float:
     """Write as many rows as a program would that reads none and compares nothing."""
     assert library.milvus is not None
     index = await IndexKeeper(library.database, library.milvus, library.settings.milvus).read()

@@ -256,7 +256,7 @@ async def unfinished_jobs(clients: Clients) -> list[str]:
     wrong = []
     for job_id, files in clients.jobs.items():
         async with asyncio.timeout(2 * PATIENCE_SECONDS):
-            while (job := (await clients.send("GET", f"/api/jobs/{job_id}"))["job"])["state"] != "finished":  # noqa: ASYNC110
+            while (job := (await clients.send("GET", f"/api/jobs/{job_id}"))["job"])["state"] != "finished":  # noqa: ASYNC110 - another process ends it
                 await asyncio.sleep(RETRY_SECONDS)
         counts = job["counts"]
         if counts.get("stored", 0) + counts.get("unchanged", 0) != files:

@@ -121,7 +121,7 @@ async def _fail_over(pair: DatabasePair, deployment: Deployment, endured: Endure
     await pair.promote()
     promoted = time.monotonic()
     async with asyncio.timeout(SETTLE_SECONDS):
-        while not (after := [acked for sent, acked in endured.clients.writes if sent > stopped]):  # noqa: ASYNC110
+        while not (after := [acked for sent, acked in endured.clients.writes if sent > stopped]):  # noqa: ASYNC110 - clients add to it
             await asyncio.sleep(0.05)
     endured.no_writes, endured.after_promotion = min(after) - stopped, min(after) - promoted
     await pair.rejoin()

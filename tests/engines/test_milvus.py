@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from bench.loopback_server import LoopbackServer
+from bench.milvus_server import PROGRAM, milvus_server
 from tests.contract.searcher_kit import LIBRARY, ME, SearcherContract
-from tests.engines.milvus_server import PROGRAM, MilvusServer
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import Ingestor
 from tools.milvus.collection import Milvus
@@ -20,15 +21,15 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="without its engine: `ma
 
 
 @pytest.fixture(scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MilvusServer]:
-    server = MilvusServer(tmp_path_factory.mktemp("milvus"))
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LoopbackServer]:
+    server = milvus_server(tmp_path_factory.mktemp("milvus"))
     await server.start()
     yield server
     await server.kill()
 
 
 @pytest.fixture
-def milvus_settings(server: MilvusServer) -> MilvusSettings:
+def milvus_settings(server: LoopbackServer) -> MilvusSettings:
     return MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)  # on however busy a machine
 
 

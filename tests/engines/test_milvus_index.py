@@ -1,7 +1,7 @@
 """How an index in Milvus is filled, healed, lost and left, by a real server that is killed and comes back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +11,13 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
+from bench.loopback_server import LoopbackServer
+from bench.milvus_server import PROGRAM, milvus_server
 from cli.main import main
 from graph.errors import IndexUnavailable
 from graph.ports import SearchQuery, SearchResult
 from graph.reasons import why
 from tests.contract.searcher_kit import CHINESE, DIARY, LIBRARY, LIGHTHOUSE, LONG, ME, VIETNAMESE, YOU, document
-from tests.engines.milvus_server import PROGRAM, MilvusServer
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.embeddings.reindexing import reindex
 from tools.library.catalogue import Documents
@@ -28,6 +29,7 @@ from tools.originals.originals import Originals
 from tools.retrieval.candidates import Candidates
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.index_changes import read_backlog
+from tools.retrieval.indexing import drop_segments
 from tools.settings import MilvusSettings, Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -48,8 +50,8 @@ QUERIES = [
 
 
 @pytest.fixture(scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MilvusServer]:
-    server = MilvusServer(tmp_path_factory.mktemp("milvus"))
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LoopbackServer]:
+    server = milvus_server(tmp_path_factory.mktemp("milvus"))
     await server.start()
     yield server
     await server.kill()
@@ -121,7 +123,7 @@ class Deployment:
 
 
 @pytest.fixture
-async def deployment(server: MilvusServer, database: Database, settings: Settings) -> AsyncIterator[Deployment]:
+async def deployment(server: LoopbackServer, database: Database, settings: Settings) -> AsyncIterator[Deployment]:
     milvus_settings = MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)
     settings = settings.model_copy(update={"milvus": milvus_settings})
     workspaces, embedder, milvus = Workspaces(database), await open_embedder(settings), Milvus(milvus_settings)
@@ -187,6 +189,21 @@ async def test_a_worker_follows_whatever_happens_to_the_library(deployment: Depl
     await deployment.agree()
 
 
+async def test_a_library_in_the_shared_tables_alone_is_nothing_that_was_lost(deployment: Deployment) -> None:
+    await deployment.fill()
+    small = await deployment.workspaces.create("small")
+    [_ async for _ in deployment.ingestor.ingest_many(replace(ME, workspace="small"), LIBRARY[:3])]
+    async with deployment.database.connection() as connection:
+        await drop_segments(connection, 1, [each.document_id for each in LIBRARY])
+    await deployment.follow()
+    index = await deployment.keeper.read()
+    assert index is not None
+    assert await deployment.milvus.count(index.collection) == 0
+    assert await deployment.milvus.versions_between(index.collection, small, None, None) == {}
+    await deployment.keeper.restore(index)
+    assert (await deployment.keeper.read()) == index, "it is still asked"
+
+
 async def test_an_index_that_lies_loses_rank_and_nothing_else(deployment: Deployment) -> None:
     collection = await deployment.fill()
     milvus, other = deployment.milvus, await deployment.workspaces.create("other")
@@ -249,7 +266,7 @@ async def test_a_lost_or_emptied_collection_is_filled_again(deployment: Deployme
     await deployment.agree()
 
 
-async def test_a_server_that_is_killed_while_it_is_filled(deployment: Deployment, server: MilvusServer) -> None:
+async def test_a_server_that_is_killed_while_it_is_filled(deployment: Deployment, server: LoopbackServer) -> None:
     await deployment.ingest(
         *[document(str(UUID(int=n)), f"Note {n}", f"The lamp of house {n}. ") for n in range(1, 400)]
     )
@@ -276,7 +293,9 @@ async def test_a_server_that_is_killed_while_it_is_filled(deployment: Deployment
     await deployment.agree()
 
 
-async def test_a_server_that_dies_and_comes_back_between_searches(deployment: Deployment, server: MilvusServer) -> None:
+async def test_a_server_that_dies_and_comes_back_between_searches(
+    deployment: Deployment, server: LoopbackServer
+) -> None:
     await deployment.fill()
     await server.kill()
     await deployment.falls_back()
@@ -298,20 +317,24 @@ async def test_a_worker_that_is_stopped_in_between_leaves_the_queue_as_it_was(de
     await deployment.ingest(*[document(str(UUID(int=n)), "", f"The lamp of house {n}.") for n in range(1, 30)])
     index = await deployment.keeper.read()
     assert index is not None
-    write, written = deployment.milvus.write, asyncio.Event()
+    written = asyncio.Event()
 
-    async def stuck(*arguments: Any) -> None:
-        await write(*arguments)
-        written.set()
-        await asyncio.Event().wait()
+    class Stuck(Milvus):
+        """Writes, and never says so."""
 
-    deployment.milvus.write = stuck  # type: ignore[method-assign]
-    working = asyncio.create_task(deployment.keeper.follow(index))
+        async def write(self, collection: str, workspace: int, rows: Sequence[Row]) -> None:
+            await super().write(collection, workspace, rows)
+            written.set()
+            await asyncio.Event().wait()
+
+    stuck = Stuck(deployment.settings.milvus)
+    keeper = IndexKeeper(deployment.database, stuck, deployment.settings.milvus)
+    working = asyncio.create_task(keeper.follow(index))
     await written.wait()
-    deployment.milvus.write = write  # type: ignore[method-assign]
     assert await deployment.keeper.follow(index) == 0, "another worker holds them"
     working.cancel()
     await asyncio.wait([working])
+    await stuck.close()
     assert await deployment.backlog() == 29
     await deployment.follow()
     await deployment.agree()

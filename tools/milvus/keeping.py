@@ -6,10 +6,10 @@ repair; until then, and whenever it has to be filled anew, PostgreSQL searches a
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
-from graph.errors import ConfigurationError, IndexUnavailable
+from graph.errors import ConfigurationError, IndexUnavailable, NotFound
 from tools.milvus.collection import Milvus, Place
 from tools.milvus.filling import LOCK, VERSION, VERSION_BYTES, IndexFiller
 from tools.retrieval.index_changes import (
@@ -32,7 +32,8 @@ MOST_COMPARISONS = 5  # that find something to repair, one after another, before
 
 Progress = Callable[[int, int], None]  # documents done, and of how many
 
-_LIBRARIES = "SELECT workspace FROM library_statistics ORDER BY workspace"
+# Those in the shared tables are read by PostgreSQL alone.
+_LIBRARIES = "SELECT workspace FROM library_statistics WHERE own_tables ORDER BY workspace"
 _DOCUMENTS = """
 SELECT DISTINCT document_id FROM segments WHERE workspace = %(workspace)s AND document_id > %(after)s
 ORDER BY document_id LIMIT %(limit)s
@@ -47,7 +48,7 @@ _QUEUED = "SELECT DISTINCT document_id::text FROM index_changes WHERE workspace 
 _REFILLING = "SELECT EXISTS (SELECT FROM index_changes WHERE is_refill)"
 _SERVE = "UPDATE search_index SET state = 'serving', filled_at = coalesce(filled_at, now())"
 _COMPARED = "UPDATE search_index SET compared_at = now()"
-_SEGMENTS = "SELECT coalesce(sum(segments), 0)::bigint FROM library_statistics"
+_SEGMENTS = "SELECT coalesce(sum(segments), 0)::bigint FROM library_statistics WHERE own_tables"
 
 
 class IndexKeeper:
@@ -176,9 +177,10 @@ class IndexKeeper:
 
     async def _queue_everything(self, connection: Connection) -> None:
         for (workspace,) in await (await connection.execute(_LIBRARIES)).fetchall():
-            async with connection.transaction():
-                await lock_library(connection, workspace)
-                await queue_all(connection, workspace)
+            with suppress(NotFound):  # of a workspace that was deleted meanwhile nothing is left to queue
+                async with connection.transaction():
+                    await lock_library(connection, workspace)
+                    await queue_all(connection, workspace)
 
     async def _drop_others(self, index: SearchIndex, *, keep: bool) -> None:
         own = index.collection.rpartition("_")[0] + "_"

@@ -167,6 +167,7 @@ class CommonTerms:
         if library is None or now - library.read_at > KEPT_SECONDS:
             found = await (await conn.execute(_LIBRARY, [workspace], prepare=True)).fetchone()
             library = _Library(now, 0 if found is None else found[0], OrderedDict())
+            self._libraries = {n: each for n, each in self._libraries.items() if now - each.read_at <= KEPT_SECONDS}
             self._libraries[workspace] = library
         if library.segments <= budget:
             return library

@@ -36,7 +36,7 @@ async def count_common_terms(conn: Connection, workspace: int, *, memory: str) -
             if place is None:
                 return False
             for statement in _COUNT:
-                await conn.execute(sql.SQL(statement).format(segments=place.segments), {"workspace": workspace})
+                await conn.execute(sql.SQL(statement.format(segments=place.read.segments)), {"workspace": workspace})
         async with conn.transaction():
             await lock_library(conn, workspace)
             for statement in _REPLACE:
@@ -57,8 +57,8 @@ async def _start_noting(conn: Connection, workspace: int) -> None:
 
 
 _COUNT: tuple[LiteralString, ...] = (
-    "CREATE TEMP TABLE counted_terms AS SELECT term, count(*) AS segments FROM {segments}, unnest(terms) AS term"
-    " WHERE workspace = %(workspace)s GROUP BY term",
+    "CREATE TEMP TABLE counted_terms AS SELECT term, count(*) AS segments FROM {segments} AS s, unnest(s.terms) AS term"
+    " GROUP BY term",
     "CREATE TEMP TABLE counted_changes AS SELECT change_id FROM term_changes WHERE workspace = %(workspace)s",
 )
 _REPLACE: tuple[LiteralString, ...] = (
