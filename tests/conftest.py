@@ -27,6 +27,9 @@ NO_EXAM = {"CITEWELL_JUDGE__EXAM": "manual"}  # a scripted endpoint expects no e
 os.environ.update(NO_EXAM)  # fixtures that outlive a test are made before its environment
 NO_FILE: Any = {"_env_file": None}
 QUICKLY = RunSettings(drain_seconds=0)  # a test waits for no run that it leaves
+# The 550 files of a database are made in memory in a tenth of the time that a disk takes.
+_MEMORY, ROOM_NEEDED = Path("/dev/shm"), 8 << 30
+SCRATCH = str(_MEMORY) if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > ROOM_NEEDED else "/tmp"
 # A test's data need not survive a power cut.
 UNSAFE_BUT_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
@@ -142,7 +145,7 @@ def same_day() -> None:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[EmbeddedServer]:
     """A throw-away server, tuned for tests; its template database holds the schema of this release."""
-    folder = Path(tempfile.mkdtemp(prefix="citewell-tests-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="citewell-tests-", dir=SCRATCH))
     folder.chmod(0o711)  # as root, the server's own account passes through
     server = start_embedded(folder, UNSAFE_BUT_FAST)
     yield server

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import NO_EXAM
+from tests.conftest import NO_EXAM, SCRATCH
 from tests.scripted_openai import scripted_openai  # noqa: F401 - a fixture
 from tools.storage.embedded import start_embedded
 
@@ -59,7 +59,7 @@ class Home:
 @pytest.fixture(scope="session")
 def home() -> Iterator[Home]:
     """A fresh folder with an embedded database that stays up between commands."""
-    folder = Path(tempfile.mkdtemp(prefix="citewell e2e ", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="citewell e2e ", dir=SCRATCH))
     folder.chmod(0o711)  # as root, the server's own account passes through
     server = start_embedded(folder / ".citewell", FAST)
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(("CITEWELL_", "OPENAI_", "LANG"))}

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from bench.several_bench import endure
+from tests.conftest import SCRATCH
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="citewell-several-", dir="/tmp"))
+    path = Path(tempfile.mkdtemp(prefix="citewell-several-", dir=SCRATCH))
     os.chmod(path, 0o711)  # as root, the servers' own account passes through
     yield path
     shutil.rmtree(path)

@@ -23,6 +23,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from cli.command import Exit
+from tests.conftest import SCRATCH
 from tests.e2e.conftest import Done
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,7 +96,7 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path) -> Iterator[Installed]:
-    folder = Path(tempfile.mkdtemp(prefix="citewell wheel ", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="citewell wheel ", dir=SCRATCH))
     folder.chmod(0o711)  # as root, the server's own account passes through
     environment = folder / "environment"
     venv.create(environment, symlinks=True)

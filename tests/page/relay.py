@@ -67,8 +67,12 @@ class Relay:
         rule = next((answer for pattern, answer in reversed(self.rules) if pattern.match(asked)), None)
         try:
             if rule:
-                await rule(writer, said.get("last-event-id", ""))
-                await writer.drain()
+                answering = asyncio.ensure_future(rule(writer, said.get("last-event-id", "")))
+                # What is held back writes nothing, and would never hear that its reader has left.
+                await until_one_ends(asyncio.wait([answering]), reader.read())
+                if not answering.cancel():
+                    await answering
+                    await writer.drain()
             else:
                 kept = re.sub(r"(?im)^connection:.*\r\n", "", headers)
                 request = f"{method} {path} HTTP/1.1\r\nConnection: close\r\n{kept}".encode("latin-1") + body

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 import migrations
 from graph.errors import ConfigurationError, DatabaseBusy, DatabaseUnavailable
+from tests.conftest import SCRATCH
 from tests.postgres.proxy import proxied
 from tools.settings import Settings
 from tools.storage.database import Database
@@ -45,7 +46,7 @@ async def value(database: Database, query: str) -> Any:
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     """A new data folder that the server's own account may pass through, also as root."""
-    with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="cw-", dir=SCRATCH) as folder:
         Path(folder).chmod(0o711)
         yield Path(folder)
 

@@ -21,6 +21,7 @@ from graph.context import Context
 from graph.entrypoint import open_citewell
 from graph.errors import ConfigurationError, DatabaseUnavailable, DiskLow
 from graph.evidence import Identity
+from tests.conftest import SCRATCH
 from tools.library.ingestion import NewDocument
 from tools.runs.run_request import RunRequest
 from tools.settings import JobSettings, Settings
@@ -37,7 +38,7 @@ LEAN = {"shared_buffers": "16MB", "fsync": "off"}
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A short path that the server's own account may pass through, also as root."""
-    path = Path(tempfile.mkdtemp(prefix="cw-", dir="/tmp"))
+    path = Path(tempfile.mkdtemp(prefix="cw-", dir=SCRATCH))
     path.chmod(0o711)
     yield path
     shutil.rmtree(path)

@@ -16,7 +16,7 @@ from bench.database_pair import DatabasePair, database_pair
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from graph.evidence import Identity
 from graph.ports import SearchQuery
-from tests.conftest import NO_FILE
+from tests.conftest import NO_FILE, SCRATCH
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
 from tools.retrieval.flat_indexes import FlatIndexes
@@ -35,7 +35,7 @@ QUICK = "fsync = off\nmax_standby_streaming_delay = 0\nmax_standby_archive_delay
 
 @pytest.fixture(scope="module")
 async def pair() -> AsyncIterator[DatabasePair]:
-    folder = Path(tempfile.mkdtemp(prefix="citewell-replica-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="citewell-replica-", dir=SCRATCH))
     os.chmod(folder, 0o711)  # as root, the servers' own account passes through
     async with database_pair(folder, synchronous=False, more=QUICK) as opened:
         await migrate(settings_over(opened, folder))
