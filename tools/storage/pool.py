@@ -8,7 +8,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
+from psycopg.pq import PipelineStatus
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from tools.runs.tasks import finish_then_cancel
 
 Connection = psycopg.AsyncConnection
 
@@ -52,9 +55,18 @@ class Pool(AsyncConnectionPool[Connection]):
         return connection
 
     async def putconn(self, conn: Connection) -> None:
-        """Take a connection back."""
+        """Take a connection back, however often that is cancelled; one that is left in a pipeline is closed.
+
+        psycopg 3.3 leaves a connection in its pipeline where a transaction in it is cancelled. Whatever is done on it
+        then seems done, and is committed with the next pipeline, or never.
+        """
         self._lent -= 1
-        await super().putconn(conn)
+        await finish_then_cancel(self._take_back(conn))
+
+    async def _take_back(self, connection: Connection) -> None:
+        if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+            await connection.close()
+        await super().putconn(connection)
 
     async def close(self, timeout: float = 5.0) -> None:
         """Close the pool and its connections."""
