@@ -25,7 +25,7 @@ from tools.runs.notifications import Notifications
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
 from tools.runs.tasks import shield_until_done
-from tools.sessions.checkpoints import RUN_ID_KEY, RunSaver, prune_thread, run_saver
+from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, prune_thread, run_saver
 from tools.storage.database import Database, database_errors
 from tools.telemetry.logs import log_ids
 from tools.telemetry.readings import Load
@@ -140,10 +140,14 @@ Graph = CompiledStateGraph[State, Context, InputState, State]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The final state of a graph, and a reader of the texts that the run was answered from."""
+    """The final state of a graph, and a reader of the texts that the run was answered from.
+
+    ``checkpoint`` is the last one, for the run's end to be committed with; None where it is stored.
+    """
 
     state: State
     reader: SegmentReader
+    checkpoint: CheckpointRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +195,14 @@ class Attempts:
             except (asyncio.CancelledError, GraphDrained):
                 await _save_last(saver, run)
                 raise
+            else:
+                answered = Answered(_final_state(values), resources.reader, saver.take_last())
             finally:
                 run.checkpoints += saver.saved
-        return Answered(_final_state(values), resources.reader)
+        return answered
 
     def _saver_of(self, run: Run) -> RunSaver:
-        return run_saver(self.database.pool, run.committed, every_step=False)
+        return run_saver(self.database.pool, run.committed, every_step=False, leaves_last=True)
 
     def _graph_of(self, run: Run, resources: Resources, saver: RunSaver) -> tuple[Any, Any]:
         graph = self.graph.copy({"checkpointer": saver})
@@ -353,7 +359,7 @@ class Executor:
         except Exception:
             log.exception("run %s failed", run.run_id)
             return self._recorder.record_failed(run, internal_error())
-        return self._recorder.record_answered(run, answered.state, answered.reader)
+        return self._recorder.record_answered(run, answered.state, answered.reader, answered.checkpoint)
 
     async def _prune(self, run: Run) -> None:
         """Delete checkpoints that are no longer needed; if that fails, the next run deletes them.

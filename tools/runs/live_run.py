@@ -87,6 +87,10 @@ class EventSink(Protocol):
         """Note that a run has emitted an event, or with None that all its pending events must be committed now."""
         ...
 
+    def forget(self, run: "Run") -> None:
+        """Commit no more events of a run than those that are being committed."""
+        ...
+
 
 @dataclass(slots=True, eq=False)
 class Run:
@@ -123,6 +127,7 @@ class Run:
     failure: CitewellError | None = None  # why its events can't be committed
     metrics: RunMetrics = field(default_factory=RunMetrics)
     _log: list[Envelope] = field(default_factory=list)
+    _texts_from: int = 0  # the place in the log from which its events have their text
     _pending: list[LogLine] = field(default_factory=list)
     _taken: list[LogLine] = field(default_factory=list)
     _grown: asyncio.Event = field(default_factory=asyncio.Event)
@@ -158,6 +163,11 @@ class Run:
         """Publish committed events to the readers."""
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
+        self._pending = [line for line in self._pending if line.envelope.seq not in committed]
+        # The text of the last events is sent to those who follow; whoever joins later has that of earlier ones made
+        # again, so that a run does not hold its log twice while it waits.
+        self._log[self._texts_from :] = [replace(each, text="") for each in self._log[self._texts_from :]]
+        self._texts_from = len(self._log)
         self._log += [line.envelope for line in lines]
         for line in lines:
             self.metrics.feed(line.envelope.event)
@@ -174,6 +184,22 @@ class Run:
             if self.sink is not None:
                 self.sink.notify(self)
             await grown.wait()
+        self._raise_if_lost()
+
+    async def withdraw(self) -> list[LogLine]:
+        """Return the lines that are yet to be committed: who ends the run commits them with its end.
+
+        Those that are being committed are waited for. Raises as ``committed`` does.
+        """
+        if self.sink is not None:
+            self.sink.forget(self)
+        while self._taken and not (self.failure or self.elsewhere or self.left):
+            grown = self._grown
+            await grown.wait()
+        self._raise_if_lost()
+        return list(self._pending)
+
+    def _raise_if_lost(self) -> None:
         if self.elsewhere is not None:
             raise Superseded("Another process has taken this run over.")
         if (why := self.left or self.failure) is not None:
