@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 from answers.checking import CheckedAnswer
+from answers.giving_way import give_way
 from answers.links import LinkFilter, RemovedLink, SourceLinks, links_of_sources, without_foreign_links
 from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
 from graph.evidence import Failure, Section, Segment, section_of
@@ -42,7 +43,8 @@ async def emit_drafts(
                     opened = _OpenSection(first + len(sections), fallback, emit, grounded=grounded)
                     cited = source_ids
                 case DraftText(delta):
-                    await opened.write(delta)
+                    if await opened.write(delta):
+                        await give_way()  # the first text of a section is what its reader waits for
                     if answer is not None and cited:
                         await answer.check_open(opened.text, cited, ahead=opened.ahead)
                 case DraftThinking(delta):
@@ -52,6 +54,7 @@ async def emit_drafts(
                     sections += closed
                     if answer is not None:
                         for section in closed:
+                            await give_way()  # checking takes the event loop for longer than telling does
                             await answer.close_section(section)
     await thinking.close()
     return sections
@@ -103,8 +106,11 @@ class _OpenSection:
         self._started = False
         self.text = ""  # that has gone out
 
-    async def write(self, delta: str) -> None:
+    async def write(self, delta: str) -> bool:
+        """Emit the text that may go out, and return whether it is the first of the section."""
+        waited = not self._started
         self._emit_text(await _feed(self._filter, delta))
+        return waited and self._started
 
     @property
     def ahead(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
 
+from answers.giving_way import give_way
 from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
 from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
@@ -282,7 +283,6 @@ def _final_state(values: dict[str, Any]) -> State:
 
 
 MAX_ATTEMPTS = 5
-TURNS_FOR_READERS = 16  # of the event loop; a response takes about as many to begin
 RETRY_SECONDS = 0.2
 
 
@@ -337,7 +337,7 @@ class Executor:
 
     async def _run_to_end(self, run: Run) -> Completion | None:
         try:
-            await _let_readers_go_first()
+            await give_way()  # to the response, which tells that the run has started
             if not run.begun:
                 await self._wait_for_turn(run)
             if not run.has_started:
@@ -415,12 +415,6 @@ class Executor:
                 await run.committed()  # events of one attempt must not be written under the next
                 if not await retry_while_unavailable(lambda: self._leases.next_attempt(run)):
                     raise Superseded("Another process has taken this run over.") from error
-
-
-async def _let_readers_go_first() -> None:
-    """Let who asked be told that the run has started before its graph takes the event loop for some milliseconds."""
-    for _ in range(TURNS_FOR_READERS):
-        await asyncio.sleep(0)
 
 
 def run_started(run: Run) -> RunStarted:
