@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import psycopg
 from psycopg.types.json import Jsonb
+from psycopg.types.numeric import Int4
 
 from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
@@ -91,7 +92,7 @@ WITH said AS MATERIALIZED (
 ), told AS (
     INSERT INTO run_events (run_id, seq, type, payload)
     SELECT %(run_id)s::uuid, seq, type, payload
-    FROM unnest(%(seqs)s::integer[], %(types)s::text[], %(payloads)s::text[]) AS told (seq, type, payload)
+    FROM unnest(%(seqs)b::int4[], %(types)b::text[], %(payloads)b::text[]) AS told (seq, type, payload)
     ON CONFLICT (run_id, seq) DO NOTHING
 )
 {RECORD_USE}
@@ -241,7 +242,7 @@ def _question(run: Run) -> dict[str, Any]:
 def _events(lines: Sequence[LogLine]) -> dict[str, Any]:
     return {
         "seq": lines[-1].envelope.seq,
-        "seqs": [line.envelope.seq for line in lines],
+        "seqs": [Int4(line.envelope.seq) for line in lines],
         "types": [line.envelope.event.type for line in lines],
         "payloads": [line.text for line in lines],
     }

@@ -36,6 +36,7 @@ from tools.telemetry.metrics import RunMetrics
 
 DELTAS = (TextDelta, ThinkingDelta)
 MOST_AT_ONCE = 100  # events of a batch, which a reader that joins late and reads slowly must accept in its time
+LONG = 500  # characters of an event's JSON, from which it is not kept
 
 
 @dataclass(slots=True)
@@ -77,7 +78,8 @@ class LogLine:
 
 
 def _serialised(envelope: Envelope) -> Envelope:
-    return replace(envelope, text=to_json(payload(envelope)).decode())
+    text = to_json(payload(envelope)).decode()
+    return Envelope(envelope.run_id, envelope.session_id, envelope.seq, envelope.at, envelope.event, text)
 
 
 class EventSink(Protocol):
@@ -127,7 +129,7 @@ class Run:
     failure: CitewellError | None = None  # why its events can't be committed
     metrics: RunMetrics = field(default_factory=RunMetrics)
     _log: list[Envelope] = field(default_factory=list)
-    _texts_from: int = 0  # the place in the log from which its events have their text
+    _long: list[int] = field(default_factory=list)  # the places of the last batch whose text is long
     _pending: list[LogLine] = field(default_factory=list)
     _taken: list[LogLine] = field(default_factory=list)
     _grown: asyncio.Event = field(default_factory=asyncio.Event)
@@ -164,11 +166,13 @@ class Run:
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
         self._pending = [line for line in self._pending if line.envelope.seq not in committed]
-        # The text of the last events is sent to those who follow; whoever joins later has that of earlier ones made
-        # again, so that a run does not hold its log twice while it waits.
-        self._log[self._texts_from :] = [replace(each, text="") for each in self._log[self._texts_from :]]
-        self._texts_from = len(self._log)
+        # Who follows has been sent what was long in the last batch. Whoever joins later has its text made again, so that
+        # a run does not hold its log twice while it waits.
+        for at in self._long:
+            self._log[at] = replace(self._log[at], text="")
+        first = len(self._log)
         self._log += [line.envelope for line in lines]
+        self._long = [at for at in range(first, len(self._log)) if len(self._log[at].text) > LONG]
         for line in lines:
             self.metrics.feed(line.envelope.event)
         self._wake()
