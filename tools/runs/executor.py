@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
 
+from answers.citations import nearest_sources
 from answers.giving_way import give_way
 from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
@@ -17,7 +18,7 @@ from graph.evidence import Section, Spent
 from graph.ports import Resources, SegmentReader
 from graph.state import FIRST_STEP, InputState, State
 from graph.usage import charged_to, use_by_model
-from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
+from tools.retrieval.segment_store import RUN_RESOURCES_KEY, RunTexts, resources_of_run
 from tools.runs.completion import Completion, CompletionRecorder, internal_error
 from tools.runs.event_log import POLL_SECONDS, wait_for_wakeup
 from tools.runs.leases import Leases
@@ -166,7 +167,8 @@ class Attempts:
         Every attempt but the first resumes from the run's last checkpoint, and emits which sections are still valid.
         Raises CitewellError where a step fails, GraphDrained where the run's control requested a drain.
         """
-        resources = resources_of_run(self.resources)
+        texts = RunTexts(self.resources)
+        resources = resources_of_run(self.resources, texts)
         saver = self._saver_of(run)
         graph, config = self._graph_of(run, resources, saver)
         values: dict[str, Any] = {}
@@ -193,6 +195,8 @@ class Attempts:
                     begun = bool(values)  # the first values are the session as the last run left it
                     values = cast(dict[str, Any], part["data"])  # a copied graph does not map its values to State
                     run.spent = values.get("spent", {}) if begun else {}
+                    if values.get("rounds"):
+                        texts.let_go(_left_out(values))
             except (asyncio.CancelledError, GraphDrained):
                 await _save_last(saver, run)
                 raise
@@ -234,6 +238,14 @@ class Attempts:
         sections = _kept_sections(values, state.tasks) if mine else []
         run.emit(RunResumed(attempt=run.attempt, sections=list(range(len(sections)))))
         return values, mine and not state.tasks
+
+
+def _left_out(values: dict[str, Any]) -> set[str]:
+    """Return the segments that were graded and are neither sources nor what a refusal would name as nearest."""
+    repeated = values.get("repeated", [])
+    nearest = nearest_sources(values.get("candidates", []), repeated)
+    kept = {row["segment_id"] for row in (*values.get("sources", []), *nearest)}
+    return {*values.get("graded", []), *repeated} - kept
 
 
 async def _save_last(saver: RunSaver, run: Run) -> None:

@@ -166,8 +166,8 @@ class Run:
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
         self._pending = [line for line in self._pending if line.envelope.seq not in committed]
-        # Who follows has been sent what was long in the last batch. Whoever joins later has its text made again, so that
-        # a run does not hold its log twice while it waits.
+        # Who follows has been sent what was long in the last batch. Whoever joins later has its text made again, so
+        # that a run does not hold its log twice while it waits.
         for at in self._long:
             self._log[at] = replace(self._log[at], text="")
         first = len(self._log)
