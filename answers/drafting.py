@@ -43,8 +43,7 @@ async def emit_drafts(
                     opened = _OpenSection(first + len(sections), fallback, emit, grounded=grounded)
                     cited = source_ids
                 case DraftText(delta):
-                    if await opened.write(delta):
-                        await give_way()  # the first text of a section is what its reader waits for
+                    await opened.write(delta)
                     if answer is not None and cited:
                         await answer.check_open(opened.text, cited, ahead=opened.ahead)
                 case DraftThinking(delta):
@@ -54,8 +53,10 @@ async def emit_drafts(
                     sections += closed
                     if answer is not None:
                         for section in closed:
-                            await give_way()  # checking takes the event loop for longer than telling does
-                            await answer.close_section(section)
+                            try:
+                                await give_way()  # checking takes the event loop for longer than telling does
+                            finally:  # what was told is checked, even if the run is cancelled now
+                                await answer.close_section(section)
     await thinking.close()
     return sections
 
@@ -106,11 +107,8 @@ class _OpenSection:
         self._started = False
         self.text = ""  # that has gone out
 
-    async def write(self, delta: str) -> bool:
-        """Emit the text that may go out, and return whether it is the first of the section."""
-        waited = not self._started
+    async def write(self, delta: str) -> None:
         self._emit_text(await _feed(self._filter, delta))
-        return waited and self._started
 
     @property
     def ahead(self) -> str:
