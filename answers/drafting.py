@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 from answers.checking import CheckedAnswer
+from answers.giving_way import give_way
 from answers.links import LinkFilter, RemovedLink, SourceLinks, links_of_sources, without_foreign_links
 from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
 from graph.evidence import Failure, Section, Segment, section_of
@@ -52,7 +53,10 @@ async def emit_drafts(
                     sections += closed
                     if answer is not None:
                         for section in closed:
-                            await answer.close_section(section)
+                            try:
+                                await give_way()  # checking takes the event loop for longer than telling does
+                            finally:  # what was told is checked, even if the run is cancelled now
+                                await answer.close_section(section)
     await thinking.close()
     return sections
 

@@ -9,15 +9,13 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
-import anyio
 from fastapi import Request
-from sse_starlette import EventSourceResponse, ServerSentEvent
-from sse_starlette.sse import SendTimeoutError
+from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from api.dialects.event_frames import Encoder
@@ -25,15 +23,16 @@ from graph.errors import CitewellError, InvalidRequest, ServerStopping
 from graph.events import Envelope, RunFailed, RunFinished, timestamp
 from graph.evidence import StopReason
 from tools.runs.run_request import RunReader
+from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.telemetry.metrics import LIVE_STREAMS
 
 log = logging.getLogger("citewell.api")
 
 PING_SECONDS = 15
 SEND_TIMEOUT_SECONDS = 30.0
-SHUTDOWN_GRACE_SECONDS = 310.0  # longer than any drain, after which the server closes its streams itself
 MEDIA_TYPE = "text/event-stream"
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+PING = b": ping\n\n"
 OnDisconnect = Literal["cancel", "continue"]
 
 
@@ -45,6 +44,10 @@ def stream_responses(description: str, schema: Mapping[str, Any] | None = None) 
 def wants_stream(request: Request) -> bool:
     """Return whether a request accepts Server-Sent Events."""
     return MEDIA_TYPE in request.headers.get("accept", "")
+
+
+class ReaderStalled(Exception):
+    """A reader accepts nothing, though its connection stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +78,16 @@ def resume_position(request: Request) -> StreamPosition | None:
         ) from None
 
 
-class RunStream(EventSourceResponse):
+class RunStream(StreamingResponse):
     """A run streamed to one reader as Server-Sent Events; by default the run is cancelled when its last reader leaves.
 
     A run that has to give way to a later question is cancelled then in any case.
 
     A reader that accepts nothing for ``send_timeout`` seconds counts as gone. ``after`` is the sequence number of the
     last event that the reader has received; ``headers`` are added to those of every stream.
+
+    Thousands of streams may be open that nothing is sent to, so that each is a few small objects: a task that sends the
+    frames, one that waits for the reader to leave, and a comment every ``ping`` seconds.
     """
 
     def __init__(
@@ -95,40 +101,72 @@ class RunStream(EventSourceResponse):
         ping: float = PING_SECONDS,
         send_timeout: float = SEND_TIMEOUT_SECONDS,
     ) -> None:
+        super().__init__(
+            frames := encode_run(run, encoder, after),
+            headers={"Connection": "keep-alive", **HEADERS, **(headers or {})},
+            media_type=MEDIA_TYPE,
+        )
+        self._frames = frames
         self._run = run
         self._on_disconnect = on_disconnect
-        self._stopping = anyio.Event()
-        super().__init__(
-            encode_run(run, encoder, after),
-            headers={**HEADERS, **(headers or {})},
-            ping=ping,
-            ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
-            sep="\n",
-            send_timeout=send_timeout,
-            shutdown_event=self._stopping,
-            shutdown_grace_period=SHUTDOWN_GRACE_SECONDS,
-        )
+        self._ping_seconds = ping
+        self._send_timeout = send_timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream, and afterwards cancel a run without readers if ``on_disconnect`` is "cancel"."""
+        """Send the stream, and afterwards cancel a run without readers if ``on_disconnect`` is "cancel".
+
+        Where the server closes the stream, its reader has not left: the run goes on, here or in another process.
+        """
         self._run.watchers += 1
+        left = True
         try:
             with LIVE_STREAMS.track_inprogress():
-                await super().__call__(scope, receive, send)
-        except SendTimeoutError:
-            log.info("run %s: its reader accepted nothing for %s s", self._run.run_id, self.send_timeout)
+                await self._stream(receive, send)
+        except ReaderStalled:
+            log.info("run %s: its reader accepted nothing for %s s", self._run.run_id, self._send_timeout)
+        except asyncio.CancelledError:
+            left = False
+            raise
         finally:
             self._run.watchers -= 1
-            self._run.was_left = not self._run.watchers
-            stops = self._on_disconnect == "cancel" or self._run.gives_way
-            if stops and not self._run.watchers and not self._stopping.is_set():
-                # Shielded: the request itself may be cancelled, but the run's end must still be recorded.
-                with anyio.CancelScope(shield=True):
-                    await self._cancel("interrupted" if self._run.gives_way else "client_disconnected")
+            self._run.was_left = left and not self._run.watchers
+            if self._run.was_left and (self._on_disconnect == "cancel" or self._run.gives_way):
+                await self._cancel("interrupted" if self._run.gives_way else "client_disconnected")
+
+    async def _stream(self, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        sending = asyncio.create_task(self._send_frames(send))
+        leaving = asyncio.create_task(client_left(receive))
+        both = {sending, leaving}
+        try:
+            while not (await asyncio.wait(both, timeout=self._ping_seconds, return_when=asyncio.FIRST_COMPLETED))[0]:
+                await self._send(send, PING)
+            if sending.done():
+                sending.result()
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await cancel_and_wait(*both)
+
+    async def _send_frames(self, send: Send) -> None:
+        async with aclosing(self._frames) as frames:
+            async for chunk in frames:
+                await self._send(send, chunk)
+                del chunk  # or it would be held until the next one comes
+
+    async def _send(self, send: Send, chunk: bytes) -> None:
+        """Send a part of the body. Raises ReaderStalled where it is not accepted in time."""
+        try:
+            async with asyncio.timeout(self._send_timeout) as patience:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        except TimeoutError:
+            if patience.expired():
+                raise ReaderStalled from None
+            raise
 
     async def _cancel(self, reason: StopReason) -> None:
         try:
-            await self._run.cancel(reason)
+            # Shielded: if the request is cancelled now, the run's end must still be recorded.
+            await shield_until_done(self._run.cancel(reason))
         except CitewellError as error:
             log.warning("run %s: could not be cancelled: %s", self._run.run_id, error.code)
 
@@ -138,10 +176,11 @@ async def encode_run(run: RunReader, encoder: Encoder, after: int = 0) -> AsyncG
 
     When the server stops, a reader that can join the run again gets no end, since the run continues; others get one.
     An event that can't be encoded ends the run and the stream as failed. A log that can no longer be read ends the
-    stream as failed, since a reader can't use a stream that just breaks off. Frames of events that came together are
-    yielded together: each time costs a call of the socket and of every middleware.
+    stream as failed, since a reader can't use a stream that just breaks off; that frame has no id, so that who joins
+    again goes on behind the last event that was received. Frames of events that came together are yielded together:
+    each time costs a call of the socket and of every middleware.
     """
-    last, ready = 0, bytearray()
+    last, ready = after, bytearray()
     try:
         async with aclosing(run.batches(0 if encoder.stateful else after)) as batches:
             async for batch in batches:
@@ -155,27 +194,27 @@ async def encode_run(run: RunReader, encoder: Encoder, after: int = 0) -> AsyncG
                     ready.clear()
     except ServerStopping as error:
         if not encoder.resumable:
-            yield encoder.encode(_failure(run, last + 1, error))
+            yield encoder.encode(_unlogged(run, last + 1, error))
     except CitewellError as error:
         log.warning("run %s: its log can't be read after event %d: %s", run.run_id, last, error.code)
-        yield encoder.encode(_failure(run, last + 1, error))
+        yield encoder.encode(_unlogged(run, last + 1, error))
     except Exception:
         log.exception("run %s: event %d can't be encoded", run.run_id, last)
         await run.cancel("error")
-        yield bytes(ready) + encoder.encode(
-            _failure(run, last, CitewellError("The run failed for an internal reason."))
-        )
+        # It stands in the place of the event that can't be encoded, which nobody should be sent to again.
+        failure = _unlogged(run, max(last, after), CitewellError("The run failed for an internal reason."))
+        yield bytes(ready) + encoder.encode(replace(failure, logged=True))
 
 
-def _failure(run: RunReader, seq: int, error: CitewellError) -> Envelope:
+def _unlogged(run: RunReader, seq: int, error: CitewellError) -> Envelope:
     end = RunFailed(code=error.code, message=error.message, suggestion=error.advice, retryable=error.retryable)
-    return Envelope(run.run_id, run.session_id, seq, timestamp(datetime.now(UTC)), end)
+    return Envelope(run.run_id, run.session_id, seq, timestamp(datetime.now(UTC)), end, logged=False)
 
 
 async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
     """Return the end of a run for a client that reads no stream; cancel the run if the client disconnects first."""
     ending = asyncio.create_task(_terminal_event(run))
-    leaving = asyncio.create_task(client_left(request))
+    leaving = asyncio.create_task(client_left(request.receive))
     try:
         await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not ending.done() and on_disconnect == "cancel":
@@ -193,7 +232,7 @@ async def _terminal_event(run: RunReader) -> RunFinished | RunFailed:
     raise AssertionError("a log ends with its terminal event")
 
 
-async def client_left(request: Request) -> None:
+async def client_left(receive: Receive) -> None:
     """Wait until the client of a request whose body is read has disconnected."""
-    while (await request.receive())["type"] != "http.disconnect":
+    while (await receive())["type"] != "http.disconnect":
         pass

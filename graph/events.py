@@ -339,7 +339,8 @@ def timestamp(at: datetime) -> str:
 class Envelope:
     """An event with its position in a run's log. ``seq`` counts from 1 without gaps; ``at`` is ISO 8601 in UTC.
 
-    ``text`` is its JSON as the log stores it, or empty where it is not serialised yet.
+    ``text`` is its JSON as the log stores it, or empty where it is not serialised yet. One that is not ``logged``
+    stands in no log: only the reader of one stream is told it, as the last of that stream.
     """
 
     schema: ClassVar[int] = SCHEMA
@@ -349,10 +350,12 @@ class Envelope:
     at: str
     event: AnyEvent
     text: str = field(default="", compare=False, repr=False)
+    logged: bool = True
 
     @property
-    def event_id(self) -> str:
-        return f"{self.run_id}:{self.seq}"
+    def event_id(self) -> str | None:
+        """What a reader sends to go on behind the event; None for one that is not logged, which moves nobody on."""
+        return f"{self.run_id}:{self.seq}" if self.logged else None
 
 
 def payload(envelope: Envelope) -> dict[str, Any]:

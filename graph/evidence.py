@@ -7,6 +7,7 @@ says otherwise.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
@@ -197,7 +198,8 @@ class Segment:
 
     @property
     def segment_id(self) -> str:
-        return f"{self.document_id}:{self.segment_index}"
+        # Interned: a run asks for it dozens of times, and keeps what it gets.
+        return intern(f"{self.document_id}:{self.segment_index}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ async def store_or_accept(
     if prefer.applied is not None:
         response.headers["Preference-Applied"] = prefer.applied
     ending = asyncio.create_task(library.jobs.wait_for_end(job_id, prefer.seconds))
-    leaving = asyncio.create_task(client_left(request))
+    leaving = asyncio.create_task(client_left(request.receive))
     try:
         await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not ending.done():

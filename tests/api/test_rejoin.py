@@ -1,6 +1,7 @@
 """Two servers on one database: what one begins, the other tells, stops, waits for and refuses as it would itself."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
@@ -8,14 +9,16 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from api.app import create_app
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import LIBRARY, new_session, with_model
-from tests.api.reading import events_of, live_events
-from tests.api.serving import served
+from tests.api.reading import events_of, live_events, parse_frames
+from tests.api.serving import client_of, served
 from tests.api.test_runs import ASKED, end_in_ledger, held_reply
+from tests.postgres.proxy import proxied
 from tests.scripted_openai import Hold, ScriptedOpenAI
 from tools.settings import RunSettings, Settings
 
@@ -245,3 +248,38 @@ async def test_a_hundred_readers_that_leave_at_once_leave_nothing_behind(
         assert (await client.get("/api/runs", params={"status": "running"})).json()["runs"] == []
         asked = await client.post(f"/api/sessions/{sessions[0]}/runs", json={**ASKED, "question": "hello"})
         assert events_of(asked)[-1]["type"] == "run_finished"
+
+
+async def test_who_is_told_that_the_database_is_away_comes_back_behind_the_last_event_of_the_log(
+    settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.runs.retry.PATIENCE_SECONDS", 0.5)
+    assert settings.database_url is not None
+    async with AsyncExitStack() as stack:
+        proxy, url = await stack.enter_async_context(proxied(settings.database_url.get_secret_value()))
+        through = {"database_url": SecretStr(url), "pool_timeout_seconds": 0.3, "auto_title": False}
+        configured = with_model(settings, scripted_openai).model_copy(update=through)
+        citewell = await stack.enter_async_context(open_citewell(configured))
+        await citewell.library.ingestor.ingest(Identity(), LIBRARY[0])
+        client = await stack.enter_async_context(client_of(create_app(configured, citewell=citewell)))
+        hold = held(scripted_openai)
+        asked = {**ASKED, "search": "always", "on_disconnect": "continue"}
+        asking = asyncio.create_task(client.post(f"/api/sessions/{await new_session(client)}/runs", json=asked))
+        await asyncio.to_thread(hold.wait_reached)
+        proxy.refusing = True
+        proxy.cut()
+        hold.release()
+        *before, told = parse_frames((await asking).text)
+        await until(lambda: not citewell.runner.is_answering)
+        proxy.refusing = False
+        async with citewell.library.database.connection() as connection:
+            await connection.execute("UPDATE runs SET lease_until = '-infinity'")
+        citewell.runner.take_over_abandoned()
+        last_id = [frame["id"] for frame in [*before, told] if "id" in frame][-1]  # as an EventSource keeps it
+        run_id = last_id.partition(":")[0]
+        rest = parse_frames((await client.get(f"/api/runs/{run_id}/stream", headers={"last-event-id": last_id})).text)
+    assert (told["event"], json.loads(told["data"])["code"]) == ("run_failed", "database_unavailable")
+    ids = [frame["id"] for frame in [*before, *rest]]
+    assert ids == [f"{run_id}:{seq}" for seq in range(1, len(ids) + 1)]
+    assert rest[0]["event"] == "run_resumed"
+    assert rest[-1]["event"] == "run_finished"

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from graph.events import (
     AnyEvent,
     ClaimChecked,
     ContentRemoved,
+    SectionChecked,
     SectionFinished,
     SectionStarted,
     TextDelta,
@@ -175,6 +177,24 @@ async def test_a_claim_leaves_with_the_first_word_of_the_next() -> None:
     assert [known[at - 1] for at, each in enumerate(known) if each.startswith("<")] == [" They", " Yes"]
     assert known[6] == "<Staff get 25 days.>"
     assert "<They ask by form, cf. d:0.>" in known
+
+
+async def test_a_section_that_was_told_is_checked_though_its_run_is_cancelled_meanwhile() -> None:
+    events: list[AnyEvent] = []
+
+    def cancel_when_told(event: AnyEvent) -> None:
+        events.append(event)
+        if isinstance(event, SectionFinished):
+            writing.cancel()
+
+    said = ("Staff get 25 days.", ("d:0",))
+    checker = SentenceChecker()
+    answer = CheckedAnswer(State(), [SOURCE], cancel_when_told, checker=checker, judge=None, meter=Meter())
+    drafts = drafted(said, said)
+    writing = asyncio.create_task(emit_drafts(drafts, cancel_when_told, segments=SEGMENTS, answer=answer))
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert [type(event) for event in events[-2:]] == [SectionFinished, SectionChecked]
 
 
 async def test_a_long_tangle_of_tags_leaves_the_loop_to_other_requests() -> None:

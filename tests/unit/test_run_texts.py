@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery
 from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, resources, segment
-from tools.retrieval.segment_store import resources_of_run
+from tools.retrieval.segment_store import RunTexts, resources_of_run
 
 ME, OTHER = Identity(), Identity(user="other")
 LEAVE = segment("handbook", 0, "Staff get 25 days of annual leave.")
@@ -48,6 +48,15 @@ async def test_pages_and_the_web_are_not_read_again() -> None:
     wanted = [page.segment_id, PAY.segment_id, LEAVE.segment_id]
     assert await run.reader.read_segments(wanted, ME) == [page, PAY, LEAVE]
     assert library.read == []
+
+
+async def test_what_was_let_go_is_read_again_and_nothing_else() -> None:
+    library = Shelves([LEAVE, PAY])
+    texts = RunTexts(resources(library, ScriptedFamily()))
+    await texts.read_segments([LEAVE.segment_id, PAY.segment_id], ME)
+    texts.let_go({PAY.segment_id})
+    assert await texts.read_segments([LEAVE.segment_id, PAY.segment_id], ME) == [LEAVE, PAY]
+    assert library.read == [[LEAVE.segment_id, PAY.segment_id], [PAY.segment_id]]
 
 
 async def test_only_what_is_missing_is_read_and_in_the_order_asked() -> None:

@@ -137,13 +137,13 @@ def is_denied(segment: Segment, source: SourceText, first: int, last: int) -> bo
         return True
     if any(_holds(each.flat, "back") and _limits(each, "true") for each in after):
         return True
-    if before and _is_short(before[-1]) and _holds(before[-1].flat, "conditions", "false"):
+    if before and _holds(before[-1].flat, "conditions", "false") and _is_short(before[-1]):
         return True
     if any(_holds(each.flat, "disowns") for each in (*before[-BESIDE:], *after[:BESIDE])):
         return True
     if before and before[-1].text.endswith(_COLONS) and _is_short(before[-1], LEAD) and _holds(before[-1].flat, "says"):
         return True
-    if any(_is_short(each) and _holds(each.flat, "false") for each in after):
+    if any(_holds(each.flat, "false") and _is_short(each) for each in after):
         return True
     lead_in = _lead_in(sentences, first)
     return lead_in is not None and _limits(lead_in) and _reaches(segment, lead_in, sentences[first].start)

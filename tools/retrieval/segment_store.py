@@ -1,6 +1,6 @@
 """Read segments and whole documents by id, each segment once in a run."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
@@ -138,15 +138,20 @@ class RunTexts:
         found = (self._known.get((identity, segment_id)) for segment_id in segment_ids)
         return [segment for segment in found if segment is not None]
 
+    def let_go(self, segment_ids: Collection[str]) -> None:
+        """Forget segments that no step is to read any more; one that is read after all is read from storage again."""
+        for key in [key for key in self._known if key[1] in segment_ids]:
+            del self._known[key]
+
     def _keep(self, segments: Iterable[Segment], identity: Identity) -> None:
         """Remember segments; one that the run has already had stays as it was, so that all its steps see one text."""
         for segment in segments:
             self._known.setdefault((identity, segment.segment_id), segment)
 
 
-def resources_of_run(live: Resources) -> Resources:
+def resources_of_run(live: Resources, texts: RunTexts | None = None) -> Resources:
     """Return the resources of one run, which remember its texts and hold one family for each model that it names."""
-    texts = RunTexts(live)
+    texts = texts or RunTexts(live)
     families: Callable[..., Any] = cache(live.families)
     return replace(
         live,

@@ -4,7 +4,7 @@ Every citation of the message is sliced from the segment's own text, never copie
 """
 
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, Literal, cast
 
 from answers.citations import build_claim, describe_source, nearest_sources
@@ -31,6 +31,7 @@ from tools.runs.ledger import Ledger
 from tools.runs.live_run import LogLine, Run
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
+from tools.sessions.checkpoints import CheckpointRow
 
 log = logging.getLogger("citewell.runs")
 
@@ -128,9 +129,14 @@ class CompletionRecorder:
         self._ledger = ledger
         self._logs = logs
 
-    async def record_answered(self, run: Run, state: State, reader: SegmentReader) -> None:
-        """Record the end of a run whose graph has finished; ``reader`` holds the texts it was answered from."""
-        await self._record_or_fail(run, self._write_answered(run, state, reader))
+    async def record_answered(
+        self, run: Run, state: State, reader: SegmentReader, checkpoint: CheckpointRow | None = None
+    ) -> None:
+        """Record the end of a run whose graph has finished; ``reader`` holds the texts it was answered from.
+
+        A ``checkpoint`` is stored in the same transaction.
+        """
+        await self._record_or_fail(run, self._write_answered(run, state, reader, checkpoint))
 
     async def record_cancelled(self, run: Run) -> None:
         """Record the end of a cancelled run, with what stands of its answer."""
@@ -171,7 +177,9 @@ class CompletionRecorder:
             log.exception("the end of run %s failed", run.run_id)
             await self.record_failed(run, internal_error())
 
-    async def _write_answered(self, run: Run, state: State, reader: SegmentReader) -> None:
+    async def _write_answered(
+        self, run: Run, state: State, reader: SegmentReader, checkpoint: CheckpointRow | None
+    ) -> None:
         identity = run.request.context.identity
         message = await retry_while_unavailable(
             lambda: finished_message(state, reader, identity, run.family),
@@ -187,6 +195,7 @@ class CompletionRecorder:
                 spent={**state.spent, **_beside(run)},
                 cost=_cost(run),
             ),
+            checkpoint,
         )
 
     async def _write_cancelled(self, run: Run) -> None:
@@ -199,38 +208,46 @@ class CompletionRecorder:
             ),
         )
 
-    async def _record(self, run: Run, end: RunFinished | RunFailed) -> None:
+    async def _record(self, run: Run, end: RunFinished | RunFailed, checkpoint: CheckpointRow | None = None) -> None:
         run.ending = True
-        try:
-            await run.committed()
-        except (ServerStopping, Superseded):
-            raise
-        except CitewellError:
-            if isinstance(end, RunFinished):
-                raise
-            run.drop_uncommitted()
+        lines = await run.withdraw() if isinstance(end, RunFinished) else await _commit_what_can_be(run)
         last = run.next_line(end)
         try:
-            last = await retry_while_unavailable(lambda: self._write(run, end, last), unless=lambda: _must_stop(run))
+            last = await retry_while_unavailable(
+                lambda: self._write(run, end, [*lines, last], checkpoint), unless=lambda: _must_stop(run)
+            )
         except BaseException:
             run.last_seq -= 1
             raise
-        run.publish([last])
+        run.publish([*lines, last])
 
-    async def _write(self, run: Run, end: RunFinished | RunFailed, last: LogLine) -> LogLine:
+    async def _write(
+        self, run: Run, end: RunFinished | RunFailed, lines: Sequence[LogLine], checkpoint: CheckpointRow | None
+    ) -> LogLine:
         """Write the end and return its line; it is another one where an earlier write succeeded but lost its reply."""
         try:
             if isinstance(end, RunFinished):
-                await self._ledger.finish(run, end, last)
+                await self._ledger.finish(run, end, lines, checkpoint)
             else:
-                await self._ledger.fail(run, end, last)
+                await self._ledger.fail(run, end, lines)
         except Superseded:
             if (stored := await self._logs.stored_end(run)) is None:
                 raise
             return LogLine(stored)
         finally:
             self._logs.notifications.notify(run.run_id, run.session_id)
-        return last
+        return lines[-1]
+
+
+async def _commit_what_can_be(run: Run) -> list[LogLine]:
+    """Commit the events before a failure by themselves, and drop those that can't be: the failure may be theirs."""
+    try:
+        await run.committed()
+    except (ServerStopping, Superseded):
+        raise
+    except CitewellError:
+        run.drop_uncommitted()
+    return []
 
 
 def _beside(run: Run) -> dict[str, Spent]:

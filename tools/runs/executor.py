@@ -9,6 +9,8 @@ from typing import Any, Literal, cast
 from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
 
+from answers.citations import nearest_sources
+from answers.giving_way import give_way
 from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
 from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
@@ -16,7 +18,7 @@ from graph.evidence import Section, Spent
 from graph.ports import Resources, SegmentReader
 from graph.state import FIRST_STEP, InputState, State
 from graph.usage import charged_to, use_by_model
-from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
+from tools.retrieval.segment_store import RUN_RESOURCES_KEY, RunTexts, resources_of_run
 from tools.runs.completion import Completion, CompletionRecorder, internal_error
 from tools.runs.event_log import POLL_SECONDS, wait_for_wakeup
 from tools.runs.leases import Leases
@@ -25,7 +27,7 @@ from tools.runs.notifications import Notifications
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
 from tools.runs.tasks import shield_until_done
-from tools.sessions.checkpoints import RUN_ID_KEY, RunSaver, prune_thread, run_saver
+from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, prune_thread, run_saver
 from tools.storage.database import Database, database_errors
 from tools.telemetry.logs import log_ids
 from tools.telemetry.readings import Load
@@ -140,10 +142,14 @@ Graph = CompiledStateGraph[State, Context, InputState, State]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The final state of a graph, and a reader of the texts that the run was answered from."""
+    """The final state of a graph, and a reader of the texts that the run was answered from.
+
+    ``checkpoint`` is the last one, for the run's end to be committed with; None where it is stored.
+    """
 
     state: State
     reader: SegmentReader
+    checkpoint: CheckpointRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,8 @@ class Attempts:
         Every attempt but the first resumes from the run's last checkpoint, and emits which sections are still valid.
         Raises CitewellError where a step fails, GraphDrained where the run's control requested a drain.
         """
-        resources = resources_of_run(self.resources)
+        texts = RunTexts(self.resources)
+        resources = resources_of_run(self.resources, texts)
         saver = self._saver_of(run)
         graph, config = self._graph_of(run, resources, saver)
         values: dict[str, Any] = {}
@@ -188,15 +195,19 @@ class Attempts:
                     begun = bool(values)  # the first values are the session as the last run left it
                     values = cast(dict[str, Any], part["data"])  # a copied graph does not map its values to State
                     run.spent = values.get("spent", {}) if begun else {}
+                    if values.get("rounds"):
+                        texts.let_go(_left_out(values))
             except (asyncio.CancelledError, GraphDrained):
                 await _save_last(saver, run)
                 raise
+            else:
+                answered = Answered(_final_state(values), resources.reader, saver.take_last())
             finally:
                 run.checkpoints += saver.saved
-        return Answered(_final_state(values), resources.reader)
+        return answered
 
     def _saver_of(self, run: Run) -> RunSaver:
-        return run_saver(self.database.pool, run.committed, every_step=False)
+        return run_saver(self.database.pool, run.committed, every_step=False, leaves_last=True)
 
     def _graph_of(self, run: Run, resources: Resources, saver: RunSaver) -> tuple[Any, Any]:
         graph = self.graph.copy({"checkpointer": saver})
@@ -227,6 +238,14 @@ class Attempts:
         sections = _kept_sections(values, state.tasks) if mine else []
         run.emit(RunResumed(attempt=run.attempt, sections=list(range(len(sections)))))
         return values, mine and not state.tasks
+
+
+def _left_out(values: dict[str, Any]) -> set[str]:
+    """Return the segments that were graded and are neither sources nor what a refusal would name as nearest."""
+    repeated = values.get("repeated", [])
+    nearest = nearest_sources(values.get("candidates", []), repeated)
+    kept = {row["segment_id"] for row in (*values.get("sources", []), *nearest)}
+    return {*values.get("graded", []), *repeated} - kept
 
 
 async def _save_last(saver: RunSaver, run: Run) -> None:
@@ -276,7 +295,6 @@ def _final_state(values: dict[str, Any]) -> State:
 
 
 MAX_ATTEMPTS = 5
-TURNS_FOR_READERS = 16  # of the event loop; a response takes about as many to begin
 RETRY_SECONDS = 0.2
 
 
@@ -331,7 +349,7 @@ class Executor:
 
     async def _run_to_end(self, run: Run) -> Completion | None:
         try:
-            await _let_readers_go_first()
+            await give_way()  # to the response, which tells that the run has started
             if not run.begun:
                 await self._wait_for_turn(run)
             if not run.has_started:
@@ -353,7 +371,7 @@ class Executor:
         except Exception:
             log.exception("run %s failed", run.run_id)
             return self._recorder.record_failed(run, internal_error())
-        return self._recorder.record_answered(run, answered.state, answered.reader)
+        return self._recorder.record_answered(run, answered.state, answered.reader, answered.checkpoint)
 
     async def _prune(self, run: Run) -> None:
         """Delete checkpoints that are no longer needed; if that fails, the next run deletes them.
@@ -409,12 +427,6 @@ class Executor:
                 await run.committed()  # events of one attempt must not be written under the next
                 if not await retry_while_unavailable(lambda: self._leases.next_attempt(run)):
                     raise Superseded("Another process has taken this run over.") from error
-
-
-async def _let_readers_go_first() -> None:
-    """Let who asked be told that the run has started before its graph takes the event loop for some milliseconds."""
-    for _ in range(TURNS_FOR_READERS):
-        await asyncio.sleep(0)
 
 
 def run_started(run: Run) -> RunStarted:

@@ -1,5 +1,6 @@
 """Ledger of runs: a row before the graph starts, and the messages in the transaction that ends the run."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from time import monotonic
@@ -7,6 +8,7 @@ from typing import Any, Literal
 
 import psycopg
 from psycopg.types.json import Jsonb
+from psycopg.types.numeric import Int4
 
 from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
@@ -14,7 +16,7 @@ from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.live_run import LogLine, Run
 from tools.runs.run_request import AlreadyAsked, RunRequest, Superseded, question_id, request_to_json
 from tools.sessions.branches import Fork, resolve_fork
-from tools.sessions.checkpoints import RUN_ID_KEY
+from tools.sessions.checkpoints import RUN_ID_KEY, STORE_CHECKPOINT, CheckpointRow
 from tools.sessions.history import question_body
 from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
 from tools.storage.database import Connection, Database
@@ -89,7 +91,9 @@ WITH said AS MATERIALIZED (
     FROM said WHERE %(answer)s::text IS NOT NULL
 ), told AS (
     INSERT INTO run_events (run_id, seq, type, payload)
-    VALUES (%(run_id)s::uuid, %(seq)s::integer, %(type)s::text, %(payload)s::text)
+    SELECT %(run_id)s::uuid, seq, type, payload
+    FROM unnest(%(seqs)b::int4[], %(types)b::text[], %(payloads)b::text[]) AS told (seq, type, payload)
+    ON CONFLICT (run_id, seq) DO NOTHING
 )
 {RECORD_USE}
 """
@@ -168,10 +172,13 @@ class Ledger:
             run.account.recorded_at = monotonic()
         return bool(untitled)
 
-    async def finish(self, run: Run, end: RunFinished, last: LogLine) -> None:
-        """Close a run, and write its question, answer, terminal event and what it used, in one transaction.
+    async def finish(
+        self, run: Run, end: RunFinished, lines: Sequence[LogLine], checkpoint: CheckpointRow | None = None
+    ) -> None:
+        """Close a run, and write its question, answer, last events and what it used, in one transaction.
 
-        The message's body holds the sections, citations, sources, usage and cost of the terminal event.
+        The terminal event is the last of the lines. A ``checkpoint`` becomes the one that the messages fork at. The
+        message's body holds the sections, citations, sources, usage and cost of the terminal event.
         Raises Superseded where another process has the run.
         """
         answer = {
@@ -180,25 +187,29 @@ class Ledger:
             "answer": end.message["answer"],
             "body": Jsonb({**end.message, "spent": end.spent, **({"cost": end.cost} if end.cost else {})}),
         }
-        await self._close(run, answer, last)
+        await self._close(run, answer, lines, checkpoint)
 
-    async def fail(self, run: Run, end: RunFailed, last: LogLine) -> None:
+    async def fail(self, run: Run, end: RunFailed, lines: Sequence[LogLine]) -> None:
         """Close a run as failed, with the error code as stop reason; its question stays in the session.
 
         Raises Superseded where another process has the run.
         """
-        await self._close(run, {"outcome": "failed", "stop_reason": end.code, "answer": None, "body": None}, last)
+        await self._close(run, {"outcome": "failed", "stop_reason": end.code, "answer": None, "body": None}, lines)
 
-    async def _close(self, run: Run, answer: dict[str, Any], last: LogLine) -> None:
-        """Close the row, and write the question if it is new, the answer if there is one, and the event."""
+    async def _close(
+        self, run: Run, answer: dict[str, Any], lines: Sequence[LogLine], checkpoint: CheckpointRow | None = None
+    ) -> None:
+        """Close the row, and write the question if it is new, the answer if there is one, and the events."""
         use = run.account.unstored() if run.account is not None else {}
-        row = {**_question(run), **answer, **_last_event(last), **self._spending.use_fields(use)}
+        row = {**_question(run), **answer, **_events(lines), **self._spending.use_fields(use)}
         # In a pipeline, the statements that begin and end the transaction go along with those in it.
         async with self._database.connection() as connection, connection.pipeline(), connection.transaction():
             found = await (await connection.execute(_CLOSE, {**row, "attempt": run.attempt})).fetchone()
             if found is not None:
                 parent, fork = found
                 at_the_end = fork is None and run.request.regenerate is None
+                if checkpoint is not None:
+                    await connection.execute(STORE_CHECKPOINT, checkpoint)
                 await connection.execute(_WRITE_MESSAGES, {**row, "parent": parent, "at_the_end": at_the_end})
         if found is None:
             if run.account is not None:
@@ -228,5 +239,10 @@ def _question(run: Run) -> dict[str, Any]:
     }
 
 
-def _last_event(last: LogLine) -> dict[str, Any]:
-    return {"seq": last.envelope.seq, "type": last.envelope.event.type, "payload": last.text}
+def _events(lines: Sequence[LogLine]) -> dict[str, Any]:
+    return {
+        "seq": lines[-1].envelope.seq,
+        "seqs": [Int4(line.envelope.seq) for line in lines],
+        "types": [line.envelope.event.type for line in lines],
+        "payloads": [line.text for line in lines],
+    }

@@ -36,6 +36,7 @@ from tools.telemetry.metrics import RunMetrics
 
 DELTAS = (TextDelta, ThinkingDelta)
 MOST_AT_ONCE = 100  # events of a batch, which a reader that joins late and reads slowly must accept in its time
+LONG = 500  # characters of an event's JSON, from which it is not kept
 
 
 @dataclass(slots=True)
@@ -77,7 +78,8 @@ class LogLine:
 
 
 def _serialised(envelope: Envelope) -> Envelope:
-    return replace(envelope, text=to_json(payload(envelope)).decode())
+    text = to_json(payload(envelope)).decode()
+    return Envelope(envelope.run_id, envelope.session_id, envelope.seq, envelope.at, envelope.event, text)
 
 
 class EventSink(Protocol):
@@ -85,6 +87,10 @@ class EventSink(Protocol):
 
     def notify(self, run: "Run", event: AnyEvent | None = None) -> None:
         """Note that a run has emitted an event, or with None that all its pending events must be committed now."""
+        ...
+
+    def forget(self, run: "Run") -> None:
+        """Commit no more events of a run than those that are being committed."""
         ...
 
 
@@ -123,6 +129,7 @@ class Run:
     failure: CitewellError | None = None  # why its events can't be committed
     metrics: RunMetrics = field(default_factory=RunMetrics)
     _log: list[Envelope] = field(default_factory=list)
+    _long: list[int] = field(default_factory=list)  # the places of the last batch whose text is long
     _pending: list[LogLine] = field(default_factory=list)
     _taken: list[LogLine] = field(default_factory=list)
     _grown: asyncio.Event = field(default_factory=asyncio.Event)
@@ -158,7 +165,14 @@ class Run:
         """Publish committed events to the readers."""
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
+        self._pending = [line for line in self._pending if line.envelope.seq not in committed]
+        # Who follows has been sent what was long in the last batch. Whoever joins later has its text made again, so
+        # that a run does not hold its log twice while it waits.
+        for at in self._long:
+            self._log[at] = replace(self._log[at], text="")
+        first = len(self._log)
         self._log += [line.envelope for line in lines]
+        self._long = [at for at in range(first, len(self._log)) if len(self._log[at].text) > LONG]
         for line in lines:
             self.metrics.feed(line.envelope.event)
         self._wake()
@@ -174,6 +188,22 @@ class Run:
             if self.sink is not None:
                 self.sink.notify(self)
             await grown.wait()
+        self._raise_if_lost()
+
+    async def withdraw(self) -> list[LogLine]:
+        """Return the lines that are yet to be committed: who ends the run commits them with its end.
+
+        Those that are being committed are waited for. Raises as ``committed`` does.
+        """
+        if self.sink is not None:
+            self.sink.forget(self)
+        while self._taken and not (self.failure or self.elsewhere or self.left):
+            grown = self._grown
+            await grown.wait()
+        self._raise_if_lost()
+        return list(self._pending)
+
+    def _raise_if_lost(self) -> None:
         if self.elsewhere is not None:
             raise Superseded("Another process has taken this run over.")
         if (why := self.left or self.failure) is not None:

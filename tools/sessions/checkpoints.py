@@ -31,9 +31,10 @@ OUTSIDE_STEPS = get_args(Outside)
 INLINE = (str, int, float, bool)  # values that stand in the checkpoint's own row
 WaitUntilCommitted = Callable[[], Awaitable[None]]
 Step = tuple[RunnableConfig, Checkpoint, CheckpointMetadata]  # what a checkpoint is saved with
+CheckpointRow = dict[str, Any]  # the parameters of ``STORE_CHECKPOINT``
 
 
-_STORE = """
+STORE_CHECKPOINT = """
 WITH stored AS (
     INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
     SELECT %(thread)s, %(namespace)s, channel, version, type, blob
@@ -57,15 +58,21 @@ class RunSaver(AsyncPostgresSaver):
     Unless it saves ``every_step``, it saves what cannot be done again for nothing: the checkpoint behind a step that
     called a model or searched outside, and the last one. The other steps take milliseconds, and a checkpoint one more;
     a run that is cut off behind them repeats them.
+
+    With ``leaves_last`` the last one is left to whoever records the run's end, for the same transaction, unless it
+    holds what somebody is paid for.
     """
 
-    def __init__(self, pool: Pool, wait_until_committed: WaitUntilCommitted, *, every_step: bool) -> None:
+    def __init__(
+        self, pool: Pool, wait_until_committed: WaitUntilCommitted, *, every_step: bool, leaves_last: bool
+    ) -> None:
         # The cast is safe: the saver sets the row factory of its cursors itself.
         super().__init__(cast(Any, pool), serde=BUILTINS_ONLY)
         self._pool = pool
         self.saved = 0  # checkpoints
         self._wait_until_committed = wait_until_committed
         self._every_step = every_step
+        self._leaves_last = leaves_last
         self._kept_writes = PARALLEL_STEPS if every_step else OUTSIDE_STEPS
         self._holds_back = False  # whether there are checkpoints since the last that was saved
         self._parent: str | None = None  # of the first of them
@@ -103,6 +110,15 @@ class RunSaver(AsyncPostgresSaver):
         if self._last is not None:
             await self._save(*self._last)
 
+    def take_last(self) -> CheckpointRow | None:
+        """Return the row of the last checkpoint if it was left: call it when the graph has ended."""
+        if self._last is None:
+            return None
+        config, checkpoint, metadata = self._last
+        self._last = None
+        self.saved += 1
+        return self._row(_with_id(config, self._parent), checkpoint, metadata, self._changed)
+
     async def _save(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
     ) -> RunnableConfig:
@@ -119,11 +135,18 @@ class RunSaver(AsyncPostgresSaver):
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, changed: ChannelVersions
     ) -> RunnableConfig:
         """Write the rows that ``AsyncPostgresSaver.aput`` writes, by one statement instead of one for each channel."""
+        async with self._pool.connection() as connection:
+            await connection.execute(STORE_CHECKPOINT, self._row(config, checkpoint, metadata, changed))
+        return _with_id(config, checkpoint["id"])
+
+    def _row(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, changed: ChannelVersions
+    ) -> CheckpointRow:
         place, values = config["configurable"], checkpoint["channel_values"]
         inline = {name: value for name, value in values.items() if value is None or isinstance(value, INLINE)}
         versions = {name: at for name, at in changed.items() if name in values and name not in inline}
         blobs = self._dump_blobs(place["thread_id"], place["checkpoint_ns"], values, versions)
-        row = {
+        return {
             "thread": place["thread_id"],
             "namespace": place["checkpoint_ns"],
             "id": checkpoint["id"],
@@ -135,18 +158,15 @@ class RunSaver(AsyncPostgresSaver):
             "types": [each[4] for each in blobs],
             "blobs": [each[5] for each in blobs],
         }
-        async with self._pool.connection() as connection:
-            await connection.execute(_STORE, row)
-        return _with_id(config, checkpoint["id"])
 
     def _is_dear(self, checkpoint: Checkpoint) -> bool:
-        """Whether a checkpoint is the last one, or holds what a model or a search outside gave since the one before.
+        """Whether a checkpoint is the last one and not left, or holds what a model or a search outside gave meanwhile.
 
         So is one that searches side by side follow, if one of them is outside: what that gives is kept with it.
         """
         gathering = _gathering_next(checkpoint)
         beside = len(gathering) > 1 and not gathering.isdisjoint(OUTSIDE_STEPS)
-        return beside or _paid(checkpoint) != self._paid or not _has_next(checkpoint)
+        return beside or _paid(checkpoint) != self._paid or not (self._leaves_last or _has_next(checkpoint))
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -193,10 +213,15 @@ def _with_id(config: RunnableConfig, checkpoint_id: str | None) -> RunnableConfi
 
 
 def run_saver(
-    pool: Pool, wait_until_committed: WaitUntilCommitted | None = None, *, every_step: bool = True
+    pool: Pool,
+    wait_until_committed: WaitUntilCommitted | None = None,
+    *,
+    every_step: bool = True,
+    leaves_last: bool = False,
 ) -> RunSaver:
     """Create a saver for one run over the shared pool: runs that share a saver would wait for its lock."""
-    return RunSaver(pool, wait_until_committed or _nothing_to_commit, every_step=every_step)
+    waiting = wait_until_committed or _nothing_to_commit
+    return RunSaver(pool, waiting, every_step=every_step, leaves_last=leaves_last)
 
 
 async def _nothing_to_commit() -> None:

@@ -163,8 +163,10 @@ class ConversationEncoder:
         return frame(failure_data(event.code, event.message, event.suggestion, retryable=event.retryable))
 
 
-def with_event_id(frames: bytes, event_id: str) -> bytes:
-    """Add an id to the last frame."""
+def with_event_id(frames: bytes, event_id: str | None) -> bytes:
+    """Add an id to the last frame, if there is one."""
+    if event_id is None:
+        return frames
     *before, last = frames.removesuffix(b"\n\n").split(b"\n\n")
     return b"\n\n".join([*before, b"id: %b\n%b\n\n" % (event_id.encode(), last)]) if last else b""
 
