@@ -4,6 +4,7 @@ docs/cli.md lists the exit codes.
 """
 
 import asyncio
+import atexit
 import gc
 import io
 import logging
@@ -21,13 +22,15 @@ import typer
 
 from cli.console import print_json, progress_console
 from cli.deferred_packages import defer_packages
+from cli.kept_patterns import keep_patterns
 from graph.errors import CitewellError
 from graph.evidence import Identity
 
 log = logging.getLogger("citewell.cli")
 
 # Between two collections of the youngest generation. Imports leave a quarter of a million objects that live as long as
-# the process; with Python's default of 700, walking them is a tenth of a start.
+# the process: walking them again and again is a tenth of a start.
+NEW_OBJECTS_AT_START = 500_000
 NEW_OBJECTS = 50_000
 
 
@@ -137,6 +140,7 @@ async def opened(settings: "Settings", *, durability: "Durability | None" = None
     from tools.judges.examiner import without_background_exam
 
     async with open_citewell(without_background_exam(settings), durability=durability) as citewell:
+        _collect_from_here_on()
         yield citewell
 
 
@@ -150,7 +154,14 @@ async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
     from tools.storage.tenants import Workspaces
 
     async with open_database(settings) as database:
+        _collect_from_here_on()
         yield Storage(database, Workspaces(database))
+
+
+def _collect_from_here_on() -> None:
+    """Leave what the start made to itself, and collect what the work leaves behind."""
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
 
 
 @asynccontextmanager
@@ -251,8 +262,9 @@ def report(code: str, message: str, suggestion: str, *, retryable: bool = False,
 
 def run_app(app: typer.Typer) -> NoReturn:
     """Run the command line; a usage error exits with 2, and with ``--json`` is printed as JSON on stdout."""
-    gc.set_threshold(NEW_OBJECTS)
+    gc.set_threshold(NEW_OBJECTS_AT_START)
     defer_packages()
+    atexit.register(keep_patterns())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")

@@ -71,7 +71,7 @@ def _guides(library: Library, resources: Resources) -> Guides:
         GuideStore(library.database, library.workspaces),
         library.reader,
         library.sessions,
-        Prover(build(alone).compile(), alone),
+        Prover(lambda: build(alone).compile(), alone),
         resources.families,
         library.spending,
         by=library.settings.suggestions,

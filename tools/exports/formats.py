@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tools.exports.exported import Transcript
-from tools.exports.html_report import html_report
 from tools.exports.markdown_file import markdown_file
-from tools.exports.word_file import MEDIA_TYPE as WORD_TYPE
-from tools.exports.word_file import word_file
 from tools.exports.wording import Words
 
 ExportFormat = Literal["md", "docx", "html"]
 EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
+WORD_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 LONGEST_NAME = 80  # characters, which is less than 255 bytes in any script
 _UNFIT = frozenset('/\\:*?"<>|')
 
@@ -25,10 +23,22 @@ class FileFormat:
     media_type: str
 
 
+def _word_file(transcript: Transcript, words: Words) -> bytes:
+    from tools.exports.word_file import word_file  # with python-docx, a hundred modules
+
+    return word_file(transcript, words)
+
+
+def _html_report(transcript: Transcript, words: Words) -> bytes:
+    from tools.exports.html_report import html_report
+
+    return html_report(transcript, words)
+
+
 FILE_FORMATS: dict[ExportFormat, FileFormat] = {
     "md": FileFormat(markdown_file, "text/markdown; charset=utf-8"),
-    "docx": FileFormat(word_file, WORD_TYPE),
-    "html": FileFormat(html_report, "text/html; charset=utf-8"),
+    "docx": FileFormat(_word_file, WORD_TYPE),
+    "html": FileFormat(_html_report, "text/html; charset=utf-8"),
 }
 
 

@@ -27,7 +27,6 @@ from tools.exports.exported import Exchange, ExportedAnswer, Mark, Note, RunAcco
 from tools.exports.markdown_tree import MarkedTree, fit, is_safe, safe_target, words_only
 from tools.exports.wording import Words
 
-MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _FOOTNOTES_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
 _REFERENCE = "Footnote Reference"
 _TEXT = "Footnote Text"

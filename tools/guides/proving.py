@@ -1,7 +1,9 @@
 """Proof that the library answers a question: it is asked, without a session or a model, before it is offered."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
@@ -46,11 +48,15 @@ def keyless(resources: Resources) -> Resources:
 
 
 class Prover:
-    """Asks questions of the library by a graph over ``keyless`` resources."""
+    """Asks questions of the library by a graph over ``keyless`` resources, compiled for the first question."""
 
-    def __init__(self, graph: KeylessGraph, resources: Resources) -> None:
-        self._graph = graph
+    def __init__(self, compiled: Callable[[], KeylessGraph], resources: Resources) -> None:
+        self._compiled = compiled
         self._resources = resources
+
+    @cached_property
+    def _graph(self) -> KeylessGraph:
+        return self._compiled()
 
     async def prove(self, candidate: Candidate, identity: Identity) -> Proven | None:
         """Return the proof that the library answers a question by the span that it was made of; None where it does not.

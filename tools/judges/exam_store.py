@@ -9,7 +9,7 @@ from typing import NamedTuple
 import psycopg
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from graph.ports import Judge
 from tools.judges.exam import Exam
@@ -18,7 +18,7 @@ from tools.storage.database import CONNECTING, Connection, Database, database_er
 
 LOCK = 0x6578616D  # "exam", the class of the advisory locks
 
-_RESULTS = TypeAdapter(dict[str, LanguageResult])
+_RESULTS = TypeAdapter(dict[str, LanguageResult], config=ConfigDict(defer_build=True))
 _OF_KEY = "judge = %(judge)s AND version = %(version)s AND exam = %(exam)s"
 _READ = f"SELECT languages, started_at, finished_at, trouble, trouble_at FROM judge_exams WHERE {_OF_KEY}"
 _RECORD = """

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from graph.errors import NotFound
 from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFinished, timestamp
@@ -22,7 +22,7 @@ from tools.storage.tenants import Workspaces
 POLL_SECONDS = 2.0  # in case a notification is lost
 EVENTS_PER_READ = 500
 
-_EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Event)
+_EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Event, config=ConfigDict(defer_build=True))
 _MINE = """
 SELECT run_id::text, session_id::text, message_id::text FROM runs
 WHERE run_id = %s AND workspace = %s AND "user" = %s

@@ -1,7 +1,8 @@
 """The request that a run answers, and the protocol for reading a run from any process."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, Protocol
 from uuid import UUID, uuid5
 
@@ -35,18 +36,19 @@ class RunRequest:
     once: bool = False
 
 
-_REQUEST = TypeAdapter(RunRequest)
+@cache
+def _stored_request() -> TypeAdapter[RunRequest]:
+    return TypeAdapter(RunRequest)
 
 
 def request_to_json(request: RunRequest) -> dict[str, Any]:
     """Return a request as the JSON object that the ledger stores."""
-    laid_out: dict[str, Any] = _REQUEST.dump_python(request, mode="json")
-    return laid_out
+    return asdict(request)
 
 
 def request_from_json(stored: dict[str, Any]) -> RunRequest:
     """Parse a stored request; fields that another release did not write get their defaults."""
-    return _REQUEST.validate_python({"context": {}, **stored})
+    return _stored_request().validate_python({"context": {}, **stored})
 
 
 def question_id(message_id: str) -> str:
