@@ -1,6 +1,7 @@
 """Workspaces that move from one database to another: whole or not at all, wherever the move is cut short."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -17,8 +18,10 @@ from graph.context import Context
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import (
     CitewellError,
+    ConfigurationError,
     EmbeddingMismatch,
     InvalidRequest,
+    NotFound,
     SessionBusy,
     WorkspaceMoved,
     WorkspaceMoving,
@@ -27,16 +30,18 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
-from tests.conftest import _fresh
+from tests.conftest import NO_FILE, _fresh
 from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, document
+from tests.postgres.dying_mover import Moment, move_and_die
 from tests.postgres.processes import log_of
+from tests.postgres.test_crashes import FORKED
 from tools.auth.api_keys import ApiKeys
 from tools.embeddings.reindexing import reindex
-from tools.library.source_records import Sources
-from tools.originals.stores import open_object_store
-from tools.runs.run_request import RunRequest
 from tools.library.versions import expire_versions
+from tools.originals.stores import open_object_store
 from tools.runs.leases import Leases
+from tools.runs.log_days import new_run_id
+from tools.runs.run_request import RunRequest
 from tools.sessions.expiry import Retention, expire
 from tools.sessions.shares import expire_shares
 from tools.settings import AuthSettings, Settings
@@ -44,11 +49,11 @@ from tools.storage import moving
 from tools.storage.embedded import EmbeddedServer
 from tools.storage.moved_tables import LEFT_OUT, moved_tables
 from tools.storage.moving import MoveLimits, OutsideOriginals, Report, abandon_move, opened_move, told_address
-from tools.storage.startup import open_database
 from tools.storage.tenants import may_change_closed
 
 ANN = Identity("tenant", "ann")
 QUICK = MoveLimits(runs=0.5, closed=20, lock=5)
+LAST_TEXT = "The lamp turns. Its keeper oils gears."
 QUESTIONS = ("Who oils the gears of the lamp?", "the lamp of the lighthouse", "守塔人什么时候给齿轮上油？")
 
 
@@ -116,9 +121,7 @@ async def fill(of: Cell, *, own_tables: bool = False) -> tuple[str, str]:
     await library.workspaces.create("tenant", own_tables=own_tables)
     for each in LIBRARY:
         await library.ingestor.ingest(ANN, replace(each, owner=None))
-    await library.ingestor.ingest(
-        ANN, document(LIGHTHOUSE, "Lighthouse manual", "The lamp turns. Its keeper oils gears.")
-    )
+    await library.ingestor.ingest(ANN, document(LIGHTHOUSE, "Lighthouse manual", LAST_TEXT))
     session = await library.sessions.create(ANN, title="The lamp")
     await of.ask(session.session_id, "Who oils the gears?")
     [_, answer] = (await library.sessions.get(ANN, session.session_id)).messages
@@ -184,15 +187,13 @@ async def test_a_workspace_is_the_same_in_the_other_database(here: Cell, there: 
     assert (await moved.workspaces.place("tenant")).own == own_tables
     assert await log_of(await there.citewell.runner.join(ANN, run.run_id)) == told
     grant = await ApiKeys(moved.database, moved.workspaces).find(key)
-    assert grant is not None and grant.identity == ANN
+    assert grant is not None
+    assert grant.identity == ANN
     await there.ask(session_id, "And when?")
     assert len((await moved.sessions.get(ANN, session_id)).messages) == 4
-    document = await moved.documents.get(ANN, LIGHTHOUSE)
-    assert document.version == 2
-    assert (
-        await moved.originals.read_whole(await moved.originals.find(ANN, LIGHTHOUSE))
-        == b"The lamp turns. Its keeper oils gears."
-    )
+    [_, first] = await moved.versions.list(ANN, LIGHTHOUSE)
+    assert first.version == 1
+    assert await moved.originals.read_whole(await moved.originals.find(ANN, LIGHTHOUSE)) == LAST_TEXT.encode()
 
 
 async def test_a_moved_workspace_is_neither_read_nor_changed_where_it_was(here: Cell, there: Cell) -> None:
@@ -223,9 +224,8 @@ async def test_a_moved_workspace_is_neither_read_nor_changed_where_it_was(here: 
         assert (await client.get("/api/sessions", headers=headers)).json()["sessions"][0]["session_id"] == session_id
     # Once it is deleted here the name is free, and it may come back.
     await library.workspaces.delete("tenant")
-    assert not any(
-        [rows for rows in (await here.rows("SELECT FROM sessions"), await here.rows("SELECT FROM originals"))]
-    )
+    assert await here.rows("SELECT FROM sessions") == []
+    assert await here.rows("SELECT workspace FROM documents") == [(await library.workspaces.number("neighbour"),)]
     await move(there.url, here.url)
     assert await here.hits("lamp")
     with pytest.raises(WorkspaceMoved):
@@ -241,7 +241,8 @@ async def test_what_sweeps_all_workspaces_passes_over_those_that_are_elsewhere(h
         # Everything is due, in both.
         for number in of:
             await conn.execute(
-                'INSERT INTO sessions (session_id, workspace, "user", expires_at) VALUES (gen_random_uuid(), %s, %s, now())',
+                'INSERT INTO sessions (session_id, workspace, "user", expires_at)'
+                " VALUES (gen_random_uuid(), %s, %s, now())",
                 [number, "ann"],
             )
             await conn.execute(
@@ -336,3 +337,215 @@ async def _documents(of: Cell) -> AsyncIterator[str]:
         " AND deleted_at IS NULL"
     ):
         yield document_id
+
+
+MOMENTS: list[tuple[str, Moment, int]] = [
+    ("'arriving'", "before", 2),  # of the transaction that makes the workspace there
+    ("ANALYZE", "before", 3),
+    ('DELETE FROM "messages"', "after", 1),
+    ("SET state = %s", "after", 1),  # questions are refused
+    ("SET state = %s", "after", 2),  # all changes are
+    ("pg_advisory_xact_lock", "after", 1),
+    ("attempt + 1", "after", 1),
+    ("state = 'sealed', until", "before", 1),
+    ("state = 'sealed', until", "after", 1),
+    ("clock_timestamp() > ", "after", 1),
+    ("state = 'arrived'", "before", 1),
+    ("state = 'arrived'", "after", 1),  # not yet committed
+    ("state = 'moved'", "before", 1),
+    ("state = 'moved'", "after", 1),
+]
+
+
+@pytest.fixture(scope="module")
+async def two_cells(
+    postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[Cell, Cell]]:
+    """Two deployments for all moments: each has a workspace of its own."""
+    async for here in _fresh(postgres, template):
+        async for there in _fresh(postgres, template):
+            both = [
+                Settings(**NO_FILE, database_url=SecretStr(url), data_dir=tmp_path_factory.mktemp("data"), pool_size=4)
+                for url in (here, there)
+            ]
+            async with cell(both[0]) as one, cell(both[1]) as two:
+                yield one, two
+
+
+@pytest.mark.parametrize(("part", "moment", "nth"), MOMENTS)
+async def test_a_move_that_is_killed_leaves_one_whole_and_is_ended_by_the_next(
+    two_cells: tuple[Cell, Cell], part: str, moment: Moment, nth: int
+) -> None:
+    here, there = two_cells
+    name = f"{part} {moment} {nth}"[:100]
+    me = Identity(name, "ann")
+    library = here.citewell.library
+    await library.workspaces.create(name)
+    kept = [str(uuid4()) for _ in range(3)]
+    for document_id in kept:
+        await library.ingestor.ingest(me, document(document_id, "Note", f"A note on the lamp {document_id}."))
+    session = await library.sessions.create(me)
+    run = await here.citewell.runner.start(
+        session.session_id, RunRequest("Who oils?", Context(workspace=name, user="ann"))
+    )
+    await run.finished()
+    process = FORKED.Process(target=move_and_die, args=(here.url, there.url, name, part, moment, nth))
+    process.start()
+    await asyncio.to_thread(process.join)
+    assert process.exitcode == -signal.SIGKILL, "the moment never came"
+    accepted = []
+    for side in (here, there):
+        side.citewell.library.workspaces.forget(name)
+        new = str(uuid4())
+        try:
+            # The name of a workspace that is not there is no reason to make it.
+            await side.citewell.library.workspaces.number(name)
+            await side.citewell.library.ingestor.ingest(me, document(new, "Late", f"A late note {new}."))
+        except (WorkspaceMoving, WorkspaceMoved, NotFound):
+            continue
+        accepted.append(side)
+        kept.append(new)
+    assert len(accepted) <= 1, "both take changes"
+    state = await here.rows(
+        "SELECT state FROM workspace_moves JOIN workspaces ON number = workspace WHERE name = %s", name
+    )
+    if state != [("moved",)]:
+        await _again(here.url, there.url, name)
+    with pytest.raises(WorkspaceMoved):
+        await library.ingestor.ingest(me, document(kept[0], "Note", "Changed where it was."))
+    moved = there.citewell.library
+    found = (await moved.documents.list(me, limit=100)).documents
+    assert sorted(each.document_id for each in found) == sorted(kept)
+    for document_id in kept[:3]:
+        [raw] = (await moved.documents.raw_text(me, document_id))["segments"]
+        assert raw["text"] == f"A note on the lamp {document_id}."
+    assert len((await moved.sessions.get(me, session.session_id)).messages) == 2
+
+
+async def _again(source: str, target: str, name: str) -> None:
+    """Move once the server has noticed that the process before is gone, whose locks it holds until then."""
+    while True:
+        try:
+            async with opened_move(source, target, name, limits=QUICK) as moving:
+                await moving.run()
+            return
+        except InvalidRequest as error:
+            if "Another process" not in error.message and "between tables" not in error.message:
+                raise
+            await asyncio.sleep(0.05)
+
+
+async def test_a_question_that_is_being_answered_is_waited_for_and_an_abandoned_one_goes_along(
+    here: Cell, there: Cell
+) -> None:
+    await fill(here)
+    number = await here.citewell.library.workspaces.number("tenant")
+    run_id = new_run_id()
+    async with here.citewell.library.database.connection() as conn:
+        await conn.execute(
+            'INSERT INTO runs (run_id, session_id, workspace, "user", question, request, status, lease_until)'
+            " SELECT %s, session_id, workspace, \"user\", question, request, 'running', now() + interval '1 hour'"
+            " FROM runs WHERE workspace = %s",
+            [run_id, number],
+        )
+    lines: list[str] = []
+    with pytest.raises(SessionBusy):
+        await move(here.url, there.url, tell=lines.append)
+    assert any("New questions wait" in line for line in lines)
+    assert await here.state() == "copying"
+    await here.citewell.library.ingestor.ingest(ANN, document(LIGHTHOUSE, "Manual", "It still stands."))
+    await here.rows("UPDATE runs SET lease_until = now() - interval '1 second' WHERE run_id = %s RETURNING 1", run_id)
+    await move(here.url, there.url)
+    assert await Leases(here.citewell.library.database, "me", 10).take_over(5) == []
+    [taken] = await Leases(there.citewell.library.database, "me", 10).take_over(5)
+    assert (taken.run_id, taken.attempt) == (run_id, 3)
+
+
+async def test_a_move_that_is_given_up_leaves_nothing_there(here: Cell, there: Cell) -> None:
+    await fill(here)
+
+    def stop(line: str) -> None:
+        if line.startswith("Pass 2"):
+            raise InterruptedError(line)
+
+    with pytest.raises(InterruptedError):
+        await move(here.url, there.url, tell=stop)
+    with pytest.raises(WorkspaceMoving):
+        await there.hits("lamp")
+    with pytest.raises(InvalidRequest, match="half-way"):
+        await here.citewell.library.workspaces.delete("tenant")
+    assert await abandon_move(here.url, "tenant", there.url) == told_address(there.url)
+    assert await here.state() is None
+    assert await there.rows("SELECT name FROM workspaces WHERE name = 'tenant'") == []
+    for table in ("documents", "shared_segments", "sessions", "checkpoints", "original_chunks", "messages"):
+        assert await there.rows(f"SELECT 1 FROM {table}") == []
+    with pytest.raises(InvalidRequest, match="not on its way"):
+        await abandon_move(here.url, "tenant", there.url)
+    await move(here.url, there.url)
+    with pytest.raises(InvalidRequest):
+        await abandon_move(here.url, "tenant", there.url)
+    assert await there.hits("lamp")
+
+
+async def test_what_cannot_move_is_refused_before_anything_is_copied(here: Cell, there: Cell) -> None:
+    await fill(here)
+    with pytest.raises(NotFound):
+        async with opened_move(here.url, there.url, "nobody"):
+            pass
+    with pytest.raises(InvalidRequest, match="can't be read"):
+        await move(here.url, "no address")
+    with pytest.raises(InvalidRequest, match="already"):
+        await move(here.url, here.url)
+    await there.rows("UPDATE alembic_version SET version_num = '0024' RETURNING 1")
+    with pytest.raises(InvalidRequest, match="0025"):
+        await move(here.url, there.url)
+    await there.rows("UPDATE alembic_version SET version_num = '0025' RETURNING 1")
+    await there.rows("INSERT INTO embedding_models (model, dimension) VALUES ('another', 3) RETURNING 1")
+    with pytest.raises(EmbeddingMismatch):
+        await move(here.url, there.url)
+    await there.rows("DELETE FROM embedding_models RETURNING 1")
+    await there.citewell.library.workspaces.create("tenant")
+    with pytest.raises(InvalidRequest, match="already"):
+        await move(here.url, there.url)
+    assert await here.state() is None
+    async with here.citewell.library.database.connection() as conn:
+        await conn.execute("CREATE TABLE forgotten (id integer)")
+        with pytest.raises(ConfigurationError, match="forgotten"):
+            await moved_tables(conn)
+
+
+async def test_every_table_moves_or_has_a_reason_not_to_and_refuses_changes(here: Cell) -> None:
+    """A table of a later migration fails here until it refers to a workspace, or has a line in moved_tables."""
+    async with here.citewell.library.database.connection() as conn:
+        moving = {table.name for table in await moved_tables(conn)}
+    tables = {row[0] for row in await here.rows("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")}
+    assert moving | LEFT_OUT.keys() <= tables
+    guarded = {
+        row[0] for row in await here.rows("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'guarded'")
+    }
+    # The others are changed in a transaction that changes one of these, too, or the session's row is locked.
+    assert moving - guarded == {
+        "segments",
+        "segment_vectors",
+        "term_statistics",
+        "original_chunks",
+        "ingestion_uploads",
+        "messages",
+        "run_events",
+        "checkpoints",
+        "checkpoint_blobs",
+        "checkpoint_writes",
+    }
+
+
+async def test_originals_in_a_folder_come_along(here: Cell, there: Cell, tmp_path: Path) -> None:
+    folder, another = str(tmp_path / "here"), str(tmp_path / "there")
+    async with cell(here.settings.model_copy(update={"originals": folder})) as old:
+        await fill(old)
+        with pytest.raises(InvalidRequest, match="are in"):
+            await move(old.url, there.url)
+        stores = OutsideOriginals(folder, open_object_store(folder), open_object_store(another), another)
+        await move(old.url, there.url, originals=stores)
+    async with cell(there.settings.model_copy(update={"originals": another})) as new:
+        originals = new.citewell.library.originals
+        assert await originals.read_whole(await originals.find(ANN, LIGHTHOUSE)) == LAST_TEXT.encode()
