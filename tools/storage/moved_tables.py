@@ -241,7 +241,11 @@ class Side:
                 if each.in_key < 0 and not each.is_identity
             ]
             key = sql.SQL(", ").join(map(sql.Identifier, table.primary_key))
-            await self.conn.execute(sql.SQL(_UPSERT).format(**names, key=key, changed=sql.SQL(", ").join(changed)))
+            statement = sql.SQL(_UPSERT).format(**names, key=key, changed=sql.SQL(", ").join(changed))
+            if any(each.name == "workspace" for each in table.columns):
+                # An id that another workspace has there is left to it, and missed when both sides are compared.
+                statement += sql.SQL("WHERE {}.workspace = excluded.workspace").format(self._name(table))
+            await self.conn.execute(statement)
             return rows
 
     async def _copy(self, source: "Side", reading: sql.Composed, writing: sql.Composed) -> int:
