@@ -38,13 +38,20 @@ BEGIN
     END IF;
 END $$;
 
+-- Nearly every row is of a workspace that never moved, so that is looked at first.
 CREATE FUNCTION guard_workspace() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    asked integer;
 BEGIN
+    IF TG_OP = 'DELETE' THEN asked := OLD.workspace; ELSE asked := NEW.workspace; END IF;
+    PERFORM pg_advisory_xact_lock_shared(1836021349, asked);
+    -- A statement of its own, which sees what was committed while that one waited.
+    IF EXISTS (SELECT FROM workspace_moves WHERE workspace = asked) THEN
+        PERFORM refuse_where_closed(asked, TG_OP = 'INSERT' AND TG_TABLE_NAME = 'runs');
+    END IF;
     IF TG_OP = 'DELETE' THEN
-        PERFORM refuse_where_closed(OLD.workspace, false);
         RETURN OLD;
     END IF;
-    PERFORM refuse_where_closed(NEW.workspace, TG_OP = 'INSERT' AND TG_TABLE_NAME = 'runs');
     RETURN NEW;
 END $$;
 
