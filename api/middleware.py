@@ -103,8 +103,8 @@ class IdentityMiddleware:
     async def _admit(self, connection: HTTPConnection, audited: Audited) -> None:
         """Store in the request's state who it is served as.
 
-        Raises NotAuthenticated, NotFound for a workspace that the credentials don't allow, NotPermitted, RateLimited, and
-        WorkspaceMoved or WorkspaceMoving for one that is not here.
+        Raises NotAuthenticated, NotFound for a workspace that the credentials don't allow, NotPermitted, RateLimited,
+        and WorkspaceMoved or WorkspaceMoving for one that is not here.
         """
         scope, headers = connection.scope, connection.headers
         library: Library = scope["app"].state.citewell.library
