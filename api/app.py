@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 
@@ -48,6 +48,7 @@ from api.routes.verify_routes import router as verify_router_
 from api.scopes import RouteTable
 from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from graph.entrypoint import Citewell, open_citewell
+from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
 from tools.auth.oidc import RelyingParty
 from tools.runs.tasks import cancel_and_wait
@@ -77,7 +78,8 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 yield
             return
         async with open_citewell(settings) as opened, serve_mcp(app):
-            await opened.library.workspaces.ensure(settings.workspace)
+            with suppress(WorkspaceMoved, WorkspaceMoving):  # the others are served
+                await opened.library.workspaces.ensure(settings.workspace)
             app.state.citewell = opened
             opened.runner.take_over_abandoned()
             opened.library.job_worker.start()

@@ -103,7 +103,8 @@ class IdentityMiddleware:
     async def _admit(self, connection: HTTPConnection, audited: Audited) -> None:
         """Store in the request's state who it is served as.
 
-        Raises NotAuthenticated, NotFound for a workspace that the credentials don't allow, NotPermitted, RateLimited.
+        Raises NotAuthenticated, NotFound for a workspace that the credentials don't allow, NotPermitted, RateLimited,
+        and WorkspaceMoved or WorkspaceMoving for one that is not here.
         """
         scope, headers = connection.scope, connection.headers
         library: Library = scope["app"].state.citewell.library
@@ -123,6 +124,7 @@ class IdentityMiddleware:
         client = scope.get("client")
         await UsedLimits(library.database).take_request(grant, client[0] if client else "")
         # A workspace that the credentials don't allow is answered like one that does not exist.
+        await library.workspaces.refuse_elsewhere(identity.workspace)
         if grant.may_create:
             await library.workspaces.ensure(identity.workspace)
         elif sent:

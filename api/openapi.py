@@ -18,7 +18,7 @@ ENVELOPE: dict[str, Any] = {
     "seq": {"type": "integer", "minimum": 1, "description": "Counts from 1 without gaps."},
     "at": {"type": "string", "format": "date-time"},
 }
-_REFUSED = {str(status): described for status, described in problems(401, 403, 429).items()}
+_REFUSED = {str(status): described for status, described in problems(401, 403, 421, 429).items()}
 
 
 def event_schemas() -> dict[str, Any]:

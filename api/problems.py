@@ -76,6 +76,11 @@ ERROR_TABLE = (
     ErrorKind(errors.SessionBusy, 409, "The session is answering another question."),
     ErrorKind(errors.SourceBusy, 409, "The source is being synced already."),
     ErrorKind(RequestTooLarge, 413, "The body is larger than the route accepts; names the limit."),
+    ErrorKind(
+        errors.WorkspaceMoved,
+        421,
+        "The workspace is in another database now, which this service does not serve.",
+    ),
     ErrorKind(errors.BudgetExhausted, 422, "The run has reached a cap of its budget; names the cap."),
     ErrorKind(
         errors.DocumentTooExpensive,
@@ -133,6 +138,11 @@ ERROR_TABLE = (
         errors.WebUnavailable,
         503,
         "The web search endpoint, or the site of a page to fetch, did not answer; names the reason.",
+    ),
+    ErrorKind(
+        errors.WorkspaceMoving,
+        503,
+        "The workspace is just being moved to another database, and takes no changes for some seconds.",
     ),
 )
 BY_CODE: Mapping[str, ErrorKind] = {kind.code: kind for kind in ERROR_TABLE}

@@ -42,6 +42,7 @@ PARTS = (
     "several",
     "sessions",
     "tenants",
+    "moves",
     "strangers",
     "page",
     "viewer",

@@ -95,11 +95,11 @@ async def measure(
     for question in questions:
         asked = await _bound(conn, number, question, common if budgeted else None)
         await statement.execute(conn, asked)
-        before, used = await _rows_read(conn, number), _cpu_seconds(conn)
+        before, used = await _rows_read(conn, number), cpu_seconds(conn)
         began = time.perf_counter()
         found = await statement.execute(conn, asked)
         times.append((time.perf_counter() - began) * 1000)
-        cpu += _cpu_seconds(conn) - used
+        cpu += cpu_seconds(conn) - used
         rows.append(await _rows_read(conn, number) - before)
         if recall:
             shares.append(await _recall(conn, number, asked, found))
@@ -165,7 +165,7 @@ async def _rows_read(conn: Connection, number: int) -> int:
     return int(row[0])
 
 
-def _cpu_seconds(conn: Connection) -> float:
+def cpu_seconds(conn: Connection) -> float:
     """Return the CPU time that the connection's server process has used; Linux tells it to the nanosecond."""
     return int(Path(f"/proc/{conn.info.backend_pid}/schedstat").read_text().split()[0]) / 1e9
 
@@ -241,8 +241,8 @@ async def _full_text(conn: Connection, questions: Sequence[str]) -> Measured:
     for question in questions:
         asked = [" | ".join(question.split())]
         await (await conn.execute(ask, asked)).fetchall()
-        used, began = _cpu_seconds(conn), time.perf_counter()
+        used, began = cpu_seconds(conn), time.perf_counter()
         await (await conn.execute(ask, asked)).fetchall()
         times.append((time.perf_counter() - began) * 1000)
-        cpu += _cpu_seconds(conn) - used
+        cpu += cpu_seconds(conn) - used
     return Measured([], times, cpu * 1000 / len(questions))

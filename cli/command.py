@@ -74,6 +74,8 @@ BY_CODE = {
     "database_unavailable": Exit.UNAVAILABLE,
     "database_busy": Exit.UNAVAILABLE,
     "disk_low": Exit.UNAVAILABLE,
+    "workspace_moving": Exit.UNAVAILABLE,
+    "workspace_moved": Exit.NOT_FOUND,
     "model_unavailable": Exit.UNAVAILABLE,
     "model_refused": Exit.UNAVAILABLE,
     "model_reply_invalid": Exit.UNAVAILABLE,

@@ -1,13 +1,19 @@
-"""citewell workspaces: create, list and delete tenants, and say which tables hold their segments."""
+"""citewell workspaces: create, list and delete tenants, move them, and say which tables hold their segments."""
 
+from dataclasses import asdict
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.command import Exit, opened_database, run, settings_for
-from cli.console import print_json, result_console
+from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, Yes, confirmed
+
+if TYPE_CHECKING:
+    from tools.settings import Settings
+    from tools.storage.moving import OutsideOriginals, Plan
+    from tools.storage.tenants import WorkspaceSummary
 
 workspaces = typer.Typer(help="Create, list, move and delete workspaces.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="The workspace's name, 1 to 100 characters.", show_default=False)]
@@ -18,6 +24,37 @@ OwnTables = Annotated[
     bool,
     typer.Option("--own-tables", help="Give it tables of its own from the start, as for a library known to be large."),
 ]
+
+
+MoveTo = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        envvar="CITEWELL_MOVE_TO",
+        help="The other database: postgresql://user:password@host:port/database.",
+        show_default=False,
+        show_envvar=True,
+    ),
+]
+MovedOriginals = Annotated[
+    str | None,
+    typer.Option(
+        "--originals",
+        help="The CITEWELL_ORIGINALS of the other deployment, where originals are in a folder or a bucket here.",
+        show_default=False,
+    ),
+]
+WaitForRuns = Annotated[
+    float, typer.Option("--wait", min=0, help="Seconds to wait for questions that are being answered.")
+]
+ClosedFor = Annotated[
+    float, typer.Option("--closed", min=1, help="Seconds for which changes may be refused before it is given up.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would move, and what stays.")]
+Abandon = Annotated[
+    bool, typer.Option("--abandon", help="Give a half-done move up; with --to what came across is deleted there.")
+]
+LEAVING = ("copying", "draining", "closed", "sealed")
 
 
 class Tables(StrEnum):
@@ -46,6 +83,28 @@ def list_(as_json: AsJson = False) -> None:
 def tables(name: Name, which: Which, as_json: AsJson = False) -> None:
     """Move a workspace's segments to tables of its own, or back to the shared ones, while it is in use."""
     run(_move_between_tables(name, which, as_json), as_json=as_json)
+
+
+@workspaces.command()
+def move(
+    name: Name,
+    to: MoveTo = None,
+    originals: MovedOriginals = None,
+    wait: WaitForRuns = 60.0,
+    closed: ClosedFor = 30.0,
+    dry_run: DryRun = False,
+    abandon: Abandon = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move a workspace to another database, while it is in use; run it again where it was cut short.
+
+    Changes are refused for a moment at the end. Afterwards this database refuses the workspace, until it is deleted.
+    """
+    run(
+        _abandon(name, to, as_json) if abandon else _move(name, to, originals, wait, closed, dry_run, yes, as_json),
+        as_json=as_json,
+    )
 
 
 @workspaces.command()
@@ -82,6 +141,104 @@ async def _move_between_tables(name: str, which: Tables, as_json: bool) -> None:
         print(f"The segments of {name} are in {_told(which)} already, or on their way.")
 
 
+async def _move(
+    name: str,
+    to: str | None,
+    originals: str | None,
+    wait: float,
+    closed: float,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> Exit:
+    from tools.storage.moving import MoveLimits, opened_move
+
+    settings, to = settings_for(), _named(to)
+    stores = _outside(settings, originals)
+    async with opened_database(settings) as storage:
+        limits = MoveLimits(runs=wait, closed=closed)
+        opened = opened_move(storage.database.url, to, name, limits=limits, originals=stores, tell=_tell)
+        async with opened as moving:
+            plan = await moving.plan()
+            if dry_run:
+                _show_plan(plan, as_json)
+                return Exit.OK
+            if not as_json:
+                _tell(f"{sum(plan.rows.values()):,} rows of {name} are to be in {plan.other}.")
+            if not confirmed(f"Move {name} to {plan.other}?", yes):
+                return Exit.USAGE
+            report = await moving.run()
+    if as_json:
+        print_json(report)
+        return Exit.OK
+    if report.passes and report.changes_refused_seconds:
+        print(
+            f"Moved {name} to {report.other}: changes were refused for {report.changes_refused_seconds:.1f} s, "
+            f"new questions for {report.questions_refused_seconds:.1f} s."
+        )
+    else:
+        print(f"Moved {name} to {report.other}.")
+    print(f"Send its requests there now. Then delete it here: citewell workspaces delete {name}")
+    return Exit.OK
+
+
+def _named(to: str | None) -> str:
+    from graph.errors import InvalidRequest
+
+    if to is None:
+        raise InvalidRequest("--to: which database?", suggestion="Name it as postgresql://user:password@host/database.")
+    return to
+
+
+def _outside(settings: "Settings", originals: str | None) -> "OutsideOriginals | None":
+    from graph.errors import InvalidRequest
+    from tools.originals.originals import place_of
+    from tools.originals.stores import OFF, POSTGRESQL, open_object_store
+    from tools.storage.moving import OutsideOriginals
+
+    if originals is None:
+        return None
+    here, there = place_of(settings), place_of(settings.model_copy(update={"originals": originals}))
+    if here in (OFF, POSTGRESQL) or there in (OFF, POSTGRESQL, here):
+        raise InvalidRequest(
+            "--originals: names another folder or bucket than CITEWELL_ORIGINALS, which names one, too.",
+            suggestion="Leave it out where originals are in PostgreSQL; a store that two databases share would mix "
+            "their workspaces.",
+        )
+    return OutsideOriginals(here, open_object_store(here), open_object_store(there), there)
+
+
+def _tell(line: str) -> None:
+    progress_console().print(line, soft_wrap=True)
+
+
+def _show_plan(plan: "Plan", as_json: bool) -> None:
+    from cli.tables import show_table
+    from tools.storage.moved_tables import LEFT_OUT
+
+    if as_json:
+        print_json({**asdict(plan), "stays": LEFT_OUT})
+        return
+    rows = [[table, f"{count:,}"] for table, count in plan.rows.items()]
+    show_table(result_console(), ["Table", "Rows to move"], rows, numbers={1})
+    if plan.outside_originals:
+        print(f"With them {plan.outside_originals} originals that are outside of PostgreSQL.")
+    print("What is not of the workspace stays: " + ", ".join(sorted(LEFT_OUT)) + ".")
+
+
+async def _abandon(name: str, to: str | None, as_json: bool) -> None:
+    from tools.storage.moving import abandon_move
+
+    async with opened_database(settings_for()) as storage:
+        other = await abandon_move(storage.database.url, name, to)
+    if as_json:
+        print_json({"workspace": name, "abandoned": True, "other": other, "deleted_there": to is not None})
+        return
+    print(f"{name} stays here, and takes changes.")
+    if to is None:
+        print(f"What came across is still in {other}: delete it there with `citewell workspaces delete {name}`.")
+
+
 def _told(which: Tables) -> str:
     return "tables of its own" if which is Tables.OWN else "the shared tables"
 
@@ -94,6 +251,7 @@ async def _list(as_json: bool) -> None:
     if as_json:
         print_json({"workspaces": found})
         return
+    any_moves = any(w.move for w in found)
     rows = [
         [
             w.name,
@@ -102,15 +260,23 @@ async def _list(as_json: bool) -> None:
             str(w.sessions),
             f"{w.created_at:%Y-%m-%d}",
             "own" if w.own_tables else "shared",
+            *([_told_move(w)] if any_moves else []),
         ]
         for w in found
     ]
-    columns = ["Workspace", "Documents", "Segments", "Sessions", "Created", "Tables"]
+    columns = ["Workspace", "Documents", "Segments", "Sessions", "Created", "Tables", *(["Move"] if any_moves else [])]
     show_table(result_console(), columns, rows, numbers={1, 2, 3})
 
 
+def _told_move(workspace: "WorkspaceSummary") -> str:
+    if workspace.move is None:
+        return ""
+    how = {"moved": "moved to", "arriving": "comes from", "dropped": "left by a move from"}
+    return f"{how.get(workspace.move, 'half-way to')} {workspace.other}"
+
+
 async def _delete(name: str, yes: bool, as_json: bool) -> Exit:
-    from graph.errors import NotFound
+    from graph.errors import InvalidRequest, NotFound
     from tools.originals.originals import Originals
 
     settings = settings_for()
@@ -118,6 +284,11 @@ async def _delete(name: str, yes: bool, as_json: bool) -> Exit:
         workspace = next((w for w in await storage.workspaces.list() if w.name == name), None)
         if workspace is None:
             raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
+        if workspace.move in LEAVING:
+            raise InvalidRequest(
+                f"{name!r} is half-way to {workspace.other}.",
+                suggestion=f"Run `citewell workspaces move {name} --abandon` first.",
+            )
         description = f"{name} with {workspace.documents} documents and {workspace.sessions} sessions"
         if not confirmed(f"Delete {description} for good?", yes):
             return Exit.USAGE

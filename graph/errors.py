@@ -205,6 +205,20 @@ class DatabaseBusy(DatabaseUnavailable):
     suggestion = "Try again after the seconds that Retry-After names; CITEWELL_POOL_SIZE sets how many there are."
 
 
+class WorkspaceMoving(DatabaseUnavailable):
+    """A workspace that is about to be in another database, and takes no changes meanwhile."""
+
+    code = "workspace_moving"
+    suggestion = "Try again after the seconds that Retry-After names."
+
+
+class WorkspaceMoved(InvalidRequest):
+    """A workspace that is in another database now, which other processes serve."""
+
+    code = "workspace_moved"
+    suggestion = "Ask the service that serves the workspace now; whoever runs the deployment knows its address."
+
+
 class DiskLow(DependencyFailed):
     """A disk that has no room for anything new; what is stored can be read, and what runs goes on."""
 
@@ -290,6 +304,8 @@ _RESTORED: tuple[type[CitewellError], ...] = (
     DatabaseBusy,
     DiskLow,
     EmbeddingUnavailable,
+    WorkspaceMoving,
+    WorkspaceMoved,
 )
 
 

@@ -29,7 +29,7 @@ from tools.auth.identities import (
     checked_scopes,
     checked_spaces,
 )
-from tools.storage.database import Database
+from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
 PREFIX = "cw_"
@@ -55,9 +55,10 @@ FROM api_keys JOIN workspaces ON number = workspace
 WHERE key_hash = %(key_hash)s AND revoked_at IS NULL
 """
 # Repeats the condition, so that only the first of many concurrent requests writes.
-_RECORD_USE = """
+_RECORD_USE = f"""
 UPDATE api_keys SET last_used_at = now()
 WHERE key_hash = %(key_hash)s AND (last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(interval)s))
+  AND {TAKES_CHANGES}
 """
 _LIST = f"""
 SELECT {_KEY_ID} AS key_id, name AS workspace, "user", label, scopes, spaces, origins, is_public, a_minute,

@@ -180,7 +180,11 @@ async def _only_one(connection: Connection) -> AsyncIterator[None]:
 
 async def _workspaces(connection: Connection) -> list[int]:
     # Ordered, so that all processes take the locks in the same order.
-    found = await connection.execute("SELECT workspace FROM library_statistics ORDER BY workspace")
+    # One that is closed for a moment is among them, and refuses; those that are elsewhere are another database's.
+    found = await connection.execute(
+        "SELECT workspace FROM library_statistics"
+        " WHERE workspace NOT IN (SELECT workspace FROM closed_workspaces WHERE state <> 'closed') ORDER BY workspace"
+    )
     return [int(row[0]) for row in await found.fetchall()]
 
 

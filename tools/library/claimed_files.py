@@ -20,7 +20,7 @@ from tools.library.sandbox_process import WiredDocument
 from tools.parsers.canonical_text import storable
 from tools.runs.notifications import NOTIFY
 from tools.runs.retry import retry_while_unavailable
-from tools.storage.database import Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database
 
 MOST_TRIES = 3
 PATIENCE_SECONDS = 15  # before a file that waits for something outside is tried again
@@ -71,7 +71,7 @@ WHERE {_HELD}
 """
 _EXHAUSTED = f"""
 UPDATE ingestion_files SET state = 'refused', problem = %(problem)s, lease_owner = NULL, lease_until = NULL
-WHERE state = 'working' AND lease_until < now() AND tries >= {MOST_TRIES} RETURNING job_id::text
+WHERE state = 'working' AND lease_until < now() AND tries >= {MOST_TRIES} AND {TAKES_CHANGES} RETURNING job_id::text
 """
 
 

@@ -22,7 +22,7 @@ from tools.library.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
 from tools.settings import JobSettings
-from tools.storage.database import Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
 
@@ -112,11 +112,9 @@ UPDATE ingestion_jobs SET state = 'finished', finished_at = now()
 WHERE job_id = %(job_id)s AND state NOT IN ('cancelled', 'finished')
   AND NOT EXISTS (SELECT 1 FROM ingestion_files WHERE job_id = %(job_id)s AND state IN ('queued', 'working'))
 """
-_COUNT_EXPIRED = "SELECT count(*) FROM ingestion_jobs WHERE finished_at < now() - make_interval(days => %s)"
-_EXPIRE = """
-DELETE FROM ingestion_jobs WHERE job_id = ANY (array(
-    SELECT job_id FROM ingestion_jobs WHERE finished_at < now() - make_interval(days => %s) LIMIT 100))
-"""
+_EXPIRED = f"FROM ingestion_jobs WHERE finished_at < now() - make_interval(days => %s) AND {TAKES_CHANGES}"
+_COUNT_EXPIRED = f"SELECT count(*) {_EXPIRED}"
+_EXPIRE = f"DELETE FROM ingestion_jobs WHERE job_id = ANY (array(SELECT job_id {_EXPIRED} LIMIT 100))"
 
 
 class FileProblem(TypedDict):

@@ -13,7 +13,7 @@ from uuid import uuid4
 import psycopg
 from psycopg.rows import class_row
 
-from graph.errors import CitewellError, DatabaseUnavailable
+from graph.errors import CitewellError, DatabaseUnavailable, WorkspaceMoved
 from graph.evidence import Identity
 from tools.library.claimed_files import (
     CLAIM,
@@ -35,7 +35,7 @@ from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
 from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.settings import JobSettings
-from tools.storage.database import Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.telemetry.metrics import FILES, LEASE_FAILURES
 from tools.telemetry.tracing import background_context
 
@@ -56,7 +56,7 @@ WITH busy AS (
         SELECT job_id FROM ingestion_jobs AS job LEFT JOIN busy USING (workspace) CROSS JOIN LATERAL (
             SELECT max(claimed_at) AS at FROM ingestion_jobs AS other WHERE other.workspace = job.workspace
         ) AS served
-        WHERE state IN ('queued', 'running') AND made_from IS NULL
+        WHERE state IN ('queued', 'running') AND made_from IS NULL AND job.{TAKES_CHANGES}
         ORDER BY coalesce(busy.files, 0), served.at NULLS FIRST, job.claimed_at NULLS FIRST, job.created_at
     ) AS job CROSS JOIN LATERAL (
         SELECT job_id, file_no FROM ingestion_files AS f WHERE f.job_id = job.job_id AND {CLAIMABLE}
@@ -216,7 +216,7 @@ class JobWorker:
             await self._fail(file, fault, seconds(), again=file.tries < MOST_TRIES)
 
     async def _fail(self, file: ClaimedFile, error: CitewellError, seconds: float, *, again: bool = False) -> None:
-        with suppress(DatabaseUnavailable):  # then its lease runs out
+        with suppress(DatabaseUnavailable, WorkspaceMoved):  # then its lease runs out
             queued = await record_failed(self._database, file, error, seconds, again=again)
             FILES.labels("retried" if queued else "refused").inc()
 

@@ -17,7 +17,7 @@ from tools.library.catalogue import RawSegment, RawText
 from tools.library.segmenting import SegmentSpan
 from tools.library.structure import unpack_blocks
 from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
-from tools.storage.database import Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.storage.tenants import Workspaces
 
 # What a version says of its text. Whose a document is and where it belongs is not part of a version.
@@ -67,7 +67,7 @@ SELECT v.title, v.content_hash, v.fields, v.segments
 FROM document_versions AS v JOIN documents AS d USING (workspace, document_id)
 WHERE {_OF} AND {_MINE} AND v.version = %(version)s
 """
-_EXPIRE = "DELETE FROM document_versions WHERE replaced_at < now() - make_interval(days => %s)"
+_EXPIRE = f"DELETE FROM document_versions WHERE replaced_at < now() - make_interval(days => %s) AND {TAKES_CHANGES}"
 
 
 @dataclass(frozen=True, slots=True)

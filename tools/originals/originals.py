@@ -195,7 +195,7 @@ class Originals:
 
     async def delete_workspace(self, workspace: str) -> None:
         """Remove all originals of a workspace that is about to be deleted. Raises NotFound."""
-        number = await self._workspaces.number(workspace)
+        number = await self._workspaces.number_anywhere(workspace)
         await self._here.delete_workspace(number)
         if self._outside is not None:
             await self._outside.delete_workspace(number)

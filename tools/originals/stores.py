@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from graph.errors import ConfigurationError, DependencyFailed, NotFound
 from tools.storage.database import Connection, Database
+from tools.storage.tenants import may_change_closed
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ class DatabaseStore:
 
     async def delete_workspace(self, workspace: int) -> None:
         """Remove all originals of a workspace that are stored here."""
-        async with self._database.connection() as connection:
+        async with self._database.connection() as connection, may_change_closed(connection):
             await connection.execute(
                 "DELETE FROM originals WHERE workspace = %s AND place = %s", [workspace, POSTGRESQL]
             )

@@ -42,7 +42,7 @@ async def move_if_outgrown(conn: Connection, workspace: int, above: int = OWN_TA
 
 async def give_own_tables(conn: Connection, workspace: int) -> bool:
     """Move a workspace out of the shared tables. Returns False where it is not in them, or being moved already."""
-    async with _only_mover(conn, workspace) as alone:
+    async with only_mover(conn, workspace) as alone:
         place = await find_place(conn, workspace)
         if not alone or place is None or place.own:
             return False
@@ -66,7 +66,7 @@ async def share_tables_again(conn: Connection, workspace: int) -> bool:
 
     Raises InvalidRequest where it has more than ``LARGEST_SHARED`` segments.
     """
-    async with _only_mover(conn, workspace) as alone:
+    async with only_mover(conn, workspace) as alone:
         place = await find_place(conn, workspace)
         if not alone or place is None or not place.own:
             return False
@@ -87,7 +87,8 @@ async def share_tables_again(conn: Connection, workspace: int) -> bool:
 
 
 @asynccontextmanager
-async def _only_mover(conn: Connection, workspace: int) -> AsyncIterator[bool]:
+async def only_mover(conn: Connection, workspace: int) -> AsyncIterator[bool]:
+    """Keep others from moving a workspace between tables; yields False where somebody does already."""
     key = ["move between tables", workspace]
     found = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s), %s)", key)
     row = await found.fetchone()

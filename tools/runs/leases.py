@@ -17,7 +17,7 @@ from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS, Notifications
 from tools.runs.run_request import Superseded
 from tools.runs.tasks import cancel_and_wait
-from tools.storage.database import Database
+from tools.storage.database import TAKES_CHANGES, Database
 from tools.telemetry.metrics import LEASE_FAILURES, TAKEN_OVER
 from tools.telemetry.tracing import background_context
 
@@ -29,11 +29,11 @@ FROM unnest(%s::uuid[], %s::int[]) AS held (run_id, attempt)
 WHERE runs.run_id = held.run_id AND runs.attempt = held.attempt AND status <> 'finished'
 RETURNING runs.run_id::text, stop_requested
 """
-_TAKE_OVER = """
+_TAKE_OVER = f"""
 UPDATE runs SET attempt = attempt + 1, lease_owner = %(owner)s, lease_until = now() + make_interval(secs => %(lease)s),
                 message_id = coalesce(message_id, gen_random_uuid())
 WHERE run_id = ANY (ARRAY (
-    SELECT run_id FROM runs WHERE status <> 'finished' AND lease_until < now()
+    SELECT run_id FROM runs WHERE status <> 'finished' AND lease_until < now() AND {TAKES_CHANGES}
     ORDER BY created_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 ))
 RETURNING run_id::text, session_id::text, message_id::text, question, request, status, attempt, stop_requested,

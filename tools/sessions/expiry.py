@@ -19,7 +19,7 @@ from tools.sessions.checkpoints import delete_threads
 from tools.sessions.shares import expire_shares
 from tools.settings import Settings
 from tools.spending.charges import Spending
-from tools.storage.database import Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database
 
 log = logging.getLogger("citewell.sessions")
 
@@ -35,7 +35,9 @@ EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id AND statu
 """
 # A dialect with days of its own counts by those, any other by the days under the empty name; null is never.
 _DAYS = "(CASE WHEN %(days)s ? dialect THEN %(days)s ->> dialect ELSE %(days)s ->> '' END)::integer"
-_OVER = f"(expires_at < now() OR NOT ephemeral AND updated_at < now() - make_interval(days => {_DAYS}))"
+_OVER = f"""
+(expires_at < now() OR NOT ephemeral AND updated_at < now() - make_interval(days => {_DAYS})) AND {TAKES_CHANGES}
+"""
 _COUNT = f"""
 SELECT count(*) FILTER (WHERE NOT ephemeral), count(*) FILTER (WHERE ephemeral) FROM sessions
 WHERE {_OVER} AND NOT {_IN_PROGRESS}

@@ -18,7 +18,7 @@ from graph.errors import InvalidRequest, NotFound, NotPermitted
 from graph.evidence import Identity
 from tools.sessions.session_rows import GET_SESSION, unknown_session
 from tools.settings import Settings
-from tools.storage.database import Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.storage.tenants import Workspaces
 
 SHARES_PATH = "/shares/"
@@ -54,7 +54,10 @@ SELECT share.share_id::text, w.name AS workspace, session."user", share.session_
 FROM shares AS share JOIN sessions AS session USING (session_id) JOIN workspaces AS w ON w.number = session.workspace
 WHERE share.token_hash = %s AND share.expires_at > now()
 """
-_EXPIRE = "DELETE FROM shares WHERE expires_at < now()"
+_EXPIRE = f"""
+DELETE FROM shares USING sessions
+WHERE sessions.session_id = shares.session_id AND shares.expires_at < now() AND {TAKES_CHANGES}
+"""
 _OF_USER = """
 DELETE FROM shares USING sessions AS session
 WHERE session.session_id = shares.session_id AND session.workspace = %(workspace)s

@@ -13,7 +13,7 @@ from graph.usage import charged_to
 from tools.settings import SpendingSettings
 from tools.spending.accounts import DayTotals, Gate, Payer, RunAccount, Scope, Totals, day_end
 from tools.spending.prices import plain
-from tools.storage.database import Database
+from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
 By = Literal["day", "model", "user", "session"]
@@ -62,8 +62,10 @@ _OWN: Mapping[Scope, str] = {
     "key": 'AND "user" = %(user)s AND key_id = %(key_id)s',  # a key is one user's
     "address": "AND address = %(address)s",
 }
-_FORGET_ADDRESSES = "UPDATE spending SET address = NULL WHERE address IS NOT NULL AND day < %(today)s"
-_EXPIRE = "DELETE FROM spending WHERE day < %(oldest)s"
+_FORGET_ADDRESSES = f"""
+UPDATE spending SET address = NULL WHERE address IS NOT NULL AND day < %(today)s AND {TAKES_CHANGES}
+"""
+_EXPIRE = f"DELETE FROM spending WHERE day < %(oldest)s AND {TAKES_CHANGES}"
 _GROUPS: Mapping[By, str] = {"day": "day::text", "model": "model", "user": '"user"', "session": "session_id::text"}
 _REPORT = """
 SELECT {group} AS name, currency,

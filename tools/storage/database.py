@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from graph.errors import CitewellError, DatabaseBusy, DatabaseUnavailable
+from graph.errors import CitewellError, DatabaseBusy, DatabaseUnavailable, WorkspaceMoved, WorkspaceMoving
 from tools.storage.pool import Connection, Pool, PoolBusy
 from tools.storage.supervision import DiskRoom
 
@@ -35,11 +35,15 @@ TRANSLATED_ERRORS: tuple[tuple[type[Exception], type[CitewellError], str], ...] 
     (psycopg.errors.QueryCanceled, DatabaseUnavailable, "The database took too long over a query."),
     (psycopg.errors.DeadlockDetected, DatabaseUnavailable, "The database was busy with conflicting changes."),
     (psycopg.errors.SerializationFailure, DatabaseUnavailable, "The database was busy with conflicting changes."),
+    (psycopg.errors.LockNotAvailable, DatabaseUnavailable, "The database was busy with conflicting changes."),
     (psycopg.errors.DiskFull, DatabaseUnavailable, "The disk of the database is full."),
     (psycopg.errors.ReadOnlySqlTransaction, DatabaseUnavailable, "The database takes no changes: it is a standby."),
     (psycopg.OperationalError, DatabaseUnavailable, "The database cannot be reached."),
     (psycopg.InterfaceError, DatabaseUnavailable, "The connection to the database broke."),
 )
+MOVING, MOVED = "CW503", "CW421"  # the codes by which migrations/versions/sql/0025 refuses changes of a workspace
+# A condition of statements that change rows of all workspaces: a closed one would refuse the whole statement.
+TAKES_CHANGES: LiteralString = "workspace NOT IN (SELECT workspace FROM closed_workspaces)"
 
 
 @contextmanager
@@ -51,6 +55,17 @@ def database_errors() -> Iterator[None]:
         translated, message = next((to, message) for kind, to, message in TRANSLATED_ERRORS if isinstance(error, kind))
         # Too few connections are no fault whose trace would help.
         raise translated(message) from (None if translated is DatabaseBusy else error)
+    except psycopg.DatabaseError as error:
+        if error.sqlstate not in (MOVING, MOVED):
+            raise
+        raise elsewhere(error.diag.message_primary or "", is_moved=error.sqlstate == MOVED) from None
+
+
+def elsewhere(workspace: str, *, is_moved: bool) -> WorkspaceMoved | WorkspaceMoving:
+    """Return the error for a workspace that is in another database, or about to be."""
+    if is_moved:
+        return WorkspaceMoved(f"The workspace {workspace!r} is in another database now.")
+    return WorkspaceMoving(f"The workspace {workspace!r} is being moved to another database.")
 
 
 _HAS_VECTORS = """

@@ -1,6 +1,8 @@
 """Workspaces: every stored row belongs to exactly one and is deleted with it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -9,15 +11,19 @@ import psycopg
 
 from graph.errors import InvalidRequest, NotFound
 from tools.retrieval.partitions import Place, create_partition, drop_partition, find_place, share_tables
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, elsewhere
 
 LONGEST_NAME = 100
+MOVES_SECONDS = 1.0  # between two looks at which workspaces have moved, of a process that is asked for any
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSummary:
-    """A workspace with the counts of its contents; deleted documents and ephemeral sessions are not counted."""
+    """A workspace with the counts of its contents; deleted documents and ephemeral sessions are not counted.
+
+    ``move`` is the state of its move to the database ``other``, or from there where that is not over.
+    """
 
     name: str
     documents: int
@@ -25,6 +31,8 @@ class WorkspaceSummary:
     sessions: int
     created_at: datetime
     own_tables: bool
+    move: str | None = None
+    other: str | None = None
 
 
 class Workspaces:
@@ -36,6 +44,8 @@ class Workspaces:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._places: dict[str, Place] = {}
+        self._elsewhere: dict[str, bool] = {}
+        self._looked_at = -MOVES_SECONDS
 
     async def create(self, name: str, *, own_tables: bool = False) -> int:
         """Create a workspace and return its number. Until it has grown, its segments are in the shared tables.
@@ -51,7 +61,7 @@ class Workspaces:
             _check_name(name)
         async with self._database.connection() as connection:
             try:
-                numbers = await _insert(connection, names, own_tables=own_tables)
+                numbers = await insert_workspaces(connection, names, own_tables=own_tables)
             except psycopg.errors.UniqueViolation:
                 message = (
                     f"A workspace named {names[0]!r} already exists."
@@ -72,14 +82,45 @@ class Workspaces:
             return await ensure_workspace(connection, name)
 
     async def number(self, name: str) -> int:
-        """Return the workspace's number, its key in all other tables. Raises NotFound."""
+        """Return the workspace's number, its key in all other tables. Raises what ``place`` raises."""
         return (await self.place(name)).workspace
 
     async def place(self, name: str) -> Place:
-        """Return the workspace's number, and where its segments were when that was last looked up. Raises NotFound."""
+        """Return the workspace's number, and where its segments were when that was last looked up.
+
+        Raises NotFound, WorkspaceMoved for one that is in another database, and WorkspaceMoving for one that is not
+        yet whole in this one.
+        """
         known = self._places.get(name)
         if known is not None:
             return known
+        number, own, move = await self._find(name)
+        if move is not None:
+            raise elsewhere(name, is_moved=move == "moved")
+        place = self._places[name] = Place(number, own)
+        return place
+
+    async def number_anywhere(self, name: str) -> int:
+        """Return the workspace's number, even where it has moved to another database. Raises NotFound."""
+        return (await self._find(name))[0]
+
+    async def refuse_elsewhere(self, name: str) -> None:
+        """Raise WorkspaceMoved or WorkspaceMoving where a workspace that was here has moved, or is not yet whole here.
+
+        As of a second ago at most: what is written is refused by the database, and what is searched is, at once.
+        """
+        now = time.monotonic()
+        if now - self._looked_at >= MOVES_SECONDS:
+            self._looked_at = now
+            async with self._database.connection() as connection:
+                found = await (await connection.execute(_ELSEWHERE)).fetchall()
+            self._elsewhere = {name: is_moved for name, is_moved in found}
+        is_moved = self._elsewhere.get(name)
+        if is_moved is not None:
+            self.forget(name)
+            raise elsewhere(name, is_moved=is_moved)
+
+    async def _find(self, name: str) -> tuple[int, bool, str | None]:
         async with self._database.connection() as connection:
             found = await connection.execute(_PLACE, [name])
             row = await found.fetchone()
@@ -87,14 +128,14 @@ class Workspaces:
             raise NotFound(
                 f"There is no workspace named {name!r}.", suggestion=f"Run `citewell workspaces create {name}`."
             )
-        place = self._places[name] = Place(*row)
-        return place
+        number, own, move = row
+        return number, own, move
 
     async def read(self, connection: Connection, name: str, read: Callable[[Place], Awaitable[T]]) -> T:
         """Read a workspace's segments where they are: once more where they have moved since that was looked up.
 
         The statements of ``read`` have the condition ``ReadTables.here``. Raises NotFound for an unknown workspace, or
-        one that was deleted meanwhile.
+        one that was deleted meanwhile, and what else ``place`` raises.
         """
         place = await self.place(name)
         while True:
@@ -103,14 +144,17 @@ class Workspaces:
             except psycopg.errors.UndefinedTable as error:
                 # On the same connection: a replica knows of a move when it has replayed it.
                 found = await find_place(connection, place.workspace)
+                if found == place:
+                    self.forget(name)
+                    found = await self.place(name)
                 if found is None or found == place:
                     raise NotFound(f"There is no workspace named {name!r} any more.") from error
                 place = self._places[name] = found
 
     async def names(self) -> tuple[str, ...]:
-        """Return the names of all workspaces, in their order."""
+        """Return the names of all workspaces that are here, in their order."""
         async with self._database.connection() as connection:
-            found = await connection.execute("SELECT name FROM workspaces ORDER BY name")
+            found = await connection.execute(_NAMES)
             return tuple([row[0] for row in await found.fetchall()])
 
     async def list(self) -> list[WorkspaceSummary]:
@@ -126,18 +170,44 @@ class Workspaces:
     async def delete(self, name: str) -> None:
         """Delete a workspace with its documents, segments, sessions, checkpoints, messages and runs.
 
-        Safe to repeat after an interruption. Raises NotFound.
+        Safe to repeat after an interruption. Raises NotFound, and InvalidRequest where it is being moved from here.
         """
         self.forget(name)
-        number = await self.number(name)
-        self.forget(name)
+        number = await self.number_anywhere(name)
         async with self._database.connection() as connection:
-            await drop_partition(connection, number)
-            async with connection.transaction():
-                await connection.execute(_LOCK_SESSIONS, [number])
-                for table in ("checkpoint_writes", "checkpoint_blobs", "checkpoints"):
-                    await connection.execute(_DELETE_CHECKPOINTS.format(table), [number])
-                await connection.execute("DELETE FROM workspaces WHERE number = %s", [number])
+            await delete_workspace(connection, number)
+
+
+async def delete_workspace(connection: Connection, number: int) -> None:
+    """Delete a workspace as ``Workspaces.delete`` does. Needs an autocommit connection outside of a transaction.
+
+    Of one that was arriving from another database nobody can open what is left, from the first statement on.
+    """
+    await connection.execute(_GIVE_UP_ARRIVAL, [number])
+    moving = await (await connection.execute(_LEAVES, [number])).fetchone()
+    if moving is not None:
+        raise InvalidRequest(
+            f"The workspace is half-way to {moving[0]}.",
+            suggestion="Run `citewell workspaces move` with --abandon first.",
+        )
+    async with may_change_closed(connection):
+        await drop_partition(connection, number)
+        async with connection.transaction():
+            await connection.execute(_LOCK_SESSIONS, [number])
+            for table in ("checkpoint_writes", "checkpoint_blobs", "checkpoints"):
+                await connection.execute(_DELETE_CHECKPOINTS.format(table), [number])
+            await connection.execute("DELETE FROM workspaces WHERE number = %s", [number])
+
+
+@asynccontextmanager
+async def may_change_closed(connection: Connection) -> AsyncIterator[None]:
+    """Let a connection change workspaces that take no changes of others. For moves, and what clears up after them."""
+    await connection.execute("SET citewell.moving = 'on'")
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            await connection.execute("RESET citewell.moving")
 
 
 async def ensure_workspace(connection: Connection, name: str, *, own_tables: bool = False) -> int:
@@ -148,14 +218,15 @@ async def ensure_workspace(connection: Connection, name: str, *, own_tables: boo
         if row is not None:
             return int(row[0])
         try:
-            [number] = await _insert(connection, [name], own_tables=own_tables)
+            [number] = await insert_workspaces(connection, [name], own_tables=own_tables)
             return number
         except psycopg.errors.UniqueViolation:
             continue
     raise NotFound(f"The workspace {name!r} was created and deleted at the same time.")
 
 
-async def _insert(connection: Connection, names: Sequence[str], *, own_tables: bool) -> list[int]:
+async def insert_workspaces(connection: Connection, names: Sequence[str], *, own_tables: bool) -> list[int]:
+    """Create workspaces and return their numbers in order. Raises UniqueViolation where a name is taken."""
     async with connection.transaction():
         made = await connection.execute(
             "INSERT INTO workspaces (name) SELECT unnest(%s::text[]) RETURNING name, number", [list(names)]
@@ -179,13 +250,28 @@ def _check_name(name: str) -> None:
 _LOCK_SESSIONS = "SELECT 1 FROM sessions WHERE workspace = %s ORDER BY session_id FOR UPDATE"
 _DELETE_CHECKPOINTS = "DELETE FROM {} WHERE thread_id IN (SELECT session_id::text FROM sessions WHERE workspace = %s)"
 _PLACE = """
-SELECT number, coalesce(own_tables, false) FROM workspaces LEFT JOIN library_statistics ON workspace = number
+SELECT number, coalesce(own_tables, false), closed.state
+FROM workspaces LEFT JOIN library_statistics AS l ON l.workspace = number
+LEFT JOIN closed_workspaces AS closed ON closed.workspace = number AND closed.state <> 'closed'
 WHERE name = %s
+"""
+_ELSEWHERE = """
+SELECT name, state = 'moved' FROM closed_workspaces JOIN workspaces ON number = workspace WHERE state <> 'closed'
+"""
+_NAMES = """
+SELECT name FROM workspaces
+WHERE number NOT IN (SELECT workspace FROM closed_workspaces WHERE state <> 'closed') ORDER BY name
+"""
+_GIVE_UP_ARRIVAL = "UPDATE workspace_moves SET state = 'dropped' WHERE workspace = %s AND state = 'arriving'"
+_LEAVES = """
+SELECT other FROM workspace_moves
+WHERE workspace = %s AND state IN ('copying', 'draining', 'closed', 'sealed')
 """
 _LIST = """
 SELECT name, coalesce(d.documents, 0), coalesce(l.segments, 0), coalesce(s.sessions, 0), created_at,
-       coalesce(l.own_tables, false)
+       coalesce(l.own_tables, false), m.state, m.other
 FROM workspaces LEFT JOIN library_statistics AS l ON l.workspace = number
+LEFT JOIN workspace_moves AS m ON m.workspace = number AND m.state <> 'arrived'
 LEFT JOIN (SELECT workspace, count(*) AS documents FROM documents WHERE deleted_at IS NULL GROUP BY workspace) AS d
     ON d.workspace = number
 LEFT JOIN (SELECT workspace, count(*) AS sessions FROM sessions WHERE NOT ephemeral GROUP BY workspace) AS s

@@ -21,5 +21,7 @@ export const problems = {
   no_own_knowledge: ["There is no model that could answer from its own knowledge.", ""],
   database_unavailable: ["The library can’t be reached just now.", "Try again in a moment."],
   database_busy: ["The library is asked for too much just now.", "Try again in a moment."],
+  workspace_moving: ["This workspace is being moved just now.", "Try again in a moment."],
+  workspace_moved: ["This workspace is served elsewhere now.", "Load the page again. If that does not help, ask whoever runs this service for the new address."],
   internal: ["Something unexpected went wrong.", "Try again. If it happens again, tell whoever runs this service."],
 };

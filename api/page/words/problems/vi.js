@@ -18,6 +18,8 @@ export const problems = {
   no_own_knowledge: ["Không có mô hình nào để trả lời theo kiến thức riêng.", ""],
   database_unavailable: ["Hiện không kết nối được với thư viện.", "Hãy thử lại sau giây lát."],
   database_busy: ["Thư viện đang nhận quá nhiều yêu cầu.", "Hãy thử lại sau giây lát."],
+  workspace_moving: ["Không gian làm việc này đang được chuyển đi.", "Hãy thử lại sau giây lát."],
+  workspace_moved: ["Không gian làm việc này đã chuyển sang nơi khác.", "Hãy tải lại trang. Nếu vẫn không được, hãy hỏi người vận hành dịch vụ để biết địa chỉ mới."],
   internal: ["Đã xảy ra lỗi ngoài dự kiến.", "Hãy thử lại. Nếu vẫn lỗi, hãy báo cho người quản trị."],
   unknown_model: ["Không có mô hình mang tên này.", "Hãy chọn một mô hình khác."],
   no_thinking_model: ["Mô hình này không thể suy nghĩ trước.", ""],

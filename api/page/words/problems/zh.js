@@ -18,6 +18,8 @@ export const problems = {
   no_own_knowledge: ["没有可以凭自身知识回答的模型。", ""],
   database_unavailable: ["目前无法访问资料库。", "请稍后重试。"],
   database_busy: ["资料库目前请求过多。", "请稍后重试。"],
+  workspace_moving: ["此工作区正在迁移。", "请稍后重试。"],
+  workspace_moved: ["此工作区已迁至别处。", "请重新加载页面。如果仍然不行，请向服务的管理者询问新地址。"],
   internal: ["发生了意外错误。", "请重试。如果再次出现，请告知管理员。"],
   unknown_model: ["没有这个名称的模型。", "请选择其他模型。"],
   no_thinking_model: ["这个模型不能先思考。", ""],
