@@ -356,11 +356,19 @@ NEAR = 1000  # nearest vectors that are looked through for those that a filter l
 
 @lru_cache(maxsize=4096)
 def search_statement(
-    own: int | None, dimension: int, *, leg: int, dense: bool, reach: Reach, vectors: bool = True, held: bool = False
+    own: int | None,
+    dimension: int,
+    *,
+    leg: int,
+    dense: bool,
+    reach: Reach,
+    vectors: bool = True,
+    held: bool = False,
+    parts: int = 1,
 ) -> Statement:
     """Build the statement for a workspace's partition, with or without the dense leg, and without pgvector.
 
-    ``own`` is the number of a workspace with a partition of its own; None is for any that is in the shared tables.
+    ``own`` is the number of a workspace with ``parts`` of its own; None is for any that is in the shared tables.
     ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
     named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
     first ``OPENING``. With ``held``, reach ``library`` takes the nearest vectors of an index that the process holds;
@@ -419,7 +427,7 @@ def search_statement(
         ("{distance_beside}", _distance("x.", "q.{}", vectors=vectors)),
     ):
         statement = statement.replace(slot, text)
-    tables = ReadTables.of(own)
+    tables = ReadTables.of(own, parts)
     statement = statement.format(
         partition=tables.segments,
         vectors=tables.vectors,
@@ -444,10 +452,10 @@ def search_statement(
 
 
 @lru_cache(maxsize=4096)
-def question_part(workspace: int, rest: str) -> Statement:
+def question_part(workspace: int, rest: str, parts: int = 1) -> Statement:
     """Build a statement of a workspace with its own partitions that goes on from a question's ``weighed`` terms."""
     text = "WITH" + _TERMS + rest
-    tables = ReadTables.of(workspace)
+    tables = ReadTables.of(workspace, parts)
     return numbered(
         text.format(
             partition=tables.segments,

@@ -179,8 +179,8 @@ def _check_name(name: str) -> None:
 _LOCK_SESSIONS = "SELECT 1 FROM sessions WHERE workspace = %s ORDER BY session_id FOR UPDATE"
 _DELETE_CHECKPOINTS = "DELETE FROM {} WHERE thread_id IN (SELECT session_id::text FROM sessions WHERE workspace = %s)"
 _PLACE = """
-SELECT number, coalesce(own_tables, false) FROM workspaces LEFT JOIN library_statistics ON workspace = number
-WHERE name = %s
+SELECT number, coalesce(own_tables, false), coalesce(cardinality(part_segments), 1)
+FROM workspaces LEFT JOIN library_statistics ON workspace = number WHERE name = %s
 """
 _LIST = """
 SELECT name, coalesce(d.documents, 0), coalesce(l.segments, 0), coalesce(s.sessions, 0), created_at,
