@@ -28,7 +28,8 @@ from tools.retrieval.flat_index import (
     Stamp,
     row_memory,
 )
-from tools.retrieval.partitions import LIBRARY_VERSION, ReadTables
+from tools.retrieval.partitions import LIBRARY_VERSION, joined, vectors_name
+from tools.retrieval.stored_columns import VECTOR_COLUMNS
 from tools.storage.database import Connection, Database
 from tools.telemetry.metrics import VECTOR_MEMORY
 
@@ -165,10 +166,13 @@ class FlatIndexes:
             if row is None:
                 return None
             version, segments, documents, parts = row
-            vectors = sql.SQL(ReadTables.of(workspace, parts).vectors)
+            names = [vectors_name(workspace, part) for part in range(parts)]
+            vectors = sql.SQL(joined(names, VECTOR_COLUMNS))
             if not self._make_room(workspace, segments, documents, index.dimension):
                 return None
-            found = await conn.execute(sql.SQL(_STAMPS).format(vectors=vectors), binary=True)
+            found = await conn.execute(
+                sql.SQL(_STAMPS).format(vectors=sql.SQL(joined(names, "document_id, xmin"))), binary=True
+            )
             row = await found.fetchone()
             assert row is not None
             stamps = await asyncio.to_thread(_stamps, row[0])

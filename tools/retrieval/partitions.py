@@ -86,7 +86,7 @@ class Place:
         return ReadTables.of(self.workspace if self.own else None, self.parts)
 
 
-def _joined(names: Sequence[str], columns: str) -> str:
+def joined(names: Sequence[str], columns: str) -> str:
     """Return what stands after FROM to read several tables of the same columns as one."""
     if len(names) == 1:
         return names[0]
@@ -94,12 +94,12 @@ def _joined(names: Sequence[str], columns: str) -> str:
 
 
 def _all_of(tables: Sequence[sql.Identifier], columns: str) -> sql.SQL:
-    return sql.SQL(_joined([each.as_string() for each in tables], columns))
+    return sql.SQL(joined([each.as_string() for each in tables], columns))
 
 
 # All segments of workspaces with their own tables, and their vectors. They need an alias.
-OWN_SEGMENTS = _joined(("segments", "further_segments"), SEGMENT_COLUMNS)
-OWN_VECTORS = _joined(("segment_vectors", "further_segment_vectors"), VECTOR_COLUMNS)
+OWN_SEGMENTS = joined(("segments", "further_segments"), SEGMENT_COLUMNS)
+OWN_VECTORS = joined(("segment_vectors", "further_segment_vectors"), VECTOR_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,11 @@ class ReadTables:
     def of(cls, own: int | None, parts: int = 1) -> "ReadTables":
         """Return those of a workspace with so many parts of its own; None: of any workspace in the shared tables."""
         if own is not None:
-            segments = _joined([partition_name(own, part) for part in range(parts)], SEGMENT_COLUMNS)
+            segments = joined([partition_name(own, part) for part in range(parts)], SEGMENT_COLUMNS)
             return cls(
                 workspace=f"{own:d}",
                 segments=segments,
-                vectors=_joined([vectors_name(own, part) for part in range(parts)], VECTOR_COLUMNS),
+                vectors=joined([vectors_name(own, part) for part in range(parts)], VECTOR_COLUMNS),
                 indexed=f"{segments} AS indexed WHERE terms",
                 term_key="",
                 here=f"library_is_in({own:d}, true, {parts:d})",
