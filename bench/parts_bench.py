@@ -335,7 +335,7 @@ async def _vectors(database: Database, conn: Connection) -> list[Figure]:
     made = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
     asked = made[random.integers(VECTORS, size=ASKED)] + 0.05 * random.normal(size=(ASKED, DIMENSION))
     documents = list(Corpus(SEED).documents(VECTORS // SEGMENTS_PER_DOCUMENT))
-    found = {}
+    found, parts = {}, 1
     for name, bound in (("parts", VECTOR_PART), (ONE, VECTORS)):
         number = await Workspaces(database).create(f"vectors in {name}", own_tables=True)
         await fill_workspace(conn, BenchWorkspace("", number, documents, made), maintained=False, part_segments=bound)
@@ -347,10 +347,11 @@ async def _vectors(database: Database, conn: Connection) -> list[Figure]:
         for each in place.tables[1:]:
             await _build_vectors(conn, each.vectors, SETTINGS[0])
         found[name] = await _search_vectors(conn, place, asked)
+        parts = max(parts, place.parts)
     names = ("recall of the ten nearest", "CPU of PostgreSQL, mean")
     for name, split, one in zip(names, found["parts"], found[ONE], strict=True):
         unit = "" if name.startswith("recall") else "ms"
-        row = figure(f"nearest of {VECTORS:,} vectors in {VECTORS // VECTOR_PART} parts: {name}", split, unit)
+        row = figure(f"nearest of {VECTORS:,} vectors in {parts} parts: {name}", split, unit)
         figures.append(compared(row, {ONE: one}, rival=None, more=not unit))
     return figures
 

@@ -220,7 +220,10 @@ async def test_a_process_that_knows_fewer_parts_finds_what_is_in_the_new_one(pro
     other = another(process)
     assert await other.hits(QUESTIONS[0], SPLIT)
     known = await other.workspaces.place("split")
-    await fill(process, SPLIT, [*LIBRARY[2:], MARMALADE])
+    async with held_lock(
+        process, "SELECT count(*) FROM all_segments"
+    ):  # a long read, as a dump is, keeps nobody waiting
+        await fill(process, SPLIT, [*LIBRARY[2:], MARMALADE])
     assert await parts_of(process) > known.parts
     assert "marmalade" in (await other.hits("marmalade", SPLIT))[0][2]
     pages = another(process)
@@ -372,6 +375,24 @@ async def test_a_dump_of_parts_is_restored_whole(
         await fill(restored, SPLIT, [MARMALADE])
         assert await parts_of(restored) >= parts
         await see_whole(restored)
+
+
+async def test_a_process_that_knows_of_no_parts_can_neither_search_nor_write_them(process: Process) -> None:
+    """One of an earlier release, while a deployment is upgraded."""
+    for part, (searched, counted) in enumerate(((True, True), (False, False))):
+        await fill(process, SPLIT, LIBRARY[:1] if part == 0 else LIBRARY[1:6])
+        for statement, passes in (
+            ("SELECT library_is_in(3, true)", searched),
+            ("UPDATE library_statistics SET segments = segments + 0 WHERE workspace = 3", True),
+            ("UPDATE library_statistics SET segments = segments + 1 WHERE workspace = 3", counted),
+        ):
+            async with process.database.connection() as conn:
+                if passes:
+                    async with conn.transaction(force_rollback=True):
+                        await conn.execute(statement.encode())
+                else:
+                    with pytest.raises((psycopg.errors.UndefinedTable, psycopg.errors.CheckViolation)):
+                        await conn.execute(statement.encode())
 
 
 async def test_the_columns_that_tables_are_joined_by_are_all_that_they_have(process: Process) -> None:

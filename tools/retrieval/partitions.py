@@ -4,6 +4,7 @@ Partitions are created and dropped without blocking readers. docs/adr/0033 says 
 large workspace is the first of several parts, each of bounded size with indexes of its own; docs/adr/0035 says why.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import LiteralString
@@ -14,6 +15,8 @@ from graph.errors import NotFound
 from tools.retrieval.index_changes import queue_deleted_workspace
 from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 from tools.storage.database import Connection, has_vectors
+
+log = logging.getLogger(__name__)
 
 # Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
 TOAST_TARGET = 4080
@@ -236,6 +239,9 @@ async def room_for(conn: Connection, place: Place, segments: int, part_segments:
     least = min(place.filled)
     if not place.own or least == 0 or least + segments <= part_segments:
         return place
+    log.info(
+        "Opening part %d of workspace %d, whose parts have %s segments", place.parts, place.workspace, place.filled
+    )
     opened = replace(place, parts=place.parts + 1, filled=(*place.filled, 0))
     await create_tables(conn, place.workspace, place.parts)
     await conn.execute(_OPEN, [list(opened.filled), place.workspace])

@@ -14,6 +14,11 @@ COMMENT ON TABLE further_segments IS 'a document is whole in one part; the prima
 
 ALTER TABLE library_statistics ADD COLUMN part_segments integer[];
 COMMENT ON COLUMN library_statistics.part_segments IS 'how many segments each part has, the partition of segments first; null where that is all';
+-- What knows of no parts, as a process of an earlier release does, can't write to a library that has some.
+CREATE FUNCTION sum_of(numbers integer[]) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (SELECT coalesce(sum(number), 0) FROM unnest(numbers) AS number);
+ALTER TABLE library_statistics ADD CONSTRAINT library_statistics_parts_add_up
+    CHECK (part_segments IS NULL OR segments = sum_of(part_segments));
 
 CREATE OR REPLACE VIEW all_segments AS
 SELECT workspace, document_id, segment_index, start_offset, end_offset, page_idx, tokens, heading, structure, body
