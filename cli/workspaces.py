@@ -1,13 +1,16 @@
 """citewell workspaces: create, list and delete tenants, and say which tables hold their segments."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.command import Exit, opened_database, run, settings_for
 from cli.console import print_json, result_console
 from cli.options import AsJson, Yes, confirmed
+
+if TYPE_CHECKING:
+    from tools.storage.tenants import WorkspaceSummary
 
 workspaces = typer.Typer(help="Create, list, move and delete workspaces.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="The workspace's name, 1 to 100 characters.", show_default=False)]
@@ -101,12 +104,18 @@ async def _list(as_json: bool) -> None:
             str(w.segments),
             str(w.sessions),
             f"{w.created_at:%Y-%m-%d}",
-            "own" if w.own_tables else "shared",
+            _tables_of(w),
         ]
         for w in found
     ]
     columns = ["Workspace", "Documents", "Segments", "Sessions", "Created", "Tables"]
     show_table(result_console(), columns, rows, numbers={1, 2, 3})
+
+
+def _tables_of(workspace: "WorkspaceSummary") -> str:
+    if not workspace.own_tables:
+        return "shared"
+    return "own" if workspace.parts == 1 else f"own, {workspace.parts} parts"
 
 
 async def _delete(name: str, yes: bool, as_json: bool) -> Exit:

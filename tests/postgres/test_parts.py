@@ -179,6 +179,11 @@ async def test_all_that_reads_a_library_reads_every_part(process: Process, setti
     for identity in (WHOLE, SPLIT):
         await fill(process, identity)
     unbounded = Process(process.database, process.workspaces, process.embedder, settings)
+    assert {each.name: each.parts for each in await process.workspaces.list()} == {
+        "default": 1,
+        "split": await parts_of(process),
+        "whole": await parts_of(process, "whole"),
+    }
     assert await parts_of(process) > 3
     for question in QUESTIONS:
         for scope in ({}, {"document_ids": (LIGHTHOUSE,)}, {"spaces": ("harbour",)}, {"top_k": 2}):

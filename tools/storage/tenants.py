@@ -17,7 +17,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSummary:
-    """A workspace with the counts of its contents; deleted documents and ephemeral sessions are not counted."""
+    """A workspace with the counts of its contents; deleted documents and ephemeral sessions are not counted.
+
+    Its ``parts`` are several where it is large.
+    """
 
     name: str
     documents: int
@@ -25,6 +28,7 @@ class WorkspaceSummary:
     sessions: int
     created_at: datetime
     own_tables: bool
+    parts: int
 
 
 class Workspaces:
@@ -184,7 +188,7 @@ FROM workspaces LEFT JOIN library_statistics ON workspace = number WHERE name = 
 """
 _LIST = """
 SELECT name, coalesce(d.documents, 0), coalesce(l.segments, 0), coalesce(s.sessions, 0), created_at,
-       coalesce(l.own_tables, false)
+       coalesce(l.own_tables, false), coalesce(cardinality(l.part_segments), 1)
 FROM workspaces LEFT JOIN library_statistics AS l ON l.workspace = number
 LEFT JOIN (SELECT workspace, count(*) AS documents FROM documents WHERE deleted_at IS NULL GROUP BY workspace) AS d
     ON d.workspace = number
