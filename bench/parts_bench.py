@@ -44,7 +44,7 @@ from tools.retrieval.partitions import (
     partition_name,
     view_name,
 )
-from tools.retrieval.search_sql import EXPLORED, search_statement
+from tools.retrieval.search_sql import explored_in, search_statement
 from tools.retrieval.segment_rows import HEADER, TRAILER, packed_rows
 from tools.retrieval.stored_columns import SEGMENT_COLUMNS
 from tools.settings import Settings
@@ -373,7 +373,7 @@ async def _search_vectors(conn: Connection, place: Place, asked: np.ndarray) -> 
     literals = [vector_as_text(each) for each in asked]
     async with conn.transaction():
         await conn.execute(
-            f"SET LOCAL hnsw.ef_search = {EXPLORED}; SET LOCAL hnsw.iterative_scan = strict_order".encode()
+            f"SET LOCAL hnsw.ef_search = {explored_in(place.parts)}; SET LOCAL hnsw.iterative_scan = strict_order".encode()
         )
         await conn.execute(ask, [literals[0]])
         used = -cpu_seconds(conn)
