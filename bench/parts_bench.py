@@ -372,9 +372,8 @@ async def _search_vectors(conn: Connection, place: Place, asked: np.ndarray) -> 
     ).encode()
     literals = [vector_as_text(each) for each in asked]
     async with conn.transaction():
-        await conn.execute(
-            f"SET LOCAL hnsw.ef_search = {explored_in(place.parts)}; SET LOCAL hnsw.iterative_scan = strict_order".encode()
-        )
+        await conn.execute(f"SET LOCAL hnsw.ef_search = {explored_in(place.parts)}".encode())
+        await conn.execute("SET LOCAL hnsw.iterative_scan = strict_order")
         await conn.execute(ask, [literals[0]])
         used = -cpu_seconds(conn)
         found = [await (await conn.execute(ask, [each])).fetchall() for each in literals]
