@@ -27,6 +27,7 @@ PARTS = (
     "retrieval",
     "milvus",
     "common",
+    "parts",
     "ingestion",
     "formats",
     "sync",

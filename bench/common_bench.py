@@ -87,78 +87,95 @@ class Measured:
 
 
 async def measure(
-    conn: Connection, number: int, questions: Sequence[str], *, budgeted: bool = True, recall: bool = True
+    conn: Connection,
+    place: Place,
+    questions: Sequence[str],
+    *,
+    budgeted: bool = True,
+    recall: bool = True,
+    best: dict[str, list[float]] | None = None,
 ) -> Measured:
-    """Ask the lexical leg for its ten best, each question once to warm up and once to measure."""
-    statement, common = _leg(number), CommonTerms()
+    """Ask the lexical leg for its ten best, each question once to warm up and once to measure.
+
+    ``best`` keeps the exact scores of each question, for another measurement of the same segments.
+    """
+    statement, common = _leg(place), CommonTerms()
     rows, times, cpu, shares = [], [], 0.0, []
     for question in questions:
-        asked = await _bound(conn, number, question, common if budgeted else None)
+        asked = await _bound(conn, place, question, common if budgeted else None)
         await statement.execute(conn, asked)
-        before, used = await _rows_read(conn, number), cpu_seconds(conn)
+        before, used = await _rows_read(conn, place), cpu_seconds(conn)
         began = time.perf_counter()
         found = await statement.execute(conn, asked)
         times.append((time.perf_counter() - began) * 1000)
         cpu += cpu_seconds(conn) - used
-        rows.append(await _rows_read(conn, number) - before)
+        rows.append(await _rows_read(conn, place) - before)
         if recall:
-            shares.append(await _recall(conn, number, asked, found))
+            exact = (best or {}).get(question) or await _best(conn, place, asked)
+            shares.append(_recall(exact, found))
+            if best is not None:
+                best[question] = exact
     return Measured(rows, times, cpu * 1000 / len(questions), shares if recall else None)
 
 
-def _leg(number: int) -> Statement:
+def _leg(place: Place) -> Statement:
     """Return the statement of a search cut off behind its lexical leg."""
     return _cut(
-        number,
+        place,
         ",\npool AS",
-        f" SELECT x.document_id::text, x.segment_index, ({_own(number)}) FROM lexical AS x",
+        f" SELECT x.document_id::text, x.segment_index, ({_own(place)}) FROM lexical AS x",
     )
 
 
-def _exact(number: int) -> Statement:
+def _exact(place: Place) -> Statement:
     return _cut(
-        number,
+        place,
         ",\nlexical AS",
-        f" SELECT -(s.weights <#> (SELECT vector FROM question)) AS own FROM {partition_name(number)} AS s"
+        f" SELECT -(s.weights <#> (SELECT vector FROM question)) AS own FROM {place.read.segments} AS s"
         f" ORDER BY own DESC LIMIT {TOP}",
     )
 
 
-def _cut(number: int, before: str, rest: str) -> Statement:
+def _cut(place: Place, before: str, rest: str) -> Statement:
     """Return the beginning of a search's statement with another end, and those of its parameters that are left."""
-    whole = search_statement(number, DIMENSION, leg=TOP, dense=False, reach="library")
+    whole = search_statement(place.workspace, DIMENSION, leg=TOP, dense=False, reach="library", parts=place.parts)
     text = whole.text[: whole.text.index(before)] + rest
     return numbered(re.sub(r"\$(\d+)", lambda found: f"%({whole.parameters[int(found[1]) - 1]})s", text))
 
 
-def _own(number: int) -> str:
+def _own(place: Place) -> str:
     return (
-        f"SELECT -(s.weights <#> (SELECT vector FROM question)) FROM {partition_name(number)} AS s WHERE s.workspace ="
-        f" {number} AND s.document_id = x.document_id AND s.segment_index = x.segment_index"
+        f"SELECT -(s.weights <#> (SELECT vector FROM question)) FROM {place.read.segments} AS s WHERE s.workspace ="
+        f" {place.workspace} AND s.document_id = x.document_id AND s.segment_index = x.segment_index"
     )
 
 
-async def _bound(conn: Connection, number: int, question: str, common: CommonTerms | None) -> dict[str, Any]:
+async def _bound(conn: Connection, place: Place, question: str, common: CommonTerms | None) -> dict[str, Any]:
     terms, combinations = weigh_question(question), Combinations()
     if common is not None:
-        combinations = await common.combinations(conn, number, terms, CANDIDATES)
+        combinations = await common.combinations(conn, place.workspace, terms, CANDIDATES)
     query = SearchQuery(question, Identity(), top_k=TOP)
-    return bound_parameters(BoundQuery(Place(number, own=True), query, terms, common=combinations))
+    return bound_parameters(BoundQuery(place, query, terms, common=combinations))
 
 
-async def _recall(conn: Connection, number: int, asked: dict[str, Any], found: Sequence[Any]) -> float:
-    """Return the share of the ten best by exact BM25 that were found; one as good as the tenth counts as it."""
+async def _best(conn: Connection, place: Place, asked: dict[str, Any]) -> list[float]:
+    """Return the scores of the ten best by exact BM25, the best first."""
     async with conn.transaction():
         await conn.execute("SET LOCAL max_parallel_workers_per_gather = 0")
-        scores = [row[0] for row in await _exact(number).execute(conn, asked)]
-    scores = [score for score in scores if score > 0]
+        scores = [row[0] for row in await _exact(place).execute(conn, asked)]
+    return [score for score in scores if score > 0]
+
+
+def _recall(scores: Sequence[float], found: Sequence[Any]) -> float:
+    """Return the share of the ten best that were found; one as good as the tenth counts as it."""
     return sum(1 for row in found if row[2] >= scores[-1] - 1e-5) / max(1, len(scores)) if scores else 1.0
 
 
-async def _rows_read(conn: Connection, number: int) -> int:
+async def _rows_read(conn: Connection, place: Place) -> int:
     await conn.execute("SELECT pg_stat_force_next_flush()")
     found = await conn.execute(
-        "SELECT idx_tup_fetch FROM pg_stat_user_tables WHERE relid = %s::regclass", [partition_name(number)]
+        "SELECT sum(idx_tup_fetch) FROM pg_stat_user_tables WHERE relid = ANY(%s::text[]::regclass[])",
+        [[each.segments.as_string() for each in place.tables]],
     )
     row = await found.fetchone()
     assert row is not None
@@ -183,16 +200,16 @@ async def run(folder: Path) -> list[Figure]:
                 if size in RIVAL_SIZES:
                     await _make_full_text(conn, number)
                 for kind in CLASSES:
-                    figures += await _compared(conn, number, size, kind, questions_of(corpus, kind))
+                    figures += await _compared(conn, Place(number, own=True), size, kind, questions_of(corpus, kind))
     return figures
 
 
-async def _compared(conn: Connection, number: int, size: int, kind: str, questions: Sequence[str]) -> list[Figure]:
+async def _compared(conn: Connection, place: Place, size: int, kind: str, questions: Sequence[str]) -> list[Figure]:
     """Measure a class with the budget and, beside it, as before and by PostgreSQL's full-text search."""
-    found = _values(await measure(conn, number, questions))
-    others = {"as before": _values(await measure(conn, number, questions, budgeted=False))}
+    found = values_of(await measure(conn, place, questions))
+    others = {"as before": values_of(await measure(conn, place, questions, budgeted=False))}
     if size in RIVAL_SIZES:
-        others["ts_rank"] = _values(await _full_text(conn, questions))
+        others["ts_rank"] = values_of(await _full_text(conn, questions))
     return [
         compared(
             figure(f"{kind}, {size:,} segments: {name}", value, "ms" if name in TIMES else ""),
@@ -208,7 +225,8 @@ RECALL = "recall of the ten best"
 TIMES = ("p50", "p95", "CPU of PostgreSQL, mean")
 
 
-def _values(measured: Measured) -> dict[str, float]:
+def values_of(measured: Measured) -> dict[str, float]:
+    """Return the figures of a class by their names."""
     values = {
         "p50": percentile(measured.milliseconds, 0.5),
         "p95": percentile(measured.milliseconds, 0.95),

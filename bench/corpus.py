@@ -6,6 +6,7 @@ that no other document has, so that documents have subjects.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
@@ -46,6 +47,7 @@ class Corpus:
     """A generator of documents and questions from a seed."""
 
     def __init__(self, seed: int) -> None:
+        self._seed = seed
         self._random = np.random.default_rng(seed)
         vocabulary = bundled_tokenizer().get_vocab()
         pieces = [piece[1:].lower() for piece in sorted(vocabulary, key=vocabulary.__getitem__) if piece[0] == "▁"]
@@ -54,6 +56,12 @@ class Corpus:
         self._words = words + [words[left] + words[right] for left, right in joined]
         frequency = (np.arange(len(self._words)) + ZIPF_SHIFT) ** -ZIPF_EXPONENT
         self._cumulative = np.cumsum(frequency) / frequency.sum()
+
+    def other(self, number: int) -> "Corpus":
+        """Return a corpus of the same words that draws other documents: the same ones for the same number."""
+        corpus = copy(self)
+        corpus._random = np.random.default_rng([self._seed, number])
+        return corpus
 
     def documents(self, count: int) -> Iterator[BenchDocument]:
         """Yield documents of ``SEGMENTS_PER_DOCUMENT`` segments each."""

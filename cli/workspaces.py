@@ -259,7 +259,7 @@ async def _list(as_json: bool) -> None:
             str(w.segments),
             str(w.sessions),
             f"{w.created_at:%Y-%m-%d}",
-            "own" if w.own_tables else "shared",
+            _tables_of(w),
             *([_told_move(w)] if any_moves else []),
         ]
         for w in found
@@ -273,6 +273,12 @@ def _told_move(workspace: "WorkspaceSummary") -> str:
         return ""
     how = {"moved": "moved to", "arriving": "comes from", "dropped": "left by a move from"}
     return f"{how.get(workspace.move, 'half-way to')} {workspace.other}"
+
+
+def _tables_of(workspace: "WorkspaceSummary") -> str:
+    if not workspace.own_tables:
+        return "shared"
+    return "own" if workspace.parts == 1 else f"own, {workspace.parts} parts"
 
 
 async def _delete(name: str, yes: bool, as_json: bool) -> Exit:

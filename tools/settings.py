@@ -751,6 +751,7 @@ class Settings(BaseSettings):
     assess_with_model: bool = False
 
     own_tables_above: Annotated[int, Field(ge=0, le=20_000)] = 2_000  # segments; smaller workspaces share tables
+    part_segments: Annotated[int, Field(ge=50_000, le=1_000_000_000)] = 1_000_000  # of a large workspace's part
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix

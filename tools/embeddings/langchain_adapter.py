@@ -56,7 +56,7 @@ async def library_vector_store(
 
         async def open_view(place: Place) -> None:
             if not place.own:
-                await ensure_view(conn, place, embedder.dimension)
+                await ensure_view(conn, place.workspace, embedder.dimension)
             await conn.execute(f"SELECT FROM {view_name(number)} LIMIT 0")
 
         await workspaces.read(conn, workspace, open_view)

@@ -20,7 +20,7 @@ from graph.errors import ConfigurationError, InvalidRequest
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.index_changes import begin_again, queue_all
 from tools.retrieval.indexing import DEFAULT_LIMITS, BuildLimits, maintain, new_version, vector_as_text
-from tools.retrieval.partitions import ensure_view, find_place, lock_library, vectors_name
+from tools.retrieval.partitions import ensure_view, find_place, lock_library
 from tools.storage.database import Connection, Database, has_vectors
 
 LOCK = 0x7265696E  # "rein", the advisory lock that allows one reindexing process at a time
@@ -97,28 +97,31 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
     segments = 0
     async with connection.transaction():
         if not await has_vectors(connection):
-            for workspace in await _workspaces(connection):
-                await lock_library(connection, workspace)
-            for statement in _TO_VECTORS:
-                await connection.execute(statement)
-            for workspace in await _workspaces(connection):
-                place = await find_place(connection, workspace)
-                if place is not None and place.own:
-                    await ensure_view(connection, place)
+            await _have_vectors(connection)
         for workspace in await _workspaces(connection):
             place = await lock_library(connection, workspace)
             async for _ in _gather(connection, workspace, embedder, model):
                 pass
             await _drop_vector_indexes(connection, workspace, "DROP INDEX IF EXISTS {}")
-            tables = {"vectors": place.vectors, "partition": place.segments}
-            done = await connection.execute(sql.SQL(_REPLACE).format(**tables), [workspace])
-            segments += done.rowcount
+            for each in place.tables:
+                replace = sql.SQL(_REPLACE).format(vectors=each.vectors, partition=each.segments)
+                segments += (await connection.execute(replace, [workspace])).rowcount
             await new_version(connection, workspace)
         if await begin_again(connection, embedder.dimension):
             for workspace in await _workspaces(connection):
                 await queue_all(connection, workspace)
         await connection.execute(_RECORD, {"model": embedder.model, "dimension": embedder.dimension})
     return segments
+
+
+async def _have_vectors(connection: Connection) -> None:
+    """Give the tables of a library that was made without pgvector the columns of one that was made with it."""
+    places = [await lock_library(connection, workspace) for workspace in await _workspaces(connection)]
+    for statement in _TO_VECTORS:
+        await connection.execute(statement)
+    for place in places:
+        if place.own:
+            await ensure_view(connection, place.workspace)
 
 
 async def _gather(connection: Connection, workspace: int, embedder: Embedder, model: str) -> AsyncIterator[int]:
@@ -196,14 +199,16 @@ async def _count(connection: Connection) -> int:
 
 async def _drop_vector_indexes(connection: Connection, workspace: int, statement: LiteralString) -> None:
     # An index on the old dimension rejects the new vectors, and updating any index row by row is slow.
-    found = await connection.execute(_VECTOR_INDEXES, [vectors_name(workspace)])
+    place = await find_place(connection, workspace)
+    tables = [] if place is None else [each.vectors.as_string() for each in place.tables]
+    found = await connection.execute(_VECTOR_INDEXES, [tables])
     for (name,) in await found.fetchall():
         await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
 
 
 _VECTOR_INDEXES = """
 SELECT c.relname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS a ON a.oid = c.relam
-WHERE i.indrelid = to_regclass(%s) AND a.amname IN ('hnsw', 'ivfflat')
+WHERE i.indrelid = ANY(%s::text[]::regclass[]) AND a.amname IN ('hnsw', 'ivfflat')
 """
 _PAGE = """
 WITH page AS MATERIALIZED (
@@ -246,7 +251,7 @@ _TO_VECTORS: tuple[LiteralString, ...] = (
     " FROM unnest(terms, weights) AS each (term, weight) $$",
     *(
         statement.format(table)
-        for table in ("segments", "shared_segments")
+        for table in ("segments", "further_segments", "shared_segments")
         for statement in (
             "ALTER TABLE {} ALTER COLUMN weights TYPE sparsevec(1000000000)"
             " USING pg_temp.as_sparse(terms, weights)::sparsevec",
@@ -255,7 +260,7 @@ _TO_VECTORS: tuple[LiteralString, ...] = (
     ),
     *(
         statement.format(table)
-        for table in ("segment_vectors", "shared_segment_vectors")
+        for table in ("segment_vectors", "further_segment_vectors", "shared_segment_vectors")
         for statement in (
             "ALTER TABLE {} ALTER COLUMN embedding TYPE halfvec USING NULL::halfvec",
             "ALTER TABLE {} ALTER COLUMN embedding SET STORAGE PLAIN",

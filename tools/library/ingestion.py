@@ -171,10 +171,12 @@ async def write_changes(
     *,
     user: str,
     keep: int,
+    part_segments: int,
 ) -> None:
     """Write the changes of a user within the caller's transaction; ``drafts`` are the segments of new texts.
 
-    The texts that they replace are kept as versions, at most ``keep`` of a document.
+    The texts that they replace are kept as versions, at most ``keep`` of a document. A part of the workspace has at
+    most ``part_segments``; see ``index_documents``.
     """
     replaced = [each.document.document_id for each in changes if each.change == "replaced"]
     if replaced:
@@ -184,7 +186,7 @@ async def write_changes(
     texts = [each.document.document_id for each in changes if each.change in ("created", "replaced")]
     await note_authors(connection, workspace, texts, user=user)
     cut = [drafts[each.document.document_id] for each in changes if each.change in ("created", "replaced")]
-    await index_documents(connection, workspace, cut)
+    await index_documents(connection, workspace, cut, part_segments=part_segments)
 
 
 __all__ = ["Ingested", "IngestedArchive", "Ingestor", "NewDocument", "Refused", "Report"]
@@ -612,6 +614,7 @@ class Ingestor:
                                 drafts,
                                 user=identity.user,
                                 keep=self._settings.versions.keep,
+                                part_segments=self._settings.part_segments,
                             )
                         found = [each.outcome(drafts) for each in now]
                         outcomes = await _with_similar(connection, workspace, identity, found)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tools.milvus.collection import Milvus, Row
 from tools.retrieval.index_changes import SearchIndex
+from tools.retrieval.partitions import OWN_SEGMENTS, OWN_VECTORS
 from tools.storage.database import Connection, Database
 from tools.telemetry.metrics import INDEX_ROWS
 
@@ -37,7 +38,7 @@ _DONE = "DELETE FROM index_changes WHERE change = ANY(%s)"
 VERSION = "substr(sha256(sparsevec_send(s.weights) || coalesce(halfvec_send(v.embedding), ''::bytea)), 1, 8)"
 _SEGMENTS = f"""
 SELECT s.document_id, s.segment_index, {VERSION}, sparsevec_send(s.weights), halfvec_send(v.embedding)
-FROM segments AS s LEFT JOIN segment_vectors AS v
+FROM {OWN_SEGMENTS} AS s LEFT JOIN {OWN_VECTORS} AS v
     ON v.workspace = %(workspace)s AND v.document_id = s.document_id AND v.segment_index = s.segment_index
 WHERE s.workspace = %(workspace)s AND s.document_id = ANY(%(documents)s)
     AND (s.document_id, s.segment_index) > (%(after)s, %(after_index)s)

@@ -22,7 +22,7 @@ from tools.retrieval.index_changes import (
     read_backlog,
     read_index,
 )
-from tools.retrieval.partitions import lock_library
+from tools.retrieval.partitions import OWN_SEGMENTS, OWN_VECTORS, lock_library
 from tools.settings import MilvusSettings
 from tools.storage.database import Connection, Database
 
@@ -34,13 +34,13 @@ Progress = Callable[[int, int], None]  # documents done, and of how many
 
 # Those in the shared tables are read by PostgreSQL alone.
 _LIBRARIES = "SELECT workspace FROM library_statistics WHERE own_tables ORDER BY workspace"
-_DOCUMENTS = """
-SELECT DISTINCT document_id FROM segments WHERE workspace = %(workspace)s AND document_id > %(after)s
+_DOCUMENTS = f"""
+SELECT DISTINCT document_id FROM {OWN_SEGMENTS} AS s WHERE workspace = %(workspace)s AND document_id > %(after)s
 ORDER BY document_id LIMIT %(limit)s
 """
 _VERSIONS = f"""
 SELECT s.document_id::text, s.segment_index, {VERSION}
-FROM segments AS s LEFT JOIN segment_vectors AS v
+FROM {OWN_SEGMENTS} AS s LEFT JOIN {OWN_VECTORS} AS v
     ON v.workspace = %(workspace)s AND v.document_id = s.document_id AND v.segment_index = s.segment_index
 WHERE s.workspace = %(workspace)s AND s.document_id = ANY(%(documents)s)
 """

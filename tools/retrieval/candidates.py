@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graph.errors import IndexUnavailable
 from tools.retrieval.index_changes import SearchIndex
+from tools.retrieval.partitions import Place
 from tools.retrieval.search_sql import Statement, question_part
 from tools.storage.database import Connection
 from tools.telemetry.metrics import INDEX_SEARCHES, UNKNOWN_CANDIDATES
@@ -154,16 +155,16 @@ def suffice(words: Named, near: Named, counts: Sequence[int], leg: int) -> bool:
     return enough
 
 
-async def weigh(conn: Connection, workspace: int, bound: Mapping[str, Any]) -> Weighed:
+async def weigh(conn: Connection, place: Place, bound: Mapping[str, Any]) -> Weighed:
     """Ask PostgreSQL for the IDFs of a question and for what the index lacks. ``bound`` is as for a search."""
-    rows = await _statement(workspace).execute(conn, {**bound, "fresh_documents": FRESH_DOCUMENTS})
+    rows = await _statement(place).execute(conn, {**bound, "fresh_documents": FRESH_DOCUMENTS})
     [(terms, idfs, most, segments, fresh, engine, collection, dimension, state)] = rows
     index = None if engine is None else SearchIndex(engine, collection, dimension, state, None, None)
     return Weighed(index, segments or 0, dict(zip(terms or [], idfs or [], strict=True)), most or 0, fresh or [])
 
 
-def _statement(workspace: int) -> Statement:
-    return question_part(workspace, _WEIGHED.replace("{fresh_segments}", str(FRESH_SEGMENTS)))
+def _statement(place: Place) -> Statement:
+    return question_part(place.workspace, _WEIGHED.replace("{fresh_segments}", str(FRESH_SEGMENTS)), place.parts)
 
 
 _WEIGHED = """

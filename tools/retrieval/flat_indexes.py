@@ -28,7 +28,8 @@ from tools.retrieval.flat_index import (
     Stamp,
     row_memory,
 )
-from tools.retrieval.partitions import LIBRARY_VERSION, vectors_name
+from tools.retrieval.partitions import LIBRARY_VERSION, joined, vectors_name
+from tools.retrieval.stored_columns import VECTOR_COLUMNS
 from tools.storage.database import Connection, Database
 from tools.telemetry.metrics import VECTOR_MEMORY
 
@@ -158,17 +159,20 @@ class FlatIndexes:
         return await self._database.read(lambda conn: self._renewed_on(conn, workspace, index), seconds=None)
 
     async def _renewed_on(self, conn: Connection, workspace: int, index: FlatIndex) -> FlatIndex | None:
-        vectors = sql.Identifier(vectors_name(workspace))
         async with conn.transaction():
             await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             found = await conn.execute(_VERSION, [workspace])
             row = await found.fetchone()
             if row is None:
                 return None
-            version, segments, documents = row
+            version, segments, documents, parts = row
+            names = [vectors_name(workspace, part) for part in range(parts)]
+            vectors = sql.SQL(joined(names, VECTOR_COLUMNS))
             if not self._make_room(workspace, segments, documents, index.dimension):
                 return None
-            found = await conn.execute(sql.SQL(_STAMPS).format(vectors=vectors), binary=True)
+            found = await conn.execute(
+                sql.SQL(_STAMPS).format(vectors=sql.SQL(joined(names, "document_id, xmin"))), binary=True
+            )
             row = await found.fetchone()
             assert row is not None
             stamps = await asyncio.to_thread(_stamps, row[0])
@@ -178,9 +182,7 @@ class FlatIndexes:
                 await self._read_batch(conn, vectors, batch, read)
         return await asyncio.to_thread(index.renewed, version, stamps, read)
 
-    async def _read_batch(
-        self, conn: Connection, vectors: sql.Identifier, batch: list[bytes], read: ReadVectors
-    ) -> None:
+    async def _read_batch(self, conn: Connection, vectors: sql.SQL, batch: list[bytes], read: ReadVectors) -> None:
         statement = sql.SQL(_DOCUMENTS).format(vectors=vectors, segments=sql.SQL(SEGMENTS_PACKED))
         found = await conn.execute(statement, [[each.hex() for each in batch]], prepare=False, binary=True)
         await asyncio.to_thread(read.add, await found.fetchall())
@@ -231,16 +233,19 @@ def _batches(document_ids: list[bytes], stamps: Mapping[bytes, Stamp]) -> Iterat
         yield batch
 
 
-_VERSION = f"SELECT {LIBRARY_VERSION}, l.segments, l.documents FROM library_statistics AS l WHERE l.workspace = %s"
+_VERSION = f"""
+SELECT {LIBRARY_VERSION}, l.segments, l.documents, coalesce(cardinality(l.part_segments), 1)
+FROM library_statistics AS l WHERE l.workspace = %s
+"""
 # As one value: a row for each document would keep the event loop from all else while it is read.
 _STAMP = Struct(">16sqqq")
 _STAMPS = """
 SELECT string_agg(uuid_send(document_id) || int8send(segments) || int8send(oldest) || int8send(newest), ''::bytea)
 FROM (
     SELECT document_id, count(*) AS segments, min(xmin::text::bigint) AS oldest, max(xmin::text::bigint) AS newest
-    FROM {vectors} GROUP BY document_id
+    FROM {vectors} AS v GROUP BY document_id
 ) AS document
 """
 _DOCUMENTS = """
-SELECT uuid_send(document_id), {segments} FROM {vectors} WHERE document_id = ANY(%s::uuid[]) GROUP BY document_id
+SELECT uuid_send(document_id), {segments} FROM {vectors} AS v WHERE document_id = ANY(%s::uuid[]) GROUP BY document_id
 """

@@ -170,14 +170,19 @@ class HybridSearcher:
         Raises IndexUnavailable.
         """
         leg, dimension, bound = asked.query.top_k + SPARE, self._embedder.dimension, bound_parameters(asked)
-        weighed = await weigh(conn, asked.place.workspace, bound)
+        weighed = await weigh(conn, asked.place, bound)
         if not candidates.serve(weighed, dimension):
             return None
         words, near = await candidates.name(
             asked.place.workspace, weighed, asked.embedding, _named_count(leg, asked.scope)
         )
         statement = search_statement(
-            asked.place.workspace, dimension, leg=leg, dense=asked.embedding is not None, reach="named"
+            asked.place.workspace,
+            dimension,
+            leg=leg,
+            dense=asked.embedding is not None,
+            reach="named",
+            parts=asked.place.parts,
         )
         named = {
             "document_ids": list(weighed.fresh),
@@ -199,6 +204,7 @@ class HybridSearcher:
             dense=asked.embedding is not None,
             reach=reach,
             vectors=self._database.has_vectors,
+            parts=asked.place.parts,
         )
         rows = await statement.execute(conn, bound_parameters(asked) | others)
         return [as_hit(row) for row in rows]
@@ -220,7 +226,15 @@ class HybridSearcher:
                 "near_indexes": found.indexes,
                 "near_complete": found.complete or count == NEAR,
             }
-        statement = search_statement(workspace, dimension, leg=leg, dense=True, reach="library", held=index is not None)
+        statement = search_statement(
+            workspace,
+            dimension,
+            leg=leg,
+            dense=True,
+            reach="library",
+            held=index is not None,
+            parts=asked.place.parts,
+        )
         try:
             rows = await statement.execute(conn, bound_parameters(asked) | held)
         except psycopg.errors.UndefinedTable:

@@ -37,6 +37,7 @@ _QUEUE_ALL = """
 INSERT INTO index_changes (workspace, document_id, is_refill)
 SELECT %(workspace)s, document_id, true FROM (
     SELECT DISTINCT document_id FROM segments WHERE workspace = %(workspace)s
+    UNION SELECT document_id FROM further_segments WHERE workspace = %(workspace)s
 ) AS every
 WHERE EXISTS (SELECT FROM search_index) AND NOT EXISTS (
     SELECT FROM index_changes AS c WHERE c.workspace = %(workspace)s AND c.document_id = every.document_id

@@ -14,14 +14,22 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import sql
+from psycopg import errors, sql
 
 from tools.library.segmenting import SegmentSpan
 from tools.retrieval.index_changes import QUEUE_CHANGES
-from tools.retrieval.partitions import Place, ensure_view, lock_library, partition_name, vectors_name
+from tools.retrieval.partitions import (
+    PART_SEGMENTS,
+    Place,
+    Tables,
+    ensure_view,
+    find_place,
+    lock_library,
+    partition_name,
+    room_for,
+    vectors_name,
+)
 from tools.retrieval.segment_rows import (
-    COPIED_SEGMENT_COLUMNS,
-    COPIED_VECTOR_COLUMNS,
     HEADER,
     TRAILER,
     IndexedDocument,
@@ -30,6 +38,7 @@ from tools.retrieval.segment_rows import (
     packed_rows,
     vector_rows,
 )
+from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 from tools.retrieval.term_counting import (
     COMMON,
     add_missing_impacts,
@@ -70,11 +79,16 @@ async def index_segments(
 
 
 async def index_documents(
-    conn: Connection, workspace: int, documents: Sequence[IndexedDocument | PackedDocument]
+    conn: Connection,
+    workspace: int,
+    documents: Sequence[IndexedDocument | PackedDocument],
+    *,
+    part_segments: int = PART_SEGMENTS,
 ) -> None:
     """Index the segments of many documents by one COPY, in one transaction with their statistics.
 
-    The title counts among the terms of every segment, so a new title means indexing again. Within a transaction of
+    The title counts among the terms of every segment, so a new title means indexing again. They go to a part of the
+    workspace that has room for them below ``part_segments``, to a new one where none has. Within a transaction of
     the caller's it becomes part of that. Call ``maintenance.maintain`` afterwards. Raises UniqueViolation
     where a segment is indexed already, ValueError where a document's embeddings do not match its spans.
     """
@@ -85,13 +99,17 @@ async def index_documents(
         return
     terms: list[TermCounts] = []
     async with conn.transaction():
-        place = await lock_library(conn, workspace)
-        await _copy(conn, place.segments, COPIED_SEGMENT_COLUMNS, _segments(workspace, documents, terms))
-        if any(document.has_vectors for document in documents):
-            await _copy(conn, place.vectors, COPIED_VECTOR_COLUMNS, _vectors(workspace, documents))
-        await _add_counts(conn, workspace, terms)
+        place = await room_for(conn, await lock_library(conn, workspace), segments, part_segments)
         new = [document.document_id for document in documents if document.segments]
-        await conn.execute(_ADD, {"workspace": workspace, "document_ids": new, "segments": segments})
+        await _refuse_doubled(conn, place, new)
+        tables = place.tables[place.emptiest]
+        await _copy(conn, tables.segments, SEGMENT_COLUMNS, _segments(workspace, documents, terms))
+        if any(document.has_vectors for document in documents):
+            await _copy(conn, tables.vectors, VECTOR_COLUMNS, _vectors(workspace, documents))
+        await _add_counts(conn, workspace, terms)
+        in_part = _COUNT_IN_PART.format(place.emptiest + 1) if place.parts > 1 else ""
+        added = {"workspace": workspace, "document_ids": new, "segments": segments}
+        await conn.execute(_ADD.format(in_part=in_part), added)
 
 
 async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence[str]) -> int:
@@ -99,12 +117,25 @@ async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence
     async with conn.transaction():
         place = await lock_library(conn, workspace)
         dropped = await conn.execute(
-            sql.SQL(_DROP).format(partition=place.segments, vectors=place.vectors),
-            {"workspace": workspace, "document_ids": list(document_ids)},
+            _dropping(place.tables), {"workspace": workspace, "document_ids": list(document_ids)}
         )
         row = await dropped.fetchone()
         assert row is not None
         return int(row[0])
+
+
+async def _refuse_doubled(conn: Connection, place: Place, document_ids: Sequence[str]) -> None:
+    """Raise UniqueViolation where a document is in the library: the key of a part tells nothing of the others."""
+    if place.parts == 1:
+        return
+    found = await conn.execute(
+        sql.SQL(
+            "SELECT document_id FROM {} AS s WHERE s.workspace = %s AND s.document_id = ANY(%s::uuid[]) LIMIT 1"
+        ).format(sql.SQL(place.read.segments)),
+        [place.workspace, list(document_ids)],
+    )
+    if (row := await found.fetchone()) is not None:
+        raise errors.UniqueViolation(f"The segments of the document {row[0]} are indexed already.")
 
 
 async def _copy(conn: Connection, table: sql.Identifier, columns: LiteralString, blocks: Iterator[bytes]) -> None:
@@ -172,21 +203,25 @@ FROM unnest(%(terms)s::integer[], %(segments)s::integer[]) AS new (term, segment
 WHERE s.workspace = %(workspace)s AND s.term = new.term
 """
 # In one statement with their count, so that a queue costs no round trip.
-_ADD = (
+_ADD: LiteralString = (
     "WITH queued AS ("
     + QUEUE_CHANGES.format(workspace="%(workspace)s", documents="unnest(%(document_ids)s::uuid[]) AS document_id")
     + """)
-UPDATE library_statistics SET segments = segments + %(segments)s,
+UPDATE library_statistics SET segments = segments + %(segments)s,{in_part}
     documents = documents + cardinality(%(document_ids)s::uuid[]) WHERE workspace = %(workspace)s
 """
 )
-_DROP = (
+_COUNT_IN_PART: LiteralString = " part_segments[{0}] = part_segments[{0}] + %(segments)s,"
+_OF_DOCUMENTS: LiteralString = "WHERE workspace = %(workspace)s AND document_id = ANY(%(document_ids)s::uuid[])"
+_DROP_PART: LiteralString = f"""gone_{{place}} AS (
+    DELETE FROM {{segments}} {_OF_DOCUMENTS} RETURNING document_id, terms
+), vectors_{{place}} AS (
+    DELETE FROM {{vectors}} {_OF_DOCUMENTS}
+), """
+_DROP: LiteralString = (
     """
-WITH gone AS (
-    DELETE FROM {partition} WHERE workspace = %(workspace)s AND document_id = ANY(%(document_ids)s::uuid[])
-    RETURNING document_id, terms
-), vectors AS (
-    DELETE FROM {vectors} WHERE workspace = %(workspace)s AND document_id = ANY(%(document_ids)s::uuid[])
+WITH {parts} gone AS (
+    {gone}
 ), fewer AS (
     SELECT term, count(*)::integer AS segments FROM gone, unnest(terms) AS term GROUP BY term
 ), noted AS (
@@ -200,13 +235,29 @@ WITH gone AS (
     SELECT count(*)::integer AS segments, count(DISTINCT document_id)::integer AS documents FROM gone
 ), less AS (
     UPDATE library_statistics AS l SET segments = l.segments - total.segments,
-        documents = l.documents - total.documents FROM total WHERE l.workspace = %(workspace)s
+        documents = l.documents - total.documents, part_segments = (
+            SELECT array_agg(before - coalesce(fewer, 0) ORDER BY place)
+            FROM unnest(l.part_segments) WITH ORDINALITY AS part (before, place)
+            LEFT JOIN (SELECT place, count(*)::integer AS fewer FROM gone GROUP BY place) AS lost USING (place)
+        ) FROM total WHERE l.workspace = %(workspace)s
 ), queued AS ("""
     + QUEUE_CHANGES.format(workspace="%(workspace)s", documents="(SELECT DISTINCT document_id FROM gone) AS gone")
     + """)
 SELECT segments FROM total
 """
 )
+
+
+def _dropping(tables: Sequence[Tables]) -> sql.Composed:
+    parts = [
+        sql.SQL(_DROP_PART).format(place=sql.SQL(str(place)), segments=each.segments, vectors=each.vectors)
+        for place, each in enumerate(tables, start=1)
+    ]
+    gone = [
+        sql.SQL("SELECT document_id, terms, {place} AS place FROM gone_{place}").format(place=sql.SQL(str(place)))
+        for place in range(1, len(tables) + 1)
+    ]
+    return sql.SQL(_DROP).format(parts=sql.SQL("").join(parts), gone=sql.SQL(" UNION ALL ").join(gone))
 
 
 GROWTH = 1.25  # of the library since the last count, before terms are looked through again
@@ -246,25 +297,24 @@ async def maintain(
     Call it after ingestion, on an autocommit connection outside of a transaction: the vector index is built while
     search and other ingestions go on.
     """
+    place = await find_place(conn, workspace)
     found = await conn.execute(
-        "SELECT segments, counted_at, own_tables, impacts_from IS NOT NULL FROM library_statistics"
-        " WHERE workspace = %s",
+        "SELECT segments, counted_at, impacts_from IS NOT NULL FROM library_statistics WHERE workspace = %s",
         [workspace],
     )
     row = await found.fetchone()
-    if row is None:
+    if row is None or place is None:
         return
-    segments, counted_at, own, lacks_impacts = row
-    place = Place(workspace, own)
+    segments, counted_at, lacks_impacts = row
     has_grown, memory = segments > GROWTH * max(counted_at, COMMON), limits.memory(segments * GROUPING_BYTES)
-    if not own:
+    if not place.own:
         if has_grown:
             await count_common_terms(conn, workspace, memory=memory)
         return
     await conn.execute(
         "SELECT gin_clean_pending_list(i.indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
-        " JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = %s::regclass AND a.amname = 'gin'",
-        [partition_name(workspace)],
+        " JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = ANY(%s::text[]::regclass[]) AND a.amname = 'gin'",
+        [[partition_name(workspace, part) for part in range(place.parts)]],
     )
     if lacks_impacts:
         await add_missing_impacts(conn, workspace)
@@ -273,16 +323,23 @@ async def maintain(
         if counted and lacks_impacts:
             await have_impacts(conn, workspace)
         # Beside the planner's statistics this marks pages that everybody sees, which are read faster.
-        await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(place.segments, place.vectors))
-    if not await has_vectors(conn):
-        return
-    found = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(place.vectors))
+        for each in place.tables:
+            await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(each.segments, each.vectors))
+    if await has_vectors(conn):
+        await _maintain_vectors(conn, place, limits, index_vectors_above)
+
+
+async def _maintain_vectors(conn: Connection, place: Place, limits: BuildLimits, index_above: int) -> None:
+    found = await conn.execute(
+        sql.SQL("SELECT vector_dims(embedding) FROM {} AS v LIMIT 1").format(sql.SQL(place.read.vectors))
+    )
     row = await found.fetchone()
     if row is None:
         return
-    await ensure_view(conn, place, row[0])
-    if segments > index_vectors_above:
-        await _ensure_vector_index(conn, place, VectorIndex(segments, row[0]), limits)
+    await ensure_view(conn, place.workspace, row[0])
+    for part, held in enumerate(place.filled):
+        if held > index_above:
+            await _ensure_vector_index(conn, vectors_name(place.workspace, part), VectorIndex(held, row[0]), limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,8 +355,8 @@ class VectorIndex:
         return self.segments * (2 * self.dimension + GRAPH_BYTES) * ROOM
 
 
-async def _ensure_vector_index(conn: Connection, place: Place, index: VectorIndex, limits: BuildLimits) -> None:
-    name = f"{vectors_name(place.workspace)}_hnsw"
+async def _ensure_vector_index(conn: Connection, vectors: str, index: VectorIndex, limits: BuildLimits) -> None:
+    name = f"{vectors}_hnsw"
     locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
     row = await locked.fetchone()
     if row is None or not row[0]:
@@ -328,7 +385,7 @@ async def _ensure_vector_index(conn: Connection, place: Place, index: VectorInde
             sql.SQL(
                 "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
                 " WITH (m = 16, ef_construction = 128)"
-            ).format(sql.Identifier(name), place.vectors, sql.Literal(index.dimension))
+            ).format(sql.Identifier(name), sql.Identifier(vectors), sql.Literal(index.dimension))
         )
     finally:
         await conn.execute("RESET maintenance_work_mem")

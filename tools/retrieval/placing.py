@@ -22,6 +22,7 @@ from tools.retrieval.partitions import (
     lock_library,
     view_name,
 )
+from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 from tools.storage.database import Connection, has_vectors
 
 OWN_TABLES_ABOVE = 2_000  # segments
@@ -50,14 +51,13 @@ async def give_own_tables(conn: Connection, workspace: int) -> bool:
         async with conn.transaction():
             shared, own = await lock_library(conn, workspace), Place(workspace, own=True)
             await create_tables(conn, workspace)
-            for source, target in ((shared.segments, own.segments), (shared.vectors, own.vectors)):
-                await conn.execute(sql.SQL(_COPY).format(target=target, source=source), [workspace])
-                await conn.execute(sql.SQL(_DELETE).format(source), [workspace])
+            await _move_rows(conn, shared, own)
             # Last, for it locks the parent tables against other moves.
             await attach_tables(conn, workspace)
             await queue_all(conn, workspace)
             await _settle(conn, own)
-        await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(own.segments, own.vectors))
+        for each in own.tables:
+            await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(each.segments, each.vectors))
     return True
 
 
@@ -73,17 +73,24 @@ async def share_tables_again(conn: Connection, workspace: int) -> bool:
         async with conn.transaction():
             own, shared = await lock_library(conn, workspace), Place(workspace, own=False)
             await _refuse_large(conn, workspace)
-            for parent, source, target in (
-                ("segments", own.segments, shared.segments),
-                ("segment_vectors", own.vectors, shared.vectors),
-            ):
-                # Of the parent, whose columns stand in the order of those of the shared table.
-                await conn.execute(sql.SQL(_COPY).format(target=target, source=sql.Identifier(parent)), [workspace])
-                await conn.execute(sql.SQL(_DELETE).format(source), [workspace])
+            await _move_rows(conn, own, shared)
             await queue_deleted_workspace(conn, workspace)
             await _settle(conn, shared)
         await drop_tables(conn, workspace)
     return True
+
+
+async def _move_rows(conn: Connection, source: Place, target: Place) -> None:
+    """Copy the rows of a workspace from all tables that they are in, and delete them there."""
+    [into] = target.tables
+    for each in source.tables:
+        for columns, old, new in (
+            (SEGMENT_COLUMNS, each.segments, into.segments),
+            (VECTOR_COLUMNS, each.vectors, into.vectors),
+        ):
+            copy = sql.SQL(_COPY).format(target=new, source=old, columns=sql.SQL(columns))
+            await conn.execute(copy, [source.workspace])
+            await conn.execute(sql.SQL(_DELETE).format(old), [source.workspace])
 
 
 @asynccontextmanager
@@ -102,7 +109,8 @@ async def only_mover(conn: Connection, workspace: int) -> AsyncIterator[bool]:
 
 async def _settle(conn: Connection, place: Place) -> None:
     await conn.execute(
-        "UPDATE library_statistics SET own_tables = %s WHERE workspace = %s", [place.own, place.workspace]
+        "UPDATE library_statistics SET own_tables = %s, part_segments = NULL WHERE workspace = %s",
+        [place.own, place.workspace],
     )
     view = sql.Identifier(view_name(place.workspace))
     found = await (await conn.execute("SELECT to_regclass(%s)", [view_name(place.workspace)])).fetchone()
@@ -110,11 +118,13 @@ async def _settle(conn: Connection, place: Place) -> None:
     await conn.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(view))
     if (in_use or place.own) and await has_vectors(conn):
         dimension = await conn.execute(
-            sql.SQL("SELECT vector_dims(embedding) FROM {} WHERE workspace = %s LIMIT 1").format(place.vectors),
+            sql.SQL("SELECT vector_dims(embedding) FROM {} WHERE workspace = %s LIMIT 1").format(
+                place.tables[0].vectors
+            ),
             [place.workspace],
         )
         row = await dimension.fetchone()
-        await ensure_view(conn, place, None if row is None else row[0])
+        await ensure_view(conn, place.workspace, None if row is None else row[0])
 
 
 async def _refuse_large(conn: Connection, workspace: int) -> None:
@@ -127,5 +137,5 @@ async def _refuse_large(conn: Connection, workspace: int) -> None:
         )
 
 
-_COPY = "INSERT INTO {target} SELECT * FROM {source} WHERE workspace = %s"
+_COPY = "INSERT INTO {target} ({columns}) SELECT {columns} FROM {source} WHERE workspace = %s"
 _DELETE = "DELETE FROM {} WHERE workspace = %s"

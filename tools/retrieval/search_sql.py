@@ -66,21 +66,26 @@ def with_odds(score: float, factor: float) -> float:
     return score * factor / (1 - score + score * factor)
 
 
-EXPLORED = 450  # neighbours that HNSW keeps while it looks
+EXPLORED = 450  # neighbours that HNSW keeps while it looks, in all parts of a workspace together
+LEAST_EXPLORED = 100  # in one of them
 # A plan made once for all parameters: planning takes longer than the search itself in a small workspace.
 _SETTINGS = (
     "SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),"
-    f" set_config('hnsw.ef_search', '{EXPLORED}', true), set_config('hnsw.iterative_scan', 'strict_order', true)"
+    " set_config('hnsw.ef_search', '{explored}', true), set_config('hnsw.iterative_scan', 'strict_order', true)"
 )
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL with numbered parameters, and their names in order."""
+    """SQL with numbered parameters, and their names in order.
+
+    ``explored`` are the neighbours that HNSW keeps while it looks in one index; a scan goes on where they are too few.
+    """
 
     text: str
     parameters: tuple[str, ...]
+    explored: int = EXPLORED
 
     async def execute(self, conn: Connection, bound: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run it and fetch all rows, in one round trip and, up to its end, one transaction.
@@ -88,7 +93,7 @@ class Statement:
         Within a pipeline of the caller's the transaction ends with that.
         """
         async with conn.pipeline():
-            await conn.execute(_SETTINGS, prepare=True)
+            await conn.execute(_SETTINGS.format(explored=self.explored), prepare=True)
             cursor = psycopg.AsyncRawCursor(conn)
             values = [bound[name] for name in self.parameters]
             await cursor.execute(self.text, values, prepare=True, binary=True)
@@ -356,11 +361,19 @@ NEAR = 1000  # nearest vectors that are looked through for those that a filter l
 
 @lru_cache(maxsize=4096)
 def search_statement(
-    own: int | None, dimension: int, *, leg: int, dense: bool, reach: Reach, vectors: bool = True, held: bool = False
+    own: int | None,
+    dimension: int,
+    *,
+    leg: int,
+    dense: bool,
+    reach: Reach,
+    vectors: bool = True,
+    held: bool = False,
+    parts: int = 1,
 ) -> Statement:
     """Build the statement for a workspace's partition, with or without the dense leg, and without pgvector.
 
-    ``own`` is the number of a workspace with a partition of its own; None is for any that is in the shared tables.
+    ``own`` is the number of a workspace with ``parts`` of its own; None is for any that is in the shared tables.
     ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
     named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
     first ``OPENING``. With ``held``, reach ``library`` takes the nearest vectors of an index that the process holds;
@@ -419,7 +432,7 @@ def search_statement(
         ("{distance_beside}", _distance("x.", "q.{}", vectors=vectors)),
     ):
         statement = statement.replace(slot, text)
-    tables = ReadTables.of(own)
+    tables = ReadTables.of(own, parts)
     statement = statement.format(
         partition=tables.segments,
         vectors=tables.vectors,
@@ -440,14 +453,19 @@ def search_statement(
         unspaced_term=UNSPACED_TERM,
         columns=SEGMENT_COLUMNS,
     )
-    return numbered(statement)
+    return replace(numbered(statement), explored=explored_in(parts))
+
+
+def explored_in(parts: int) -> int:
+    """Return how many neighbours are kept in each part: what is near in all is near in few of them."""
+    return max(EXPLORED // parts, LEAST_EXPLORED)
 
 
 @lru_cache(maxsize=4096)
-def question_part(workspace: int, rest: str) -> Statement:
+def question_part(workspace: int, rest: str, parts: int = 1) -> Statement:
     """Build a statement of a workspace with its own partitions that goes on from a question's ``weighed`` terms."""
     text = "WITH" + _TERMS + rest
-    tables = ReadTables.of(workspace)
+    tables = ReadTables.of(workspace, parts)
     return numbered(
         text.format(
             partition=tables.segments,

@@ -16,11 +16,6 @@ from text.terms import TermVector, weigh_segment, with_impacts
 from tools.library.segmenting import SegmentSpan
 from tools.library.structure import named_and_around, pack_blocks
 
-COPIED_SEGMENT_COLUMNS = (
-    "workspace, segment_index, document_id, start_offset, end_offset, page_idx, tokens, weights, terms, heading, body,"
-    " structure"
-)
-COPIED_VECTOR_COLUMNS = "workspace, segment_index, document_id, embedding"
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"
 SPARSE_DIMENSIONS = 1_000_000_000
@@ -49,7 +44,7 @@ def segment_row(
     *,
     vectors: bool = True,
 ) -> bytes:
-    """Lay out a segment in the order of ``SEGMENT_COLUMNS``; without ``vectors``, its weights are an array.
+    """Lay out a segment in the order of ``stored_columns``; without ``vectors``, its weights are an array.
 
     ``indexed`` is what ``with_impacts`` makes of its terms.
     """

@@ -36,6 +36,8 @@ LEFT_OUT: Mapping[str, str] = {
     "index_changes": "of the index beside this database; the other queues what its own has to follow",
     "reindexed_segments": "gathered by a reindex of this database",
     "term_changes": "of a count that is under way, which maintenance does again",
+    "further_segments": "of workspaces in several parts, which do not move",
+    "further_segment_vectors": "of workspaces in several parts, which do not move",
     "shared_segments": "moved as segments, which a workspace has in one place or the other",
     "shared_segment_vectors": "moved as segment_vectors",
 }

@@ -28,7 +28,7 @@ from graph.errors import (
 from tools.originals.stores import POSTGRESQL, OriginalKey, OriginalStore
 from tools.retrieval.index_changes import queue_all
 from tools.retrieval.indexing import maintain
-from tools.retrieval.partitions import find_place
+from tools.retrieval.partitions import Place, find_place
 from tools.retrieval.placing import give_own_tables, only_mover, share_tables_again
 from tools.runs.log_days import add_days
 from tools.runs.tasks import shield_until_done
@@ -149,6 +149,7 @@ class WorkspaceMove:
         """Return what would move. Nothing is changed."""
         place = await find_place(self._source, self._number)
         assert place is not None
+        _refuse_parts(self._report.workspace, place)
         side = Side(self._source, place)
         rows = {table.name: await side.count(table) for table in self._tables}
         outside = await _one(self._source, _COUNT_OUTSIDE, self._number)
@@ -201,6 +202,9 @@ class WorkspaceMove:
         if arrived is not None and row is not None and arrived[2] == "arrived" and row[1] != "sealed":
             raise InvalidRequest(f"{name!r} is open in {other} and here.", suggestion="Was one restored from a backup?")
         await self._refuse_lost_originals(self._source)
+        place = await find_place(self._source, self._number)
+        if place is not None:
+            _refuse_parts(name, place)
         if row is None or row[1] == "arrived":
             row = await (await self._source.execute(_BEGIN, [self._number, other])).fetchone()
         assert row is not None
@@ -321,6 +325,7 @@ class WorkspaceMove:
             here, there = await find_place(self._reader, self._number), await find_place(self._target, self._there)
             if here is None or there is None:
                 raise NotFound(f"The workspace {self._report.workspace!r} was deleted.")
+            _refuse_parts(self._report.workspace, here)
             place = self._originals.target_place if self._originals else POSTGRESQL
             source, target = Side(self._reader, here, place), Side(self._target, there)
             mark = await self._mark()
@@ -494,6 +499,15 @@ async def _connected(stack: AsyncExitStack, url: str, limits: MoveLimits, *, nam
         [f"{limits.lock * 1000:.0f}"],
     )
     return conn
+
+
+def _refuse_parts(name: str, place: Place) -> None:
+    """Raise InvalidRequest for a workspace in several parts."""
+    if place.parts > 1:
+        raise InvalidRequest(
+            f"{name!r} is in {place.parts} parts, and only workspaces whose segments are in one table can move.",
+            suggestion="Set up a replica of the whole database, and promote it.",
+        )
 
 
 async def _refuse_other_schema(source: Connection, target: Connection, other: str) -> None:

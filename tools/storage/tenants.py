@@ -22,7 +22,8 @@ T = TypeVar("T")
 class WorkspaceSummary:
     """A workspace with the counts of its contents; deleted documents and ephemeral sessions are not counted.
 
-    ``move`` is the state of its move to the database ``other``, or from there where that is not over.
+    Its ``parts`` are several where it is large. ``move`` is the state of its move to the database ``other``, or from
+    there where that is not over.
     """
 
     name: str
@@ -31,6 +32,7 @@ class WorkspaceSummary:
     sessions: int
     created_at: datetime
     own_tables: bool
+    parts: int
     move: str | None = None
     other: str | None = None
 
@@ -94,15 +96,15 @@ class Workspaces:
         known = self._places.get(name)
         if known is not None:
             return known
-        number, own, move = await self._find(name)
+        place, move = await self._find(name)
         if move is not None:
             raise elsewhere(name, is_moved=move == "moved")
-        place = self._places[name] = Place(number, own)
+        self._places[name] = place
         return place
 
     async def number_anywhere(self, name: str) -> int:
         """Return the workspace's number, even where it has moved to another database. Raises NotFound."""
-        return (await self._find(name))[0]
+        return (await self._find(name))[0].workspace
 
     async def refuse_elsewhere(self, name: str) -> None:
         """Raise WorkspaceMoved or WorkspaceMoving where a workspace that was here has moved, or is not yet whole here.
@@ -120,7 +122,7 @@ class Workspaces:
             self.forget(name)
             raise elsewhere(name, is_moved=is_moved)
 
-    async def _find(self, name: str) -> tuple[int, bool, str | None]:
+    async def _find(self, name: str) -> tuple[Place, str | None]:
         async with self._database.connection() as connection:
             found = await connection.execute(_PLACE, [name])
             row = await found.fetchone()
@@ -128,8 +130,8 @@ class Workspaces:
             raise NotFound(
                 f"There is no workspace named {name!r}.", suggestion=f"Run `citewell workspaces create {name}`."
             )
-        number, own, move = row
-        return number, own, move
+        *place, move = row
+        return Place(*place), move
 
     async def read(self, connection: Connection, name: str, read: Callable[[Place], Awaitable[T]]) -> T:
         """Read a workspace's segments where they are: once more where they have moved since that was looked up.
@@ -250,7 +252,7 @@ def _check_name(name: str) -> None:
 _LOCK_SESSIONS = "SELECT 1 FROM sessions WHERE workspace = %s ORDER BY session_id FOR UPDATE"
 _DELETE_CHECKPOINTS = "DELETE FROM {} WHERE thread_id IN (SELECT session_id::text FROM sessions WHERE workspace = %s)"
 _PLACE = """
-SELECT number, coalesce(own_tables, false), closed.state
+SELECT number, coalesce(own_tables, false), coalesce(cardinality(part_segments), 1), closed.state
 FROM workspaces LEFT JOIN library_statistics AS l ON l.workspace = number
 LEFT JOIN closed_workspaces AS closed ON closed.workspace = number AND closed.state <> 'closed'
 WHERE name = %s
@@ -269,7 +271,7 @@ WHERE workspace = %s AND state IN ('copying', 'draining', 'closed', 'sealed')
 """
 _LIST = """
 SELECT name, coalesce(d.documents, 0), coalesce(l.segments, 0), coalesce(s.sessions, 0), created_at,
-       coalesce(l.own_tables, false), m.state, m.other
+       coalesce(l.own_tables, false), coalesce(cardinality(l.part_segments), 1), m.state, m.other
 FROM workspaces LEFT JOIN library_statistics AS l ON l.workspace = number
 LEFT JOIN workspace_moves AS m ON m.workspace = number AND m.state <> 'arrived'
 LEFT JOIN (SELECT workspace, count(*) AS documents FROM documents WHERE deleted_at IS NULL GROUP BY workspace) AS d
