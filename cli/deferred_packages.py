@@ -1,6 +1,6 @@
 """Modules of dependencies that run when something first uses them.
 
-LangGraph imports its SDK for one type; LangChain imports LangSmith, requests and a second pydantic for a few classes
+LangGraph imports its SDK for one type; LangChain imports LangSmith and requests for a few classes
 that it compares with or would raise, and asks LangSmith at each run whether to trace it; LangSmith imports its
 generated schemas for one literal. That is a third of all modules of a process, and a run uses none of it. The module is
 there at once, so that its submodules can be imported. It runs at the first look at one of its names, and from then on
@@ -39,7 +39,6 @@ DEFERRED: Mapping[str, Mapping[str, Callable[..., Any] | None]] = {
     "langsmith.run_helpers": {"get_tracing_context": _no_trace},
     "langsmith.types": {},
     "langsmith.utils": {"tracing_is_enabled": _traced_by_environment},
-    "pydantic.v1": {"BaseModel": None, "create_model": None},
     "requests": {"HTTPError": None, "Response": None},
 }
 _running = RLock()
