@@ -4,7 +4,8 @@ Each class of questions is asked with the budget, and with all segments of its t
 releases did. Recall is of the ten best by exact BM25, which reads every segment. Beside them stands
 PostgreSQL's own full-text search, ``tsvector`` with ``ts_rank``, in the same database.
 
-``CITEWELL_BENCH_SEGMENTS`` sets the largest size.
+``CITEWELL_BENCH_SEGMENTS`` sets the largest size. Where ``CITEWELL_BENCH_DATA`` names a folder of public data sets,
+real questions and common words are asked of their passages too, with a budget that is a small part of these.
 """
 
 import os
@@ -21,14 +22,16 @@ import numpy as np
 from bench.corpus import SEGMENTS_PER_DOCUMENT, Corpus
 from bench.figures import Figure, compared, figure, percentile
 from bench.libraries import BenchWorkspace, fill_workspace
+from bench.real_library import DATA, ingest_all, made_questions
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from text.terms import weigh_question
+from tools.library.library import open_library
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import BoundQuery, bound_parameters
 from tools.retrieval.indexing import maintain
 from tools.retrieval.partitions import Place, partition_name
-from tools.retrieval.scope import CANDIDATES
+from tools.retrieval.scope import CANDIDATES, Scope
 from tools.retrieval.search_sql import Statement, numbered, search_statement
 from tools.settings import Settings
 from tools.storage.database import Connection
@@ -39,6 +42,8 @@ SEED = 11
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
 LARGEST = 100_000  # unless the environment says otherwise
 QUESTIONS = 12
+REAL_BUDGETS = (400, CANDIDATES)  # the lower one makes a library of thousands as large as one of a hundred thousand
+LEAST_RECALL = 0.98
 RIVAL_SIZES = SIZES[:3]
 TOP = 10
 DIMENSION = 4  # of vectors that nothing here compares
@@ -87,13 +92,19 @@ class Measured:
 
 
 async def measure(
-    conn: Connection, number: int, questions: Sequence[str], *, budgeted: bool = True, recall: bool = True
+    conn: Connection,
+    number: int,
+    questions: Sequence[str],
+    *,
+    budget: int = CANDIDATES,
+    budgeted: bool = True,
+    recall: bool = True,
 ) -> Measured:
     """Ask the lexical leg for its ten best, each question once to warm up and once to measure."""
     statement, common = _leg(number), CommonTerms()
     rows, times, cpu, shares = [], [], 0.0, []
     for question in questions:
-        asked = await _bound(conn, number, question, common if budgeted else None)
+        asked = await _bound(conn, number, question, budget, common if budgeted else None)
         await statement.execute(conn, asked)
         before, used = await _rows_read(conn, number), _cpu_seconds(conn)
         began = time.perf_counter()
@@ -138,12 +149,14 @@ def _own(number: int) -> str:
     )
 
 
-async def _bound(conn: Connection, number: int, question: str, common: CommonTerms | None) -> dict[str, Any]:
+async def _bound(
+    conn: Connection, number: int, question: str, budget: int, common: CommonTerms | None
+) -> dict[str, Any]:
     terms, combinations = weigh_question(question), Combinations()
     if common is not None:
-        combinations = await common.combinations(conn, number, terms, CANDIDATES)
-    query = SearchQuery(question, Identity(), top_k=TOP)
-    return bound_parameters(BoundQuery(Place(number, own=True), query, terms, common=combinations))
+        combinations = await common.combinations(conn, number, terms, budget)
+    query, scope = SearchQuery(question, Identity(), top_k=TOP), Scope(candidates=budget)
+    return bound_parameters(BoundQuery(Place(number, own=True), query, terms, scope, combinations))
 
 
 async def _recall(conn: Connection, number: int, asked: dict[str, Any], found: Sequence[Any]) -> float:
@@ -184,6 +197,27 @@ async def run(folder: Path) -> list[Figure]:
                     await _make_full_text(conn, number)
                 for kind in CLASSES:
                     figures += await _compared(conn, number, size, kind, questions_of(corpus, kind))
+    if place := os.environ.get(DATA):
+        figures += await _on_real_passages(folder / "real", Path(place))
+    return figures
+
+
+async def _on_real_passages(folder: Path, place: Path) -> list[Figure]:
+    """Ask real questions, and common words, of a library of real passages, with a budget that is a small part of it."""
+    async with open_library(Settings(data_dir=folder, database_url=None)) as library:
+        number = await library.workspaces.ensure("real")
+        asked = await ingest_all(library, Identity(workspace="real"), place)
+        async with library.database.connection() as conn:
+            rows = await (await conn.execute(f"SELECT body FROM {partition_name(number)}".encode())).fetchall()
+            bodies, figures = [row[0] for row in rows], []
+            for budget in REAL_BUDGETS:
+                where = f"budget {budget:,} of {len(bodies):,} real passages"
+                for kind, questions in (asked | made_questions(bodies, budget)).items():
+                    found = _values(await measure(conn, number, questions, budget=budget))
+                    before = _values(await measure(conn, number, questions, budget=budget, budgeted=False))
+                    for name, least in ((RECALL, LEAST_RECALL), ("rows, most", None)):
+                        value = figure(f"{where}, {kind}: {name}", found[name], "", at_least=least)
+                        figures.append(compared(value, {"as before": before[name]}, rival=None, more=name == RECALL))
     return figures
 
 

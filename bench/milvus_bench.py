@@ -18,6 +18,7 @@ from bench.figures import Figure, NotAvailable, compared, figure, percentile
 from bench.libraries import BenchWorkspace, fill_workspace
 from bench.loopback_server import LoopbackServer
 from bench.milvus_server import PROGRAM, milvus_server
+from bench.real_library import DATA
 from evals.cases import DataSet
 from evals.dataset_store import stored_data_set
 from evals.gold_passages import quote_hits
@@ -33,7 +34,6 @@ from tools.retrieval.hybrid_search import SPARE, HybridSearcher
 from tools.settings import MilvusSettings, Settings
 from tools.telemetry.metrics import REGISTRY
 
-DATA = "CITEWELL_BENCH_DATA"  # in the environment: a folder with xquad/{en,vi,zh}.json and manuals/questions.jsonl
 TOP = 10
 MOST = 100  # questions of a language
 DOCUMENTS = 500  # of 20 segments, for speed
