@@ -27,6 +27,7 @@ PARTS = (
     "retrieval",
     "milvus",
     "common",
+    "passages",
     "ingestion",
     "formats",
     "sync",

@@ -4,8 +4,7 @@ Each class of questions is asked with the budget, and with all segments of its t
 releases did. Recall is of the ten best by exact BM25, which reads every segment. Beside them stands
 PostgreSQL's own full-text search, ``tsvector`` with ``ts_rank``, in the same database.
 
-``CITEWELL_BENCH_SEGMENTS`` sets the largest size. Where ``CITEWELL_BENCH_DATA`` names a folder of public data sets,
-real questions and common words are asked of their passages too, with a budget that is a small part of these.
+``CITEWELL_BENCH_SEGMENTS`` sets the largest size.
 """
 
 import os
@@ -22,11 +21,9 @@ import numpy as np
 from bench.corpus import SEGMENTS_PER_DOCUMENT, Corpus
 from bench.figures import Figure, compared, figure, percentile
 from bench.libraries import BenchWorkspace, fill_workspace
-from bench.real_library import DATA, ingest_all, made_questions
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from text.terms import weigh_question
-from tools.library.library import open_library
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import BoundQuery, bound_parameters
 from tools.retrieval.indexing import maintain
@@ -42,8 +39,6 @@ SEED = 11
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
 LARGEST = 100_000  # unless the environment says otherwise
 QUESTIONS = 12
-REAL_BUDGETS = (400, CANDIDATES)  # the lower one makes a library of thousands as large as one of a hundred thousand
-LEAST_RECALL = 0.98
 RIVAL_SIZES = SIZES[:3]
 TOP = 10
 DIMENSION = 4  # of vectors that nothing here compares
@@ -197,36 +192,15 @@ async def run(folder: Path) -> list[Figure]:
                     await _make_full_text(conn, number)
                 for kind in CLASSES:
                     figures += await _compared(conn, number, size, kind, questions_of(corpus, kind))
-    if place := os.environ.get(DATA):
-        figures += await _on_real_passages(folder / "real", Path(place))
-    return figures
-
-
-async def _on_real_passages(folder: Path, place: Path) -> list[Figure]:
-    """Ask real questions, and common words, of a library of real passages, with a budget that is a small part of it."""
-    async with open_library(Settings(data_dir=folder, database_url=None)) as library:
-        number = await library.workspaces.ensure("real")
-        asked = await ingest_all(library, Identity(workspace="real"), place)
-        async with library.database.connection() as conn:
-            rows = await (await conn.execute(f"SELECT body FROM {partition_name(number)}".encode())).fetchall()
-            bodies, figures = [row[0] for row in rows], []
-            for budget in REAL_BUDGETS:
-                where = f"budget {budget:,} of {len(bodies):,} real passages"
-                for kind, questions in (asked | made_questions(bodies, budget)).items():
-                    found = _values(await measure(conn, number, questions, budget=budget))
-                    before = _values(await measure(conn, number, questions, budget=budget, budgeted=False))
-                    for name, least in ((RECALL, LEAST_RECALL), ("rows, most", None)):
-                        value = figure(f"{where}, {kind}: {name}", found[name], "", at_least=least)
-                        figures.append(compared(value, {"as before": before[name]}, rival=None, more=name == RECALL))
     return figures
 
 
 async def _compared(conn: Connection, number: int, size: int, kind: str, questions: Sequence[str]) -> list[Figure]:
     """Measure a class with the budget and, beside it, as before and by PostgreSQL's full-text search."""
-    found = _values(await measure(conn, number, questions))
-    others = {"as before": _values(await measure(conn, number, questions, budgeted=False))}
+    found = figures_of(await measure(conn, number, questions))
+    others = {"as before": figures_of(await measure(conn, number, questions, budgeted=False))}
     if size in RIVAL_SIZES:
-        others["ts_rank"] = _values(await _full_text(conn, questions))
+        others["ts_rank"] = figures_of(await _full_text(conn, questions))
     return [
         compared(
             figure(f"{kind}, {size:,} segments: {name}", value, "ms" if name in TIMES else ""),
@@ -242,7 +216,8 @@ RECALL = "recall of the ten best"
 TIMES = ("p50", "p95", "CPU of PostgreSQL, mean")
 
 
-def _values(measured: Measured) -> dict[str, float]:
+def figures_of(measured: Measured) -> dict[str, float]:
+    """Return what was measured, by name."""
     values = {
         "p50": percentile(measured.milliseconds, 0.5),
         "p95": percentile(measured.milliseconds, 0.95),

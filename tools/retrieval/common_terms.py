@@ -185,7 +185,8 @@ class CommonTerms:
         library = self._libraries.get(workspace)
         if library is None or now - library.read_at > KEPT_SECONDS:
             found = await (await conn.execute(_LIBRARY, [workspace], prepare=True)).fetchone()
-            library = _Library(now, *(found or (0, 1.0)), OrderedDict())
+            segments, grown = (0, 1.0) if found is None else found
+            library = _Library(now, segments, grown, OrderedDict())
             self._libraries = {n: each for n, each in self._libraries.items() if now - each.read_at <= KEPT_SECONDS}
             self._libraries[workspace] = library
         if library.segments <= budget:
