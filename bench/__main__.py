@@ -28,6 +28,7 @@ PARTS = (
     "milvus",
     "common",
     "parts",
+    "passages",
     "ingestion",
     "formats",
     "sync",

@@ -28,7 +28,7 @@ from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import BoundQuery, bound_parameters
 from tools.retrieval.indexing import maintain
 from tools.retrieval.partitions import Place, partition_name
-from tools.retrieval.scope import CANDIDATES
+from tools.retrieval.scope import CANDIDATES, Scope
 from tools.retrieval.search_sql import Statement, numbered, search_statement
 from tools.settings import Settings
 from tools.storage.database import Connection
@@ -91,6 +91,7 @@ async def measure(
     place: Place,
     questions: Sequence[str],
     *,
+    budget: int = CANDIDATES,
     budgeted: bool = True,
     recall: bool = True,
     best: dict[str, list[float]] | None = None,
@@ -102,7 +103,7 @@ async def measure(
     statement, common = _leg(place), CommonTerms()
     rows, times, cpu, shares = [], [], 0.0, []
     for question in questions:
-        asked = await _bound(conn, place, question, common if budgeted else None)
+        asked = await _bound(conn, place, question, budget, common if budgeted else None)
         await statement.execute(conn, asked)
         before, used = await _rows_read(conn, place), cpu_seconds(conn)
         began = time.perf_counter()
@@ -150,12 +151,14 @@ def _own(place: Place) -> str:
     )
 
 
-async def _bound(conn: Connection, place: Place, question: str, common: CommonTerms | None) -> dict[str, Any]:
+async def _bound(
+    conn: Connection, place: Place, question: str, budget: int, common: CommonTerms | None
+) -> dict[str, Any]:
     terms, combinations = weigh_question(question), Combinations()
     if common is not None:
-        combinations = await common.combinations(conn, place.workspace, terms, CANDIDATES)
-    query = SearchQuery(question, Identity(), top_k=TOP)
-    return bound_parameters(BoundQuery(place, query, terms, common=combinations))
+        combinations = await common.combinations(conn, place.workspace, terms, budget)
+    query, scope = SearchQuery(question, Identity(), top_k=TOP), Scope(candidates=budget)
+    return bound_parameters(BoundQuery(place, query, terms, scope, combinations))
 
 
 async def _best(conn: Connection, place: Place, asked: dict[str, Any]) -> list[float]:

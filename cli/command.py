@@ -4,7 +4,6 @@ docs/cli.md lists the exit codes.
 """
 
 import asyncio
-import atexit
 import gc
 import io
 import logging
@@ -22,7 +21,6 @@ import typer
 
 from cli.console import print_json, progress_console
 from cli.deferred_packages import defer_packages
-from cli.kept_patterns import keep_patterns
 from graph.errors import CitewellError
 from graph.evidence import Identity
 
@@ -266,7 +264,6 @@ def run_app(app: typer.Typer) -> NoReturn:
     """Run the command line; a usage error exits with 2, and with ``--json`` is printed as JSON on stdout."""
     gc.set_threshold(NEW_OBJECTS_AT_START)
     defer_packages()
-    atexit.register(keep_patterns())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")

@@ -26,9 +26,10 @@ K1 = 1.2
 B = 0.75
 MEAN_LENGTH = 140.0  # a constant of the index: a running mean would change every stored weight
 TITLE_COUNT = 2
-IMPACT_LEVELS = 8  # that a high weight is rounded down to
-LEAST_IMPACT = 1.25  # the weight of the lowest level, above that of a word said once in a segment of usual length
-IMPACT_STEP = 0.1
+# Two levels are enough to tell where common words weigh most; each further one, or a lower one, costs ingestion CPU.
+IMPACT_LEVELS = 2  # that a high weight is rounded down to
+LEAST_IMPACT = 1.45  # the weight of the lowest level, about that of a word said twice in a segment of usual length
+IMPACT_STEP = 0.25
 IMPACT_SPACE = 2**31 - 1  # keys are below zero
 PREFIX_LETTERS = 5
 SIDE_WEIGHT = 0.5  # of a question's prefixes, pairs and interrogatives
@@ -113,17 +114,17 @@ def with_impacts(vector: TermVector) -> NDArray[np.int32]:
 
     A term of high weight has a second key that tells the level of its weight, so that of a common term those segments
     can be looked up that say most of it: an impact-ordered index after Anh and Moffat, "Pruned query evaluation using
-    pre-computed impacts" (2006), within one inverted index. About every fifth term of a segment has one.
+    pre-computed impacts" (2006), within one inverted index. About every sixth term of a segment has one.
     """
-    high = vector.weights >= LEAST_IMPACT
-    levels = 1 + ((vector.weights[high] - LEAST_IMPACT) / IMPACT_STEP).astype(np.int64)
-    keys = _impact_keys(vector.ids[high].astype(np.int64), np.minimum(levels, IMPACT_LEVELS))
+    high = np.flatnonzero(vector.weights >= LEAST_IMPACT)
+    levels = ((vector.weights[high] - LEAST_IMPACT) / IMPACT_STEP).astype(np.int64)
+    keys = _impact_keys(vector.ids[high].astype(np.int64), np.minimum(levels, IMPACT_LEVELS - 1))
     return np.concatenate((vector.ids, keys.astype(np.int32)))
 
 
 def impact_keys(term: int) -> list[int]:
     """Return the keys of a term's levels of weight, the lowest first."""
-    return [_impact_keys(term, level) for level in range(1, IMPACT_LEVELS + 1)]
+    return [_impact_keys(term, level) for level in range(IMPACT_LEVELS)]
 
 
 _Integers = TypeVar("_Integers", int, NDArray[np.int64])
@@ -132,7 +133,7 @@ _Integers = TypeVar("_Integers", int, NDArray[np.int64])
 def _impact_keys(term: _Integers, level: _Integers | int) -> _Integers:
     # Negative, so never a term. Two may meet, as any hashes: a search then looks at a segment in vain.
     # Segments of earlier releases get theirs by the same rule in SQL: tools/retrieval/term_counting.py.
-    return -1 - (term * IMPACT_LEVELS + level - 1) % IMPACT_SPACE
+    return -1 - (term * IMPACT_LEVELS + level) % IMPACT_SPACE
 
 
 def weigh_question(question: str) -> QueryTerms:

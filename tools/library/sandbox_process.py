@@ -139,11 +139,11 @@ def read_document(document: WiredDocument, how: Reading, tell: Progress = lambda
     text = ready.parsed.text
     spans = segment(ready.parsed, size, count_tokens)
     texts = [text[span.start : span.end] for span in spans]
-    indexed: list[NDArray[np.int32]] = []
+    held: list[NDArray[np.int32]] = []
     title = ready.fields.title
-    laid_out = packed_rows(how.workspace, ready.document_id, title, spans, text, indexed, vectors=how.vectors)
+    laid_out = packed_rows(how.workspace, ready.document_id, title, spans, text, held, vectors=how.vectors)
     rows = b"".join(laid_out)
-    terms = TermCounts.of(indexed).packed()
+    terms = TermCounts.of(held).packed()
     header |= {"segments": len(spans)}
     if not how.vectors:
         return header, [rows, terms]

@@ -1,10 +1,10 @@
 """Candidates for common terms under a budget: the segments that say most of them, and those that say several.
 
-A common term is in more segments than a search may read. Its impact keys tell which of them weigh it most, so the
-index can name segments where one common term is at a certain level and another at some level too. Such a combination
-is a box in a space of one dimension a term. Boxes are taken by the best score that a segment within can have, split
-until each has few segments, and handed to the statement in that order, which looks them up one by one until the budget
-is spent.
+The rarest terms of a question pick all of their segments, as many terms as most of the budget has room for. The others
+are common. Their impact keys tell which segments weigh them most, so the index can name segments where one common term
+is at a certain level and another at some level too. Such a combination is a box in a space of one dimension a term.
+Boxes are taken by the best score that a segment within can have, split until each has few segments, and handed to the
+statement in that order, which looks them up one by one until the rest of the budget is spent.
 """
 
 import heapq
@@ -16,15 +16,17 @@ from dataclasses import dataclass
 from itertools import count
 
 from text.terms import IMPACT_LEVELS, IMPACT_STEP, LEAST_IMPACT, UNSPACED_TERM, QueryTerms, impact_keys
-from tools.retrieval.search_sql import CONSTRAINTS, IDF_POWER
+from tools.retrieval.search_sql import CONSTRAINTS, IDF_POWER, TOLD
 from tools.storage.database import Connection
 
 MOST_COMBINED = CONSTRAINTS  # common terms of a question that pick candidates, the most telling; all of them score
-MOST_BOXES = 24
-FINE_BOXES = 18  # that are divided; the others are as large as they come, so that no budget is left over
-GRAIN = 12  # parts of the budget that a fine box has at most one of
+MOST_BOXES = 32
+FINE_BOXES = 28  # that are divided; the others are as large as they come, so that no budget is left over
+GRAIN = 16  # parts of the budget that a fine box has at most one of
 SPARE = 2  # times the budget that boxes are reckoned to hold, so that none is left over where they hold less
-UNCOUNTED = 10  # segments that a key is taken to be in which is not counted for being in too few
+PICKED = 0.75  # of the budget, which the segments of terms that are not combined may take
+UNCOUNTED = 50  # segments that a term is taken to be in which is not counted for being in too few
+UNCOUNTED_KEY = 10
 KEPT_SECONDS = 60.0
 MOST_KEPT = 200_000  # terms
 ORDINARY_WEIGHT = 0.9  # of a term that is not at any level
@@ -57,10 +59,14 @@ Box = tuple[tuple[int, ...], ...]  # of each constraint the keys of which a segm
 
 @dataclass(frozen=True, slots=True)
 class Combinations:
-    """The common terms of a question, and the boxes to look their segments up by, the most promising first."""
+    """The common terms of a question, and the boxes to look their segments up by, the most promising first.
+
+    ``told`` is the share of the question's weight that the other terms have before further ones need not pick.
+    """
 
     terms: frozenset[int] = frozenset()
     boxes: tuple[Box, ...] = ()
+    told: float = TOLD
 
 
 # The range of a term's states in a box, first and last: 0 where it is missing, 1 at no level, n + 1 at level n.
@@ -128,11 +134,20 @@ def _keys(term: int, first: int, last: int) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class _Library:
-    """What is known of a workspace: its ``segments``, 0 where they lack impact keys, and its terms' counts."""
+    """What is known of a workspace: its ``segments``, 0 where they lack impact keys, and its terms' counts.
+
+    Keys are counted now and then, so that theirs are multiplied by how far the library has ``grown`` since.
+    """
 
     read_at: float
     segments: int
+    grown: float
     counts: OrderedDict[int, int]
+
+    def levels(self, term: int, holding: int) -> tuple[int, ...]:
+        """Return how many of the segments ``holding`` a term have it at no level, and at each."""
+        high = [int(self.counts.get(key, 0) * self.grown) or UNCOUNTED_KEY for key in impact_keys(term)]
+        return max(holding - sum(high), 0), *high
 
 
 class CommonTerms:
@@ -145,28 +160,33 @@ class CommonTerms:
         self._libraries: dict[int, _Library] = {}
 
     async def combinations(self, conn: Connection, workspace: int, asked: QueryTerms, budget: int) -> Combinations:
-        """Return the terms of a question that are in more than ``budget`` segments, and how to look them up."""
+        """Return the terms of a question that the ``budget`` of segments has no room for, and how to look them up."""
         library = await self._library(conn, workspace, asked, budget)
         if library.segments <= budget:
             return Combinations()
-        known = library.counts
-        terms = []
+        counted: list[CommonTerm] = []
         for term, weight, unspaced in zip(
             asked.ids.tolist(), asked.weights.tolist(), asked.unspaced.tolist(), strict=True
         ):
-            holding = known.get(term, 0)
-            if holding > budget:
-                of_all = max(holding, known.get(UNSPACED_TERM, 0)) if unspaced else library.segments
-                high = [known.get(key, 0) or UNCOUNTED for key in impact_keys(term)]
-                terms.append(CommonTerm(term, telling(weight, of_all, holding), (max(holding - sum(high), 0), *high)))
-        return Combinations(frozenset(each.term for each in terms), combine(terms, library.segments, budget))
+            if holding := library.counts.get(term, 0):
+                of_all = max(holding, library.counts.get(UNSPACED_TERM, 0)) if unspaced else library.segments
+                counted.append(CommonTerm(term, telling(weight, of_all, holding), library.levels(term, holding)))
+        picked, common = UNCOUNTED * (len(asked.ids) - len(counted)), []
+        for each in sorted(counted, key=lambda each: -each.telling):
+            if picked + each.segments <= PICKED * budget:
+                picked += each.segments
+            else:
+                common.append(each)
+        boxes = combine(common, library.segments, max(budget - picked, int((1 - PICKED) * budget)))
+        return Combinations(frozenset(each.term for each in common), boxes, told=1.0)
 
     async def _library(self, conn: Connection, workspace: int, asked: QueryTerms, budget: int) -> _Library:
         now = time.monotonic()
         library = self._libraries.get(workspace)
         if library is None or now - library.read_at > KEPT_SECONDS:
             found = await (await conn.execute(_LIBRARY, [workspace], prepare=True)).fetchone()
-            library = _Library(now, 0 if found is None else found[0], OrderedDict())
+            segments, grown = (0, 1.0) if found is None else found
+            library = _Library(now, segments, grown, OrderedDict())
             self._libraries = {n: each for n, each in self._libraries.items() if now - each.read_at <= KEPT_SECONDS}
             self._libraries[workspace] = library
         if library.segments <= budget:
@@ -190,5 +210,8 @@ def boxes_as_arrays(boxes: Sequence[Box]) -> dict[str, list[str]]:
     }
 
 
-_LIBRARY = "SELECT CASE WHEN impacts_from IS NULL THEN segments ELSE 0 END FROM library_statistics WHERE workspace = %s"
+_LIBRARY = (
+    "SELECT CASE WHEN impacts_from IS NULL THEN segments ELSE 0 END, segments::float8 / greatest(counted_at, 1)"
+    " FROM library_statistics WHERE workspace = %s"
+)
 _COUNTS = "SELECT term, segments FROM term_statistics WHERE workspace = %s AND term = ANY(%s::integer[])"

@@ -266,6 +266,7 @@ def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
         "expected": terms.expected.tolist(),
         "unspaced": terms.unspaced.tolist(),
         "common": [term in asked.common.terms for term in ids],
+        "told": asked.common.told,
         **boxes_as_arrays(asked.common.boxes),
         "budget": scope.candidates,
         **reading_as(query.identity),

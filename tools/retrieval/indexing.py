@@ -155,17 +155,17 @@ def _segments(
             terms.append(document.terms)
             yield document.rows
         else:
-            indexed: list[NDArray[np.int32]] = []
+            held: list[NDArray[np.int32]] = []
             yield from packed_rows(
                 workspace,
                 document.document_id,
                 document.title,
                 document.spans,
                 document.canonical_text,
-                indexed,
+                held,
                 vectors=document.has_vectors,
             )
-            terms.append(TermCounts.of(indexed))
+            terms.append(TermCounts.of(held))
 
 
 def _vectors(workspace: int, documents: Sequence[IndexedDocument | PackedDocument]) -> Iterator[bytes]:
@@ -185,7 +185,10 @@ def _join(blocks: Iterator[bytes]) -> bytes:
 
 
 async def _add_counts(conn: Connection, workspace: int, counts: Sequence[TermCounts]) -> None:
-    """Count the new segments under those terms that are counted; which ones are is maintain's business."""
+    """Count the new segments under those terms that are counted; which ones are is maintain's business.
+
+    Impact keys are counted with all terms alone: they are many, and searches need no more than their shares.
+    """
     new = TermCounts.summed(counts)
     await conn.execute(
         _ADD_COUNTS, {"workspace": workspace, "terms": new.terms.tolist(), "segments": new.segments.tolist()}
@@ -223,7 +226,7 @@ _DROP: LiteralString = (
 WITH {parts} gone AS (
     {gone}
 ), fewer AS (
-    SELECT term, count(*)::integer AS segments FROM gone, unnest(terms) AS term GROUP BY term
+    SELECT term, count(*)::integer AS segments FROM gone, unnest(terms) AS term WHERE term > 0 GROUP BY term
 ), noted AS (
     INSERT INTO term_changes (workspace, terms, segments)
     SELECT %(workspace)s, array_agg(term), array_agg(-segments) FROM fewer

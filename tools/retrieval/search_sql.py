@@ -4,8 +4,8 @@ Built of fixed parts, by partition and by which legs take part; everything that 
 legs, both within the workspace's own partition:
 
 - lexical: the most telling terms of the question pick candidates by the index on terms; every candidate is scored by
-  all terms, as the inner product of its stored weights with the question's IDFs. Where only common terms are left,
-  those segments are candidates that combine them best, box by box until the budget is spent: see ``common_terms``.
+  all terms, as the inner product of its stored weights with the question's IDFs. Of the more common terms those
+  segments are candidates that combine them best, box by box until the budget is spent: see ``common_terms``.
 - dense: the nearest vectors, by HNSW where the partition has one, else by reading all of them. Where the process holds
   them in memory it names the nearest itself, and the table's are read only where the library has changed since, or
   where filters leave too few.
@@ -35,7 +35,7 @@ from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, SEGMENT_COLUMN
 from tools.storage.database import Connection
 
 IDF_POWER = 1.3  # sharpens the IDF: question words are rarer in prose than they are telling
-CONSTRAINTS = 4  # of a box of common terms
+CONSTRAINTS = 6  # of a box of common terms
 CONTEXT = 0.3  # what the better neighbour adds to a segment's lexical score
 CONTEXT_NORM = 1 + 0.6 * CONTEXT  # so that a document in many segments has no advantage over one in one
 
@@ -154,14 +154,13 @@ _QUESTION = (
         sum(idf) OVER telling - idf AS told, sum(idf) FILTER (WHERE df > 0) OVER () AS total
     FROM weighed WINDOW telling AS (PARTITION BY picks ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
 ), picked AS MATERIALIZED (
-    SELECT *, picks AND (place <= 2 OR reach <= %(budget)s AND told < {told} * total) AS is_picked FROM ranked
+    SELECT *, picks AND (place <= 2 OR reach <= %(budget)s AND told < %(told)s::float8 * total) AS is_picked FROM ranked
 ), question AS MATERIALIZED (
     SELECT
         {weighed},
         array_agg({term_key}term) FILTER (WHERE is_picked) AS picks,
         sum(expected * idf) AS attainable,
-        CASE WHEN count(*) FILTER (WHERE is_picked) < 2 OR sum(df) FILTER (WHERE is_picked) < {enough}
-            THEN %(budget)s - coalesce(sum(df) FILTER (WHERE is_picked), 0) ELSE 0 END::bigint AS left_over
+        greatest(%(budget)s - coalesce(sum(df) FILTER (WHERE is_picked), 0), 0)::bigint AS left_over
     FROM picked
 )"""
 )
@@ -181,7 +180,6 @@ lexical AS MATERIALIZED (
                     SELECT document_id, segment_index, {picked_distance} AS distance
                     FROM {partition} AS within WHERE {within}
                 ) AS s
-                WHERE (SELECT left_over FROM question) > 0
                 LIMIT (SELECT left_over FROM question)
             ) AS boxed
         ) AS candidate
@@ -354,7 +352,6 @@ NEIGHBOUR_DECAY = 0.9
 # takes as long as measuring.
 SAMPLE = 500
 TOLD = 0.9  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
-ENOUGH = 200  # segments with the rarer terms, so that those with the common ones alone need not be looked at
 OPENING = 50  # segments of a document that is named by its title which are read; a title tells what it begins with
 NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
 
@@ -379,13 +376,13 @@ def search_statement(
     first ``OPENING``. With ``held``, reach ``library`` takes the nearest vectors of an index that the process holds;
     reach ``named`` takes the candidates that an index outside of the database names, and reads documents beside them.
 
-    Parameters: workspace in the shared tables, terms, weights, expected, unspaced, common, box_0 to box_3, budget,
-    user, principals, allowed_spaces, spaces, document_ids, coverage, top_k, min_score, expand; with the dense leg
-    embedding; with ``held`` held, the version of that index, near_documents, near_indexes and near_complete; and with
-    reach ``named`` worded_documents, worded_indexes, neared_documents and neared_indexes. Raises UndefinedTable where
-    the workspace is elsewhere, or gone. Columns: those of a segment, the score that a segment was found with or None
-    for a neighbour, the score that orders, with the dense leg of reach ``library`` the present version, and with reach
-    ``named`` how many candidates of each leg the library knows, and how many took part.
+    Parameters: workspace in the shared tables, terms, weights, expected, unspaced, common, told, box_0 to box_5,
+    budget, user, principals, allowed_spaces, spaces, document_ids, coverage, top_k, min_score, expand; with the dense
+    leg embedding; with ``held`` held, the version of that index, near_documents, near_indexes and near_complete; and
+    with reach ``named`` worded_documents, worded_indexes, neared_documents and neared_indexes. Raises UndefinedTable
+    where the workspace is elsewhere, or gone. Columns: those of a segment, the score that a segment was found with or
+    None for a neighbour, the score that orders, with the dense leg of reach ``library`` the present version, and with
+    reach ``named`` how many candidates of each leg the library knows, and how many took part.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"
@@ -441,8 +438,6 @@ def search_statement(
         here=tables.here,
         near=NEAR,
         sample=SAMPLE,
-        told=TOLD,
-        enough=ENOUGH,
         workspace=tables.workspace,
         lasting=LASTING if reach in ("library", "named") else NOT_EXPIRED,
         dimension=dimension,

@@ -103,11 +103,11 @@ class TermCounts:
     segments: NDArray[np.int32]
 
     @classmethod
-    def of(cls, indexed: Sequence[NDArray[np.int32]]) -> "TermCounts":
+    def of(cls, held: Sequence[NDArray[np.int32]]) -> "TermCounts":
         """Count the terms of segments, of which each has its own once."""
-        if not indexed:
+        if not held:
             return cls(np.zeros(0, np.int32), np.zeros(0, np.int32))
-        terms, segments = np.unique(np.concatenate(indexed), return_counts=True)
+        terms, segments = np.unique(np.concatenate(held), return_counts=True)
         return cls(terms, segments.astype(np.int32))
 
     @classmethod
@@ -185,16 +185,15 @@ def packed_rows(
     title: str,
     spans: Sequence[SegmentSpan],
     text: str,
-    indexed: list[NDArray[np.int32]],
+    held: list[NDArray[np.int32]],
     *,
     vectors: bool = True,
 ) -> Iterator[bytes]:
-    """Yield the rows of a document's segments, and add what is indexed of each to ``indexed``. Takes CPU time."""
+    """Yield the rows of a document's segments, and add the terms of each to ``held``. Takes CPU time."""
     number = UUID(document_id)
     for span in spans:
         body = text[span.start : span.end]
         named, around = named_and_around(span.blocks, span.start, span.end, text)
         terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
-        keys = with_impacts(terms)
-        indexed.append(keys)
-        yield segment_row(workspace, number, span, terms, keys, body, vectors=vectors)
+        held.append(terms.ids)
+        yield segment_row(workspace, number, span, terms, with_impacts(terms), body, vectors=vectors)

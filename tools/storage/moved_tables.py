@@ -258,9 +258,10 @@ class Side:
         return cursor.rowcount
 
     def _name(self, table: MovedTable) -> sql.Identifier:
+        first = self.place.tables[0]  # and only one, for what is in several does not move
         if table.name == "segments":
-            return self.place.segments
-        return self.place.vectors if table.name == "segment_vectors" else sql.Identifier(table.name)
+            return first.segments
+        return first.vectors if table.name == "segment_vectors" else sql.Identifier(table.name)
 
     def _value(self, table: MovedTable, column: Column) -> str:
         instead = COPIED_AS.get((table.name, column.name))
