@@ -25,4 +25,4 @@ async def entered(database: Database, session_id: str, question: str = "Why?", i
 
 async def finish(database: Database, run: Run, end: RunFinished) -> None:
     """End a run as its runner would."""
-    await Ledger(database, Workspaces(database)).finish(run, end, run.next_line(end))
+    await Ledger(database, Workspaces(database)).finish(run, end, [run.next_line(end)])

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from graph.events import RunFinished
+from graph.events import RunFinished, payload
 from tests.fakes import HeldFamily
 from tests.postgres.processes import ME, log_of, process
 from tools.runs.carriers import open_notifications
@@ -234,7 +234,7 @@ class CarrierContract:
                 stored = await logs.find(ME, run.run_id)
                 assert stored is not None
                 read = await log_of(stored)
-                assert [each.text for each in read] == [each.text for each in await log_of(run)]
+                assert [payload(each) for each in read] == [payload(each) for each in await log_of(run)]
                 assert [each.seq for each in read] == list(range(1, len(read) + 1))
                 assert run.task is not None
                 await run.task
