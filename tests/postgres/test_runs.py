@@ -108,6 +108,7 @@ async def test_cancelling_stops_the_writer_and_keeps_what_was_finished(database:
         async for envelope in run.events():
             if envelope.event.type == "section_finished":
                 break
+        await family.writing.wait()
         await run.cancel("client_disconnected")
         assert family.stopped
         end = await run.finished()
