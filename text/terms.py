@@ -32,6 +32,7 @@ LEAST_IMPACT = 1.45  # the weight of the lowest level, about that of a word said
 IMPACT_STEP = 0.25
 IMPACT_SPACE = 2**31 - 1  # keys are below zero
 PREFIX_LETTERS = 5
+MOST_WORDS = 1 << 14  # whose terms are remembered, in 7 MB: more of them would take memory and save no time
 SIDE_WEIGHT = 0.5  # of a question's prefixes, pairs and interrogatives
 ACROSS = 0.5  # the share expected in a good match of terms that may span two words
 
@@ -198,7 +199,7 @@ def _hash(key: str) -> int:
     return crc32(key.encode()) % TERM_SPACE + 1
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=MOST_WORDS)
 def _entry(word: str) -> _Entry:
     if is_indexed_by_bigrams(word):
         grams = [word] if len(word) == 1 else [a + b for a, b in pairwise(word)]
@@ -213,7 +214,7 @@ def _entry(word: str) -> _Entry:
     return _Entry(main, side, folded, False, (*main, *side, *(() if folded is None else (folded,))))
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=MOST_WORDS)
 def _pair(left: str, right: str) -> int:
     """Hash two adjacent words; 0 where either is of an unspaced script, whose bigrams already join words."""
     if is_indexed_by_bigrams(left) or is_indexed_by_bigrams(right):

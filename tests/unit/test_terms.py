@@ -1,5 +1,6 @@
 """The terms of the lexical index: the same for every spelling of a word, and weighted as BM25 weights them."""
 
+import sys
 import unicodedata
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from text.terms import (
     K1,
     MEAN_LENGTH,
+    MOST_WORDS,
     SIDE_WEIGHT,
     TITLE_COUNT,
     UNSPACED_TERM,
@@ -76,6 +78,16 @@ def test_weights_are_those_of_bm25() -> None:
     norm = K1 * (1 - B + B * 3 / MEAN_LENGTH)
     at = vector.ids.tolist().index(lamp)
     assert vector.weights[at] == pytest.approx(2 * (K1 + 1) / (2 + norm), rel=1e-5)
+
+
+def test_remembered_words_do_not_grow_with_the_library() -> None:
+    def weigh_new_words(first: int) -> int:
+        for start in range(first, first + MOST_WORDS, 128):
+            weigh_segment(" ".join(f"wört{number} lamp{number}" for number in range(start, start + 128)))
+        return sys.getallocatedblocks()
+
+    full = weigh_new_words(0)
+    assert weigh_new_words(MOST_WORDS) - full < MOST_WORDS
 
 
 def test_a_title_counts_among_the_terms_and_in_the_length() -> None:
