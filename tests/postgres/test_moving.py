@@ -39,6 +39,7 @@ from tools.auth.api_keys import ApiKeys
 from tools.embeddings.reindexing import reindex
 from tools.library.versions import expire_versions
 from tools.originals.stores import open_object_store
+from tools.retrieval.partitions import lock_library, room_for
 from tools.runs.leases import Leases
 from tools.runs.log_days import new_run_id
 from tools.runs.run_request import RunRequest
@@ -513,6 +514,18 @@ async def test_what_cannot_move_is_refused_before_anything_is_copied(here: Cell,
         await conn.execute("CREATE TABLE forgotten (id integer)")
         with pytest.raises(ConfigurationError, match="forgotten"):
             await moved_tables(conn)
+
+
+async def test_a_workspace_in_several_parts_is_refused_and_goes_on(here: Cell, there: Cell) -> None:
+    await fill(here, own_tables=True)
+    [(number,)] = await here.rows("SELECT number FROM workspaces WHERE name = 'tenant'")
+    async with here.citewell.library.database.connection() as conn, conn.transaction():
+        await room_for(conn, await lock_library(conn, number), 1, part_segments=1)
+    with pytest.raises(InvalidRequest, match="in 2 parts"):
+        await move(here.url, there.url)
+    assert await here.state() is None
+    assert await there.rows("SELECT 1 FROM workspaces WHERE name = 'tenant'") == []
+    assert await here.hits("lamp")
 
 
 async def test_every_table_moves_or_has_a_reason_not_to_and_refuses_changes(here: Cell) -> None:

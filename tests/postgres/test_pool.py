@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from random import Random
 
 import psycopg
 import pytest
@@ -59,3 +60,27 @@ async def test_what_is_done_after_a_cancelled_task_is_done(
                 assert await (await connection.execute("SELECT 7")).fetchone() == (7,)
             found = await other.execute("SELECT count(*) FROM done")
             assert await found.fetchone() == (steps + 1,), "it is committed, and others see it"
+
+
+async def test_no_connection_is_lost_on_its_way_back(pool: Pool) -> None:
+    """While others wait for the only connection, all are cancelled thrice, at whatever points of getting and giving it.
+
+    The points are of the clock: a pool that loses connections is found out in every third run or so.
+    """
+
+    async def borrow() -> None:
+        async with pool.connection() as connection:
+            await in_a_transaction_in_a_pipeline(connection)
+
+    async def cancelled(*pauses: float) -> None:
+        task = asyncio.create_task(borrow())
+        for seconds in pauses:
+            await asyncio.sleep(seconds)
+            task.cancel()
+        await asyncio.wait([task])
+
+    chance = Random(7)
+    for _ in range(60):
+        await asyncio.gather(*[cancelled(chance.uniform(0, 0.012), chance.uniform(0, 0.001), 0) for _ in range(8)])
+        async with pool.connection() as connection:
+            assert await (await connection.execute("SELECT 7")).fetchone() == (7,)

@@ -4,7 +4,8 @@ import uuid
 import pytest
 
 from graph.errors import InvalidRequest, NotFound
-from tools.retrieval.partitions import drop_partition
+from tools.retrieval.partitions import Place, drop_partition
+from tools.retrieval.placing import give_own_tables, share_tables_again
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
@@ -169,3 +170,30 @@ async def test_what_does_not_exist_is_not_found(workspaces: Workspaces) -> None:
         await workspaces.number("nowhere")
     with pytest.raises(NotFound, match="nowhere"):
         await workspaces.delete("nowhere")
+
+
+async def test_a_workspace_that_went_and_came_back_while_it_was_read_is_read_again(
+    database: Database, workspaces: Workspaces
+) -> None:
+    number = await workspaces.create("restless")
+    seen: list[bool] = []
+
+    async def read(place: Place) -> str:
+        """Read by a statement that is begun while the workspace has tables of its own, for a moment."""
+        seen.append(place.own)
+        if len(seen) == 1:
+            assert await give_own_tables(mover, number)
+        try:
+            await connection.execute("SELECT library_is_in(%s, %s)", [number, place.own])
+        finally:
+            if len(seen) == 1:
+                assert await share_tables_again(mover, number)
+        return "read"
+
+    async with database.connection() as connection, database.connection() as mover:
+        assert await workspaces.read(connection, "restless", read) == "read"
+        assert seen == [False, False]
+        await workspaces.delete("restless")
+        workspaces.forget("restless")
+        with pytest.raises(NotFound):
+            await workspaces.read(connection, "restless", read)

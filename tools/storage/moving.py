@@ -147,10 +147,7 @@ class WorkspaceMove:
 
     async def plan(self) -> Plan:
         """Return what would move. Nothing is changed."""
-        place = await find_place(self._source, self._number)
-        assert place is not None
-        _refuse_parts(self._report.workspace, place)
-        side = Side(self._source, place)
+        side = Side(self._source, await self._place(self._source))
         rows = {table.name: await side.count(table) for table in self._tables}
         outside = await _one(self._source, _COUNT_OUTSIDE, self._number)
         return Plan(self._report.workspace, self._report.other, {n: c for n, c in rows.items() if c}, int(outside))
@@ -202,28 +199,23 @@ class WorkspaceMove:
         if arrived is not None and row is not None and arrived[2] == "arrived" and row[1] != "sealed":
             raise InvalidRequest(f"{name!r} is open in {other} and here.", suggestion="Was one restored from a backup?")
         await self._refuse_lost_originals(self._source)
-        place = await find_place(self._source, self._number)
-        if place is not None:
-            _refuse_parts(name, place)
+        place = await self._place(self._source)
         if row is None or row[1] == "arrived":
             row = await (await self._source.execute(_BEGIN, [self._number, other])).fetchone()
         assert row is not None
         self._move_id, self._state = row[0], row[1]
-        self._there = arrived[0] if arrived is not None else await self._create()
+        self._there = arrived[0] if arrived is not None else await self._create(place)
         return arrived is not None and arrived[2] == "arrived"
 
     async def _arrived(self) -> tuple[int, str | None, str | None] | None:
         found = await self._target.execute(_ARRIVED, [self._report.workspace])
         return await found.fetchone()
 
-    async def _create(self) -> int:
-        place = await find_place(self._source, self._number)
+    async def _create(self, place: Place) -> int:
         created = await _one(self._source, "SELECT created_at FROM workspaces WHERE number = %s", self._number)
         await add_days(self._target)
         async with self._target.transaction():
-            [number] = await insert_workspaces(
-                self._target, [self._report.workspace], own_tables=place is not None and place.own
-            )
+            [number] = await insert_workspaces(self._target, [self._report.workspace], own_tables=place.own)
             await self._target.execute("UPDATE workspaces SET created_at = %s WHERE number = %s", [created, number])
             await self._target.execute(_ARRIVE, [number, self._move_id, self._from])
         return number
@@ -244,9 +236,27 @@ class WorkspaceMove:
         return mark
 
     async def _same_tables(self) -> None:
-        here, there = await find_place(self._source, self._number), await find_place(self._target, self._there)
-        if here is not None and there is not None and here.own != there.own:
+        here, there = await self._place(self._source), await self._place_there()
+        if here.own != there.own:
             await (give_own_tables if here.own else share_tables_again)(self._target, self._there)
+
+    async def _place(self, conn: Connection) -> Place:
+        """Return where the workspace is in the source. Raises NotFound, InvalidRequest if it is in several parts."""
+        name, place = self._report.workspace, await find_place(conn, self._number)
+        if place is None:
+            raise NotFound(f"The workspace {name!r} was deleted.")
+        if place.parts > 1:
+            raise InvalidRequest(
+                f"{name!r} is in {place.parts} parts, and only workspaces whose segments are in one table can move.",
+                suggestion="Set up a replica of the whole database, and promote it.",
+            )
+        return place
+
+    async def _place_there(self) -> Place:
+        place = await find_place(self._target, self._there)
+        if place is None:
+            raise NotFound(f"What was moved of {self._report.workspace!r} was deleted in {self._report.other}.")
+        return place
 
     async def _close(self, mark: _Mark) -> float:
         """Refuse questions, then all changes; copy what is left, compare, and seal the source. Returns since when."""
@@ -322,12 +332,9 @@ class WorkspaceMove:
         changed: dict[str, set[Key]] = {}
         async with self._reader.transaction():
             await self._reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            here, there = await find_place(self._reader, self._number), await find_place(self._target, self._there)
-            if here is None or there is None:
-                raise NotFound(f"The workspace {self._report.workspace!r} was deleted.")
-            _refuse_parts(self._report.workspace, here)
-            place = self._originals.target_place if self._originals else POSTGRESQL
-            source, target = Side(self._reader, here, place), Side(self._target, there)
+            originals = self._originals.target_place if self._originals else POSTGRESQL
+            source = Side(self._reader, await self._place(self._reader), originals)
+            target = Side(self._target, await self._place_there())
             mark = await self._mark()
             changed["sessions"] = {(row[0],) for row in await self._rows(_UNFINISHED)}
             for table in self._tables:
@@ -499,15 +506,6 @@ async def _connected(stack: AsyncExitStack, url: str, limits: MoveLimits, *, nam
         [f"{limits.lock * 1000:.0f}"],
     )
     return conn
-
-
-def _refuse_parts(name: str, place: Place) -> None:
-    """Raise InvalidRequest for a workspace in several parts."""
-    if place.parts > 1:
-        raise InvalidRequest(
-            f"{name!r} is in {place.parts} parts, and only workspaces whose segments are in one table can move.",
-            suggestion="Set up a replica of the whole database, and promote it.",
-        )
 
 
 async def _refuse_other_schema(source: Connection, target: Connection, other: str) -> None:

@@ -14,6 +14,7 @@ from tools.retrieval.partitions import Place, create_partition, drop_partition, 
 from tools.storage.database import Connection, Database, elsewhere
 
 LONGEST_NAME = 100
+MOST_LOOKS = 10  # for a workspace that moves while it is read
 MOVES_SECONDS = 1.0  # between two looks at which workspaces have moved, of a process that is asked for any
 T = TypeVar("T")
 
@@ -134,24 +135,25 @@ class Workspaces:
         return Place(*place), move
 
     async def read(self, connection: Connection, name: str, read: Callable[[Place], Awaitable[T]]) -> T:
-        """Read a workspace's segments where they are: once more where they have moved since that was looked up.
+        """Read a workspace's segments where they are: again where they have moved since that was looked up.
 
         The statements of ``read`` have the condition ``ReadTables.here``. Raises NotFound for an unknown workspace, or
         one that was deleted meanwhile, and what else ``place`` raises.
         """
         place = await self.place(name)
-        while True:
+        for _ in range(MOST_LOOKS):
             try:
                 return await read(place)
-            except psycopg.errors.UndefinedTable as error:
+            except psycopg.errors.UndefinedTable:
                 # On the same connection: a replica knows of a move when it has replayed it.
                 found = await find_place(connection, place.workspace)
-                if found == place:
+                if found == place:  # it is in another database, or it has gone elsewhere and come back meanwhile
                     self.forget(name)
                     found = await self.place(name)
-                if found is None or found == place:
-                    raise NotFound(f"There is no workspace named {name!r} any more.") from error
+                if found is None:
+                    break
                 place = self._places[name] = found
+        raise NotFound(f"There is no workspace named {name!r} any more.")
 
     async def names(self) -> tuple[str, ...]:
         """Return the names of all workspaces that are here, in their order."""
