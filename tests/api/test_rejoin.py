@@ -281,5 +281,6 @@ async def test_who_is_told_that_the_database_is_away_comes_back_behind_the_last_
     assert (told["event"], json.loads(told["data"])["code"]) == ("run_failed", "database_unavailable")
     ids = [frame["id"] for frame in [*before, *rest]]
     assert ids == [f"{run_id}:{seq}" for seq in range(1, len(ids) + 1)]
-    assert rest[0]["event"] == "run_resumed"
+    # What had reached the log when the connections were cut comes first.
+    assert "run_resumed" in [frame["event"] for frame in rest]
     assert rest[-1]["event"] == "run_finished"

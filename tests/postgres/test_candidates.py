@@ -151,9 +151,12 @@ async def test_no_name_makes_up_a_hit_or_a_score(deployment: Deployment) -> None
     async def holds(words: Places, near: Places, identity: Identity) -> None:
         deployment.index.words, deployment.index.near = words, near
         found = await deployment.searcher().search(replace(QUESTION, identity=identity, top_k=20))
+        best = max((scores[identity, hit.segment_id] for hit in found.hits), default=0.0)
         for hit in found.hits:
             assert [hit.segment] == await deployment.reader.read_segments([hit.segment_id], identity)
-            assert hit.score == pytest.approx(scores[identity, hit.segment_id], abs=1e-9)
+            own = scores[identity, hit.segment_id]
+            # A document that another hit names by its title is raised, at most to that one.
+            assert hit.score == pytest.approx(own, abs=1e-9) or own < hit.score <= best + 1e-9
             assert hit.segment.document_id != CHINESE
             assert identity == ME or hit.segment.document_id != DIARY
 
