@@ -67,7 +67,7 @@ class ComparableText:
     vocabulary: frozenset[str]
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)  # some 1.8 KB each
 def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
     """Return the comparable form of a sentence; the last few thousand are cached."""
     flat = without_accents(flatten(text)) if unaccented else flatten(text)
@@ -88,7 +88,7 @@ def terms_of(flat: str) -> list[str]:
     return terms
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=16384)
 def stem(word: str) -> str:
     """Strip the commonest English endings; other words stay whole, and character grams relate their forms."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():

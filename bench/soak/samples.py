@@ -20,6 +20,7 @@ EVERY_SECONDS = 5.0
 WARM_UP_SECONDS = 60.0  # of each life; and of a life that lasts, its first fifth
 BLOCK_SECONDS = 30.0
 MEGABYTE = 1024 * 1024
+MEMORY = "memory, MB"
 READS_FILES = "reads files"  # the name of all processes that a worker starts for it, one life each
 _METRIC = re.compile(r'^(citewell_tasks|citewell_pool_connections\{state="open"\}) (\S+)$', re.MULTILINE)
 _MEASURES = {"citewell_tasks": "tasks", 'citewell_pool_connections{state="open"}': "pool connections"}
@@ -80,11 +81,11 @@ class Sampler:
                 family = [process, *children] if shared else [process]
                 memory = sum(_memory(each, shared=shared) for each in family)
                 files = sum(_files(each) for each in family)
-                self._note(program.name, "memory, MB", program.life, memory / MEGABYTE)
+                self._note(program.name, MEMORY, program.life, memory / MEGABYTE)
                 self._note(program.name, "open files", program.life, files)
                 # One that reads files ends after 500, and lives through no end of the process that started it.
                 for child in [] if shared else children:
-                    self._note(READS_FILES, "memory, MB", child.pid, _memory(child, shared=False) / MEGABYTE)
+                    self._note(READS_FILES, MEMORY, child.pid, _memory(child, shared=False) / MEGABYTE)
                 self._note(program.name, "threads", program.life, process.num_threads())
 
     async def _metrics(self, client: httpx.AsyncClient, program: Program, url: str) -> None:

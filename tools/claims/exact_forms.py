@@ -42,7 +42,7 @@ _BEGINS = BEGINS_ENGLISH | BEGINS_VIETNAMESE | {form[0] for form in _PERCENT}
 _OPENED = {"can't": ("cannot",), "won't": ("will", "not"), "shan't": ("shall", "not")}
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)  # some 1.2 KB each
 def exact_form(text: str) -> ExactForm:
     """Return the tokens of a sentence, the same for two notations of it and for nothing else."""
     text = _EMPHASIS.sub("", unify_signs(text).translate(_WIDE)).strip()

@@ -72,7 +72,7 @@ def _only_names(bare: Sequence[str], said: Sequence[str], source: Sequence[str])
     )
 
 
-@lru_cache(maxsize=2048)  # a source sentence is compared with many claims; some 2 KB each
+@lru_cache(maxsize=1024)  # a source sentence is compared with many claims; some 2 KB each
 def _tokens(form: ExactForm) -> tuple[str, ...]:
     """Return the words and signs that carry meaning; capitals count where they are more than a word's first."""
     keys = [key.casefold() if key[1:].islower() else key for key in form]

@@ -247,7 +247,7 @@ def is_vietnamese(folded: str) -> bool:
     return _VIETNAMESE.search(folded) is not None
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)  # some 3.6 KB each
 def parse_sentence(text: str) -> ParsedSentence:
     """Read a sentence of any language. Takes time linear in the text."""
     folded = fold(text[:_LONGEST])

@@ -204,6 +204,6 @@ def _holds(flat: str, *names: str) -> bool:
     return any(_finds(name, flat) for name in names)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=4096)
 def _finds(name: str, flat: str) -> bool:
     return _pattern(name).search(flat) is not None

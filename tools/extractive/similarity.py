@@ -100,7 +100,7 @@ def _coverage(question: str) -> float:
 _NOTHING = np.zeros(WIDTH, np.float32)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)  # some 1.4 KB each
 def _summed(text: str) -> NDArray[np.float32]:
     """Return the sum of a text's token vectors, so that the vector of two joined texts is the sum of theirs."""
     return bundled_embedder().summed_tokens(bundled_embedder().tokens(text))

@@ -356,7 +356,7 @@ OPENING = 50  # segments of a document that is named by its title which are read
 NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)  # some 10 KB each, a few for a workspace with tables of its own
 def search_statement(
     own: int | None,
     dimension: int,
@@ -456,7 +456,7 @@ def explored_in(parts: int) -> int:
     return max(EXPLORED // parts, LEAST_EXPLORED)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def question_part(workspace: int, rest: str, parts: int = 1) -> Statement:
     """Build a statement of a workspace with its own partitions that goes on from a question's ``weighed`` terms."""
     text = "WITH" + _TERMS + rest

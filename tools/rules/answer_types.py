@@ -92,7 +92,7 @@ _ASCII_CUES: dict[AnswerType, tuple[str, ...]] = {
 }
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def answer_spans(kind: AnswerType, sentence: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of a sentence that match an answer type; none for ``other``."""
     pattern = _FINDS.get(kind)
