@@ -143,6 +143,8 @@ def bundled_tokenizer() -> "Tokenizer":
     tokenizer: Tokenizer = Tokenizer.from_file(str(_wheel() / "tokenizers" / f"{CONFIG}_tokenizer_config.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
+    # Words are remembered in WordTokens; the model would keep 10,000 more in each thread that it is called from.
+    tokenizer.model._resize_cache(0)
     return tokenizer
 
 
