@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import prompts
 from answers.citations import build_claim
+from answers.giving_way import give_way
 from answers.open_claims import JudgeQueue, Question, is_open, question_of
 from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
@@ -147,6 +148,7 @@ class CheckedAnswer:
         if not endings or (len(endings) <= self._endings and len(known) - endings[-1] > _UNDECIDED):
             return
         self._endings = len(endings)
+        await give_way()  # the text is on its way to the reader before it is checked
         section = Section(text=known, source_ids=list(source_ids))
         for each in await self._check(section, start=start, is_open=True):
             if each.end <= len(text):

@@ -31,7 +31,8 @@ async def main(questions: list[str]) -> None:
     """Ask the questions one after another, then eight at a time."""
     settings = load_settings()
     async with open_scripted_library(settings) as library:
-        run = partial(_run, build(library.resources).compile(), library.database.pool, settings.runs.durability)
+        graph = build(library.resources, joined=True).compile()
+        run = partial(_run, graph, library.database.pool, settings.runs.durability)
         for question in questions[:WARM_UP]:
             await run(question)
         began = time.process_time()

@@ -6,22 +6,15 @@ from functools import partial, wraps
 from typing import Any, Protocol
 
 from langgraph.config import get_config
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
+from langgraph.types import Command, Overwrite
 
 from graph.context import Context
 from graph.events import EMIT_KEY, StepFinished, StepStarted
 from graph.ports import Family, Resources
-from graph.routing import (
-    after_answer_directly,
-    after_check_claims,
-    after_decide_retrieval,
-    after_generate_answer,
-    after_grade_segments,
-    after_rewrite_query,
-)
-from graph.state import FIRST_STEP, InputState, Outside, State, spent_with
+from graph.routing import NEXT, ROUTES, Router, following
+from graph.state import FIRST_STEP, InputState, Outside, State, advanced, spent_with, written_as
 from graph.usage import ALLOWANCES, Allowance, Meter
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
@@ -38,8 +31,6 @@ from nodes.search_web import search_web
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
 from tools.telemetry.tracing import span
 
-GATHERING = ("load_selected_pages", "search_segments", "search_web", "search_mcp")
-WITHOUT = ("answer_directly", "abstain")  # where the sources hold no answer
 Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
 
@@ -54,6 +45,12 @@ class StepNode(Protocol):
     """A node as LangGraph calls it."""
 
     def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Update]: ...
+
+
+class JoinedNode(Protocol):
+    """A node that runs further steps, and says what follows them."""
+
+    def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Command[str]]: ...
 
 
 Binding = Callable[[Resources, Family], BoundNode]
@@ -101,38 +98,28 @@ def searched_outside(run: Resources) -> list[Outside]:
     return [*found, "search_mcp"] if run.mcp is not None else found
 
 
-def build(resources: Resources, *, around: Around | None = None) -> CitewellGraph:
+def build(resources: Resources, *, around: Around | None = None, joined: bool = False) -> CitewellGraph:
     """Build the graph on the given resources; the caller compiles it, with or without a checkpointer.
 
-    ``around`` wraps each step, by its name, in what a host of the graph does before and after it.
+    ``around`` wraps each step, by its name, in what a host of the graph does before and after it. ``joined`` builds the
+    same graph, drawn the same, whose quick steps run in the super-step of the step before them (see ``join``).
     """
     graph = CitewellGraph(State, context_schema=Context, input_schema=InputState)
-    for name, bind in BINDINGS.items():
-        node = step(name, bind, resources)
-        graph.add_node(name, around(name, node) if around is not None else node)
-    graph.add_edge(START, "decide_retrieval")
-    graph.add_conditional_edges("decide_retrieval", inline(after_decide_retrieval), ["answer_directly", *GATHERING])
-    for name in GATHERING:
-        graph.add_edge(name, "grade_segments")
-    graph.add_conditional_edges(
-        "grade_segments", inline(after_grade_segments), ["generate_answer", "rewrite_query", *WITHOUT, *GATHERING]
-    )
-    graph.add_conditional_edges(
-        "rewrite_query",
-        inline(after_rewrite_query),
-        ["search_segments", "search_web", "search_mcp", "generate_answer", *WITHOUT],
-    )
-    graph.add_conditional_edges("generate_answer", inline(after_generate_answer), ["check_claims", *WITHOUT])
-    graph.add_conditional_edges(
-        "check_claims", inline(after_check_claims), ["rewrite_query", "assess_quality", *WITHOUT]
-    )
-    graph.add_conditional_edges("answer_directly", inline(after_answer_directly), ["abstain", END])
-    graph.add_edge("assess_quality", END)
-    graph.add_edge("abstain", END)
+    steps = {name: step(name, bind, resources) for name, bind in BINDINGS.items()}
+    for name, node in steps.items():
+        if joined and name in ROUTES:
+            graph.add_node(name, join(name, steps), destinations=ROUTES[name].targets)
+        else:
+            graph.add_node(name, around(name, node) if around is not None else node)
+            if name in ROUTES:
+                graph.add_conditional_edges(name, inline(ROUTES[name].router), [*ROUTES[name].targets])
+    graph.add_edge(START, FIRST_STEP)
+    for name, target in NEXT.items():
+        graph.add_edge(name, target)
     return graph
 
 
-def inline(router: Callable[[State], Any]) -> Callable[[State], Awaitable[Any]]:
+def inline(router: Router) -> Callable[[State], Awaitable[Any]]:
     """Return a router that runs on the event loop: LangGraph sends a plain function to a thread, which takes longer."""
 
     @wraps(router)
@@ -140,6 +127,30 @@ def inline(router: Callable[[State], Any]) -> Callable[[State], Awaitable[Any]]:
         return router(state)
 
     return route
+
+
+# Steps of some milliseconds, which can be done again for nothing: nobody would stop before one of them.
+QUICK = frozenset({"search_segments", "grade_segments", "check_claims", "assess_quality"})
+
+
+def join(name: str, steps: Mapping[str, StepNode]) -> JoinedNode:
+    """Return a step that goes on to the quick ones behind it in its own super-step, which costs more than some do.
+
+    It ends before any other step, before several side by side, and behind one that called a model, whose checkpoint
+    must not wait.
+    """
+
+    async def run_joined(state: State, runtime: Runtime[Context]) -> Command[str]:
+        at, updates = name, [await steps[name](state, runtime)]
+        state = advanced(state, updates[-1])
+        while (then := following(at, state)) and len(then) == 1 and then[0] in QUICK and not state.spent[at]["calls"]:
+            at = then[0]
+            updates.append(await steps[at](state, runtime))
+            state = advanced(state, updates[-1])
+        return Command(update=updates[0] if len(updates) == 1 else written_as(state, updates), goto=then)
+
+    run_joined.__name__ = name
+    return run_joined
 
 
 def step(name: str, bind: Binding, resources: Resources) -> StepNode:

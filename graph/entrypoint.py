@@ -43,7 +43,7 @@ async def open_runner(
 ) -> AsyncIterator[Citewell]:
     """Open the graph over an open library, and the runner; ``resources`` replace the library's ports."""
     resources = resources or library.resources
-    graph = build(resources).compile()
+    graph = build(resources, joined=True).compile()
     titling = SessionTitler(library.database, resources.families) if settings.auto_title else None
     runner = Runner(
         graph,
@@ -71,7 +71,7 @@ def _guides(library: Library, resources: Resources) -> Guides:
         GuideStore(library.database, library.workspaces),
         library.reader,
         library.sessions,
-        Prover(lambda: build(alone).compile(), alone),
+        Prover(lambda: build(alone, joined=True).compile(), alone),
         resources.families,
         library.spending,
         by=library.settings.suggestions,

@@ -1,6 +1,7 @@
 """Routing of a run: the plan of its gathering rounds, and the node after each node as a pure function of state."""
 
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
 
 from graph.context import Context
 from graph.state import MOST_READ_WHOLE, Gathering, State
@@ -97,3 +98,35 @@ def after_check_claims(state: State) -> Literal["rewrite_query", "assess_quality
 def after_answer_directly(state: State) -> Literal["abstain", "__end__"]:
     """End with the reply; abstain where the writer can't reply without the library."""
     return "__end__" if state.outcome else "abstain"
+
+
+Router = Callable[[State], str | Sequence[str]]
+GATHERING: tuple[str, ...] = get_args(Gathering)
+WITHOUT: tuple[str, ...] = get_args(Without)
+END = "__end__"
+
+
+class Route(NamedTuple):
+    """The choice behind a step, and the steps among which it chooses."""
+
+    router: Router
+    targets: tuple[str, ...]
+
+
+ROUTES: Mapping[str, Route] = {
+    "decide_retrieval": Route(after_decide_retrieval, ("answer_directly", *GATHERING)),
+    "grade_segments": Route(after_grade_segments, ("generate_answer", "rewrite_query", *WITHOUT, *GATHERING)),
+    "rewrite_query": Route(
+        after_rewrite_query, ("search_segments", "search_web", "search_mcp", "generate_answer", *WITHOUT)
+    ),
+    "generate_answer": Route(after_generate_answer, ("check_claims", *WITHOUT)),
+    "check_claims": Route(after_check_claims, ("rewrite_query", "assess_quality", *WITHOUT)),
+    "answer_directly": Route(after_answer_directly, ("abstain", END)),
+}
+NEXT: Mapping[str, str] = {**dict.fromkeys(GATHERING, "grade_segments"), "assess_quality": END, "abstain": END}
+
+
+def following(name: str, state: State) -> list[str]:
+    """Return the steps that follow a step, several of them side by side; ``END`` alone where it is the last."""
+    then = NEXT[name] if name in NEXT else ROUTES[name].router(state)
+    return [then] if isinstance(then, str) else list(then)

@@ -4,13 +4,14 @@ Rows are ``typing_extensions.TypedDict``s of builtins, so that later releases ca
 LangGraph can describe the input form on Python 3.11.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Literal, NotRequired
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, NotRequired, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import UntrackedValue
 from langgraph.graph.message import add_messages
+from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from graph.evidence import (
@@ -226,3 +227,30 @@ def question_with_passage(state: State) -> str:
     if not state.selected_text:
         return state.standalone_question
     return f"{state.standalone_question}\n\n“{state.selected_text}”"
+
+
+def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
+    """Return how channels add to what they hold, by field; the channel of any other field takes the new value."""
+    hints = get_type_hints(State, include_extras=True)
+    found = {name: getattr(hint, "__metadata__", (None,))[-1] for name, hint in hints.items()}
+    return {name: how for name, how in found.items() if callable(how) and not isinstance(how, type)}
+
+
+REDUCERS = _reducers()
+
+
+def advanced(state: State, update: Mapping[str, Any]) -> State:
+    """Return the state after a step's update, as the channels of the graph make it."""
+    return replace(state, **{name: _after(name, getattr(state, name), value) for name, value in update.items()})
+
+
+def _after(name: str, before: Any, value: Any) -> Any:
+    if isinstance(value, Overwrite):
+        return value.value
+    return REDUCERS[name](before, value) if name in REDUCERS else value
+
+
+def written_as(state: State, updates: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return several steps' updates, the last of which led to ``state``, as one."""
+    names = {name: getattr(state, name) for update in updates for name in update}
+    return {name: Overwrite(value) if name in REDUCERS else value for name, value in names.items()}

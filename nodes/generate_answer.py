@@ -18,6 +18,7 @@ from graph.state import ClaimRow, DisputeRow, RevisionRow, State, question_with_
 from graph.usage import Meter
 
 NOT_REPAIRED = Reason("left_as_written")
+AT_ONCE_SECONDS = 0.03  # from which on a writer waits for a model; reading ahead would only delay one that does not
 
 
 class GenerateAnswerUpdate(TypedDict, total=False):
@@ -52,13 +53,14 @@ async def generate_answer(
     ]
     if state.repairing:
         return await _repair(state, hits, runtime.stream_writer, writer=writer, meter=meter)
-    checker.read_ahead(segments)  # while the model has yet to write its first sentence
+    ahead = asyncio.get_running_loop().call_later(AT_ONCE_SECONDS, checker.read_ahead, segments)
     drafts = writer.write(question_with_passage(state), hits, language=state.language, meter=meter)
     answer = CheckedAnswer(state, segments, runtime.stream_writer, checker=checker, judge=judge, meter=meter)
     try:
         await emit_drafts(drafts, runtime.stream_writer, segments=by_id, answer=answer)
         await answer.settle()
     finally:
+        ahead.cancel()
         await answer.cancel()
     return {
         "sections": answer.sections,

@@ -27,10 +27,12 @@ class Asked:
     family: ScriptedFamily = field(default_factory=ScriptedFamily)
     ports: dict[str, Any] = field(default_factory=dict)
     of: Resources | None = None
+    joined: bool = True  # as the service builds the graph; Studio has each step for itself
     events: list[AnyEvent] = field(default_factory=list)
+    super_steps: list[list[str]] = field(default_factory=list)  # the steps of each, the first being the question's own
 
     def __post_init__(self) -> None:
-        self._graph = build(self.of or resources(self.library, self.family, **self.ports)).compile(
+        self._graph = build(self.of or resources(self.library, self.family, **self.ports), joined=self.joined).compile(
             checkpointer=InMemorySaver()
         )
 
@@ -54,6 +56,7 @@ class Asked:
 
     async def _follow(self, asked: InputState | None, knobs: dict[str, Any]) -> State:
         self.events.clear()
+        self.super_steps.clear()
         state: State | None = None
         async for part in self._graph.astream(
             asked,
@@ -66,6 +69,7 @@ class Asked:
                 self.events.append(part["data"])
             else:
                 state = part["data"]
+                self.super_steps.append(self.steps[sum(map(len, self.super_steps)) :])
         assert state is not None
         return state
 
