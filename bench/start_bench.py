@@ -1,7 +1,8 @@
 """Benchmark of starting up: the CPU of one command, and a server's until it answers and its memory at rest.
 
-CPU is that of the command's process and of those it waits for, which the embedded PostgreSQL is not one of. Each command
-starts that server and stops it again. Beside them are floors: Python alone, and the imports that no question goes without.
+CPU is that of the command's process and of those it waits for, which the embedded PostgreSQL is not one of. Each
+command starts that server and stops it again. Beside them are floors: Python alone, and the imports that no question
+goes without.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from bench.serving import CITEWELL, ROOT, served
 from bench.sse_client import Connection
 from tools.settings import load_settings
 
-ROUNDS = 9
+ROUNDS = 5
 SERVERS = 3
 QUESTIONS = 10
 REST_SECONDS = 3
@@ -45,7 +46,7 @@ class _Rest:
 
 
 async def run(folder: Path) -> list[Figure]:
-    """Run each command nine times in turns over a small library that is ingested, and start a server three times."""
+    """Run each command five times in turns over a small library that is ingested, and start a server three times."""
     data = folder / "data"
     questions = await fill_small_library(load_settings(data_dir=data), QUESTIONS)
     commands = {
