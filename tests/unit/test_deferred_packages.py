@@ -54,3 +54,12 @@ def test_what_answers_questions_imports_nothing_that_only_files_sites_and_server
     program = "import sys, graph.entrypoint; print(*{name.partition('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert UNUSED & set(done.stdout.split()) == set()
+
+
+NOT_AT_REST = {"alembic", "authlib", "cryptography", "joserfc", "jwt", "lxml", "tokenizers"}
+
+
+def test_a_server_at_rest_has_imported_nothing_that_only_logins_exports_and_texts_need() -> None:
+    program = "import sys, cli.http_server; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert NOT_AT_REST & set(done.stdout.split()) == set()

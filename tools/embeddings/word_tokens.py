@@ -46,7 +46,8 @@ class WordTokens:
 
     @cached_property
     def _model(self) -> "Model":
-        return self.tokenizer.model
+        model: Model = self.tokenizer.model
+        return model
 
     def ids(self, texts: Sequence[str]) -> list[Ids]:
         """Return each text's token ids; an empty text has none. Takes time linear in the texts."""
