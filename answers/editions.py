@@ -13,10 +13,11 @@ from datetime import date
 from itertools import combinations
 
 from text.language import word_set
+from text.late_patterns import LatePattern
 from text.normal_forms import fold_case
 from text.scripts import CJK
 
-_WORD = re.compile(rf"\d{{4}}-\d{{2}}(?:-\d{{2}})?(?!\d)|[{CJK}]+|[^\W{CJK}]+(?:\.[^\W{CJK}]+)*")
+_WORD = LatePattern(rf"\d{{4}}-\d{{2}}(?:-\d{{2}})?(?!\d)|[{CJK}]+|[^\W{CJK}]+(?:\.[^\W{CJK}]+)*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DATE = re.compile(r"((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?")
 _VERSION = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})|v(\d{1,4})")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from graph.evidence import nearest_heading
 from text.language import FUNCTION_WORDS, STOP_WORDS, word_set
+from text.late_patterns import LatePattern
 from text.words import stem
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ _HAN_HEADS = (
     "公司|集团|学校|中学|小学|大学|学院|医院|诊所|图书馆|博物馆|体育馆|展览馆|书店|书屋|酒店|宾馆|饭店|餐厅|客栈|银行|工厂|实验室|研究所|"
     "宿舍|食堂|车站|码头|机场|公园|剧院|社区|小区|俱乐部|协会|车间|仓库|号楼|号线|号门|路|街|镇|村|县|队|版"
 )
-_HAN_NAME = re.compile(rf"([\u4e00-\u9fff]{{2}}|[A-Za-z0-9.]+|[一二三四五六七八九十]+)(?={_HAN_HEADS})({_HAN_HEADS})")
-_HAN_FUNCTION = re.compile("[的了是在和与及或被把从到对于为以有这那其之也都而并中所去住去每各本该此个哪几多]")
+_HAN_NAME = LatePattern(rf"([\u4e00-\u9fff]{{2}}|[A-Za-z0-9.]+|[一二三四五六七八九十]+)(?={_HAN_HEADS})({_HAN_HEADS})")
+_HAN_FUNCTION = LatePattern("[的了是在和与及或被把从到对于为以有这那其之也都而并中所去住去每各本该此个哪几多]")
 _SPLITS = re.compile(r"[,，、/]| and | or | và | hoặc |和|与|及")
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -50,13 +51,15 @@ from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
-from tools.auth.oidc import RelyingParty
 from tools.runs.tasks import cancel_and_wait
 from tools.sessions.expiry import Retention, expire_hourly
 from tools.settings import Settings
 from tools.storage.health import EndpointProbe
 from tools.telemetry.exporting import start_tracing
 from tools.telemetry.tracing import background_context
+
+if TYPE_CHECKING:
+    from tools.auth.oidc import RelyingParty
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
@@ -113,7 +116,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.audit = None
     app.state.public_address = address
     app.state.identify = identify
-    app.state.relying_party = RelyingParty(settings.oidc) if settings.oidc.issuer else None
+    app.state.relying_party = _relying_party(settings)
     app.state.login_check_seconds = CHECK_SECONDS
     app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
     app.state.endpoint_probe = EndpointProbe()
@@ -132,6 +135,14 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     install_error_handlers(app)
     describe(app, security_schemes(settings))
     return app
+
+
+def _relying_party(settings: Settings) -> "RelyingParty | None":
+    if not settings.oidc.issuer:
+        return None
+    from tools.auth.oidc import RelyingParty
+
+    return RelyingParty(settings.oidc)
 
 
 def mount_routes(app: FastAPI) -> None:

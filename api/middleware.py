@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlencode, urlsplit
 
 from fastapi import FastAPI
@@ -37,12 +37,14 @@ from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity
 from tools.auth.limits import UsedLimits, client_network
 from tools.auth.login_store import Logins
 from tools.auth.proxies import AuthProxy
-from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
 from tools.sessions.shares import SHARES_PATH
 from tools.settings import OidcSettings, Settings
 from tools.spending.accounts import RequestOrigin, coming_from
 from tools.storage.tenants import LONGEST_NAME
+
+if TYPE_CHECKING:
+    from tools.auth.tokens import TokenVerifier
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
 # the page asks for a key once it is open.
@@ -198,6 +200,8 @@ def identify_by(settings: Settings, address: PublicAddress, origins: frozenset[s
             identity = Identity(settings.workspace, settings.user, tuple(settings.groups))
             return _always(Grant(identity, None, rights=Rights(EVERYTHING)))
         case "jwt":
+            from tools.auth.tokens import TokenVerifier
+
             identify = _by_token(TokenVerifier(settings.auth))
         case "proxy":
             return _by_proxy(AuthProxy(settings.auth_proxy), address, origins)
@@ -236,7 +240,7 @@ async def _by_key(connection: HTTPConnection, library: Library) -> Grant:
     return grant
 
 
-def _by_token(verifier: TokenVerifier) -> Identify:
+def _by_token(verifier: "TokenVerifier") -> Identify:
     async def identify(connection: HTTPConnection, library: Library) -> Grant:
         return await verifier.verify(_single(set(_bearers(connection.headers))))
 

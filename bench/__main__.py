@@ -51,6 +51,7 @@ PARTS = (
     "sources",
     "growth",
     "ray",
+    "start",
 )
 
 

@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any
 
 DEFERRED = frozenset({"langgraph_sdk", "langsmith.types"})
-_running = RLock()
+_lock = RLock()
+_running: set[str] = set()
 
 
 class _DeferredPackage(ModuleType):
@@ -23,12 +24,19 @@ class _DeferredPackage(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in ("__all__", "__version__"):
             raise AttributeError(name)  # what introspection asks any module for, such as `__wrapped__`
-        with _running:
-            if type(self) is _DeferredPackage:
-                object.__setattr__(self, "__class__", ModuleType)
-                if self.__spec__ is not None and self.__spec__.loader is not None:
-                    self.__spec__.loader.exec_module(self)
-        return getattr(self, name)
+        with _lock:  # another thread waits until all names are there
+            if type(self) is _DeferredPackage and self.__name__ not in _running:
+                self._run()
+        return ModuleType.__getattribute__(self, name)
+
+    def _run(self) -> None:
+        _running.add(self.__name__)
+        try:
+            if self.__spec__ is not None and self.__spec__.loader is not None:
+                self.__spec__.loader.exec_module(self)
+            object.__setattr__(self, "__class__", ModuleType)
+        finally:
+            _running.remove(self.__name__)
 
 
 class _DeferringLoader(Loader):

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from text.late_patterns import LatePattern
 from text.scripts import ACCENTS, CJK, HAN_AND_KANA, JOINERS, NEVER_SEEN, PRESENTATION_SELECTORS, SURROGATES
 
 _QUOTES = "\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc"
@@ -46,8 +47,8 @@ def fold(text: str) -> str:
     return _TOKENISED_QUOTES.sub('"', text)
 
 
-_NEXT_TO_CJK = re.compile(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
-_NEXT_TO_HAN_AND_KANA = re.compile(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
+_NEXT_TO_CJK = LatePattern(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
+_NEXT_TO_HAN_AND_KANA = LatePattern(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
 _ACCENT = re.compile(f"[{ACCENTS}]")
 _NOT_WORD = re.compile(r"[\W_]+")
 

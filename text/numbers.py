@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from text.late_patterns import LatePattern
 from text.normal_forms import compose
 
 _SEPARATED = re.compile(r"\d{1,3}(?:([.,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?\Z")
@@ -284,12 +285,13 @@ _WORDS = _ENGLISH | _VIETNAMESE
 _LONGEST_FIRST = "|".join(sorted(_WORDS, key=len, reverse=True))
 # "trang năm 2020" is a page of the year 2020, "page 3.5" is no page.
 _NUMBER = rf"(?:\d{{1,5}}(?![\d%]|\.\d)|(?:{_LONGEST_FIRST})(?!\w|\s+\d))"
-_LIST = re.compile(
+_LIST = LatePattern(
     rf"(?:{_BEFORE})({_NUMBER}(?:(?:{_THROUGH}|{_AND}){_AGAIN}{_NUMBER})*)",
     re.IGNORECASE,
 )
-_SPAN = re.compile(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNORECASE)
-_ORDINAL_PAGE = re.compile(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
+_SPAN = LatePattern(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNORECASE)
+_PAGE_WORD = re.compile(_BEFORE, re.IGNORECASE)  # one is in whatever the other patterns of spaced languages find
+_ORDINAL_PAGE = LatePattern(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
 
 _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -309,11 +311,12 @@ def page_references(question: str) -> tuple[range, ...]:
     """
     text = compose(question)
     found: list[tuple[int, range]] = []
-    for match in _LIST.finditer(text):
-        found += [(match.start(), _pages(_number(a), _number(b))) for a, b in _SPAN.findall(match[1])]
-    for match in _ORDINAL_PAGE.finditer(text):
-        value = _ORDINALS[match[1].lower()] if match[1] else int(match[2])
-        found.append((match.start(), _pages(value, None)))
+    if _PAGE_WORD.search(text):
+        for match in _LIST.finditer(text):
+            found += [(match.start(), _pages(_number(a), _number(b))) for a, b in _SPAN.findall(match[1])]
+        for match in _ORDINAL_PAGE.finditer(text):
+            value = _ORDINALS[match[1].lower()] if match[1] else int(match[2])
+            found.append((match.start(), _pages(value, None)))
     for match in _HAN_LIST.finditer(text):
         found += [(match.start(), _pages(_han(a), _han(b))) for a, b in _HAN_SPAN.findall(match[1])]
     for match in _COUNTED.finditer(text):
@@ -325,8 +328,9 @@ def page_references(question: str) -> tuple[range, ...]:
 def without_page_references(question: str) -> str:
     """Remove the page references from a question, so that only what it asks about those pages is left."""
     text = compose(question)
-    for pattern in (_HAN_LIST, _COUNTED, _LIST, _ORDINAL_PAGE):
-        text = pattern.sub(" ", text)
+    text = _COUNTED.sub(" ", _HAN_LIST.sub(" ", text))
+    if _PAGE_WORD.search(text):
+        text = _ORDINAL_PAGE.sub(" ", _LIST.sub(" ", text))
     return " ".join(text.split())
 
 

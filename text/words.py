@@ -5,23 +5,23 @@ knows: marks, joiners, emoji modifiers and tags stay with the character before t
 in syllables.
 """
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from text.language import CJK_STOP, language, stop_words
+from text.late_patterns import LatePattern
 from text.normal_forms import ascii_words, flatten, without_accents
 from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN, UNSPACED, VOWEL_SIGNS
 
 _LETTERS = rf"[^\W{UNSPACED}]+"
-_COUNTED = re.compile(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
-_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
-_RUN_AS_WRITTEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
-_INDEXED = re.compile(f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++")
-_IS_INDEXED_BY_BIGRAMS = re.compile(f"[{INDEXED_BY_BIGRAMS}]")
-_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
+_COUNTED = LatePattern(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
+_RUN = LatePattern(rf"[{CJK}]+|[^\W_{CJK}]+")
+_RUN_AS_WRITTEN = LatePattern(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
+_INDEXED = LatePattern(f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++")
+_IS_INDEXED_BY_BIGRAMS = LatePattern(f"[{INDEXED_BY_BIGRAMS}]")
+_IS_UNSPACED = LatePattern(f"[{UNSPACED}]")
 
 
 def count_words(texts: Sequence[str]) -> list[int]:

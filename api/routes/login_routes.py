@@ -4,7 +4,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from html import escape
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -19,7 +19,9 @@ from api.scopes import needs
 from graph.errors import CitewellError, LoginFailed, NotFound
 from tools.auth.identities import SCOPES
 from tools.auth.login_store import Logins
-from tools.auth.oidc import Attempt, RelyingParty
+
+if TYPE_CHECKING:
+    from tools.auth.oidc import Attempt, RelyingParty
 
 router = APIRouter(tags=["login"])
 CALLBACK_PATH = "/login/callback"
@@ -65,7 +67,7 @@ def _address(request: Request) -> PublicAddress:
     return address
 
 
-def _relying_party(request: Request) -> RelyingParty:
+def _relying_party(request: Request) -> "RelyingParty":
     party: RelyingParty | None = request.app.state.relying_party
     if party is None:
         raise NotFound("Nobody can log in to this deployment.", suggestion="Set CITEWELL_OIDC__ISSUER, or use a key.")
@@ -73,7 +75,7 @@ def _relying_party(request: Request) -> RelyingParty:
 
 
 Address = Annotated[PublicAddress, Depends(_address)]
-Party = Annotated[RelyingParty, Depends(_relying_party)]
+Party = Annotated["RelyingParty", Depends(_relying_party)]
 
 
 @router.get("/api/login")
@@ -161,8 +163,10 @@ async def log_out(
     return LoggedOut(continue_at=elsewhere or address.home)
 
 
-def _attempt_of(state: str, kept: str | None, home: str) -> tuple[Attempt, str]:
+def _attempt_of(state: str, kept: str | None, home: str) -> "tuple[Attempt, str]":
     """Return the attempt that this browser began with a state, and where it goes on to. Raises LoginFailed."""
+    from tools.auth.oidc import Attempt
+
     parts = (kept or "").split(".")
     if len(parts) != 3:
         raise LoginFailed("This browser began no such login, or more than ten minutes ago.")

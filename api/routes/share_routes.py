@@ -26,8 +26,6 @@ from graph.errors import CitewellError, NotAuthenticated
 from graph.evidence import Identity
 from tools.auth.identities import Grant, Limits
 from tools.auth.limits import UsedLimits
-from tools.exports.html_report import POLICY, html_report
-from tools.exports.share_pages import asking_page, closed_page
 from tools.exports.wording import LANGUAGES, Language, words_of
 from tools.library.library import Library
 from tools.sessions.shares import DAY_SECONDS, SHARES_PATH, Audience, OpenedShare, Share
@@ -183,6 +181,8 @@ class _Opening:
         return (identity, True) if allowed else (None, True)
 
     async def _shown(self, share: OpenedShare, viewer: Identity) -> HTMLResponse:
+        from tools.exports.html_report import POLICY, html_report
+
         only = {"through": share.message_id} if share.is_whole else {"message": share.message_id}
         transcript = await exports_of(self._library).transcript(
             share.owner, share.session_id, viewer=viewer, base_url=address_of(self._request), **only
@@ -193,10 +193,14 @@ class _Opening:
         return HTMLResponse(page, headers={**_HEADERS, "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'"})
 
     def _closed(self) -> HTMLResponse:
+        from tools.exports.share_pages import closed_page
+
         return self._page(closed_page(words_of(self._language)), status.HTTP_404_NOT_FOUND)
 
     def _asked(self, tried: bool) -> HTMLResponse:
         """Return the page that asks for a login, a key or a token, whichever the deployment has."""
+        from tools.exports.share_pages import asking_page
+
         self._audited.reason = NotAuthenticated.code
         state = self._request.app.state
         address: PublicAddress = state.public_address

@@ -28,6 +28,25 @@ assert not hasattr(langgraph_sdk, "no_such_name")
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_threads_that_look_at_once_all_find_the_names() -> None:
+    program = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from cli.deferred_packages import defer_packages
+
+defer_packages()
+import langgraph_sdk
+
+sys.setswitchinterval(1e-5)
+begun = Barrier(8)
+with ThreadPoolExecutor(8) as threads:
+    assert all(threads.map(lambda _: begun.wait() is not None and langgraph_sdk.get_client, range(8)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 UNUSED = {"alembic", "authlib", "docx", "fastapi", "langchain_openai", "lxml", "mcp", "openai", "sqlalchemy"}
 
 
@@ -35,3 +54,12 @@ def test_what_answers_questions_imports_nothing_that_only_files_sites_and_server
     program = "import sys, graph.entrypoint; print(*{name.partition('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert UNUSED & set(done.stdout.split()) == set()
+
+
+NOT_AT_REST = {"alembic", "authlib", "cryptography", "joserfc", "jwt", "lxml", "tokenizers"}
+
+
+def test_a_server_at_rest_has_imported_nothing_that_only_logins_exports_and_texts_need() -> None:
+    program = "import sys, cli.http_server; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert NOT_AT_REST & set(done.stdout.split()) == set()

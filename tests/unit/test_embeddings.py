@@ -104,7 +104,7 @@ def test_tokens_word_by_word_are_those_of_the_text(text: str) -> None:
 
 @given(st.lists(st.text(alphabet=st.sampled_from(" \n▁ab.e<s/>unk-渡船한カé🙂\ufffd\t0,"), max_size=60), max_size=6))
 def test_tokens_of_any_texts_are_those_of_each_whole(texts: list[str]) -> None:
-    assert [ids.tolist() for ids in WordTokens(bundled_tokenizer()).ids(texts)] == list(map(_whole, texts))
+    assert [ids.tolist() for ids in WordTokens(bundled_tokenizer).ids(texts)] == list(map(_whole, texts))
     assert count_tokens(texts) == [len(_whole(text)) for text in texts]
 
 
@@ -115,7 +115,7 @@ def test_no_token_spans_what_the_words_are_cut_at() -> None:
 
 def test_remembered_words_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_tokens, "MOST_CHARACTERS", 20)
-    words = WordTokens(bundled_tokenizer())
+    words = WordTokens(bundled_tokenizer)
     texts = ["a first text with several words", "a second one", "and a third text"]
     assert [words.ids([text])[0].tolist() for text in texts * 2] == list(map(_whole, texts * 2))
 

@@ -10,17 +10,21 @@ import secrets
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, InvalidToken
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.auth.identities import Grant
-from tools.auth.oidc import Person
 from tools.settings import OidcSettings
 from tools.storage.database import Database
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+    from tools.auth.oidc import Person
 
 ID_BYTES = 32
 SEEN_RECORDED_SECONDS = 60
@@ -81,7 +85,7 @@ class Logins:
         self._database = database
         self._times = {"idle": settings.idle_seconds, "longest": settings.longest_seconds}
 
-    async def create(self, person: Person, *, instead_of: str | None = None) -> str:
+    async def create(self, person: "Person", *, instead_of: str | None = None) -> str:
         """Create a login and return its id for the cookie; the browser's earlier one ends."""
         login = secrets.token_urlsafe(ID_BYTES)
         row = {
@@ -120,6 +124,8 @@ class Logins:
 
     async def end(self, login: str) -> str | None:
         """End a login at once, in every process; return its ID token, or None if there was no such login."""
+        from cryptography.fernet import InvalidToken
+
         async with self._database.connection() as connection:
             ended = await connection.execute(
                 "DELETE FROM logins WHERE login_hash = %s RETURNING id_token", [_hash(login)]
@@ -163,6 +169,11 @@ def _hash(login: str) -> bytes:
     return hashlib.sha256(login.encode()).digest()
 
 
-def _seal(login: str) -> Fernet:
-    """Return the cipher of a login's ID token; its key is another hash of the id than the stored one."""
+def _seal(login: str) -> "Fernet":
+    """Return the cipher of a login's ID token; its key is another hash of the id than the stored one.
+
+    Its library, of six megabytes, is imported when somebody logs in.
+    """
+    from cryptography.fernet import Fernet
+
     return Fernet(urlsafe_b64encode(hashlib.sha256(b"id_token:" + login.encode()).digest()))

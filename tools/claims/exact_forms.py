@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from text.late_patterns import LatePattern
 from text.normal_forms import unify_signs
 from text.numbers import (
     BEGINS_ENGLISH,
@@ -34,7 +35,7 @@ _NUMERAL = "零〇一二三四五六七八九十百千两"
 _GROUPED = re.compile(r"\d{1,3}(?:(?:,\d{3}){2,}|(?:\.\d{3}){2,})(?![\d.,]*\d)")
 _PIECE = rf"{_GROUPED.pattern}|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*|{LETTER}+(?:'{LETTER}+)*|[{UNSPACED}]|\S"
 _PLAIN = re.compile(_PIECE)
-_NUMBERED = re.compile(rf"百分之(?P<share>[{_NUMERAL}\d.]+)|(?P<numerals>[{_NUMERAL}]+)|{_PIECE}")
+_NUMBERED = LatePattern(rf"百分之(?P<share>[{_NUMERAL}\d.]+)|(?P<numerals>[{_NUMERAL}]+)|{_PIECE}")
 _HAS_NUMERAL = re.compile(f"[{_NUMERAL}]")
 _BIG = frozenset(word for word, value in (*EN_SCALES.items(), *VI_SCALES.items()) if value >= 1000)
 _PERCENT = (("percent",), ("per", "cent"), ("phần", "trăm"))

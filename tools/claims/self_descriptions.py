@@ -2,9 +2,11 @@
 
 import re
 
+from text.late_patterns import LatePattern
+
 _VERSIONS = r"version|edition|revision|release|issue|phiên\s+bản|ấn\s+bản|bản\s+sửa\s+đổi|版本|版次|修订版"
 # A version without the name of another thing before it: "PostgreSQL version 16" is no document's own.
-_HEADLESS = re.compile(
+_HEADLESS = LatePattern(
     rf"""(?ix)
     (?:
         ^ | [,;:(–—|。，；：（] | [为是即系该本]
@@ -19,7 +21,7 @@ _DOCUMENTS = (
     "document|policy|guide|guideline|guidelines|handbook|manual|page|file|report|memo|leaflet|brochure|agreement|"
     "contract|edition|version|text|article|book|chapter|notice|form|list|plan|procedure|standard|paper"
 )
-_ITSELF = re.compile(
+_ITSELF = LatePattern(
     rf"""(?ix) ^ \W*
     (?:
         (?:this|the\s+present) \s+ (?:[\w-]+\s+){{0,2}}? (?:{_DOCUMENTS}) \b

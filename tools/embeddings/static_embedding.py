@@ -44,17 +44,17 @@ class StaticEmbedder:
 
     @classmethod
     async def load(cls, dimension: int = WIDTH) -> "StaticEmbedder":
-        """Load tokenizer and weights from the wheel, once per process; a smaller dimension truncates the vectors.
+        """Map the weights of the wheel, once per process; a smaller dimension truncates the vectors.
 
-        Raises ConfigurationError for a dimension that the model wasn't trained to be truncated to.
+        The tokenizer is loaded when there is a first text. Raises ConfigurationError for a dimension that the model
+        wasn't trained to be truncated to.
         """
         if dimension not in TRUNCATED_WIDTHS:
             raise ConfigurationError(
                 f"embedding.dimension is {dimension}; the static model has {', '.join(map(str, TRUNCATED_WIDTHS))}.",
                 suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={WIDTH}.",
             )
-        words = await asyncio.to_thread(_word_tokens)
-        return cls(words, _bundled_vectors().truncated(dimension))
+        return cls(_word_tokens(), _bundled_vectors().truncated(dimension))
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts as unit vectors, shape (n, dimension); a text without a token is the zero vector."""
@@ -121,7 +121,7 @@ def unit_vectors(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @cache
 def bundled_embedder() -> StaticEmbedder:
-    """Return the bundled model in full width, cached per process. Blocks for 0.1 s the first time."""
+    """Return the bundled model in full width, cached per process. The first text blocks for 0.1 s."""
     return StaticEmbedder(_word_tokens(), _bundled_vectors())
 
 
@@ -132,7 +132,7 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
 @cache
 def _word_tokens() -> WordTokens:
-    return WordTokens(bundled_tokenizer())
+    return WordTokens(bundled_tokenizer)
 
 
 @cache

@@ -7,7 +7,8 @@ those of the whole.
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+    from tokenizers.models import Model
 
 SPACE_MARK = "\u2581"  # how the tokenizer writes a space
 ALONE = "\u2e80-\u9fff\uac00-\ud7ff"  # ideographs, kana, Hangul: each is a token of its own, or several
@@ -30,12 +32,22 @@ Ids = NDArray[np.uint16]
 class WordTokens:
     """A tokenizer of texts by their words. It may be used by several threads at once."""
 
-    def __init__(self, tokenizer: "Tokenizer") -> None:
-        self.tokenizer = tokenizer
-        self._model = tokenizer.model
+    def __init__(self, load: Callable[[], "Tokenizer"]) -> None:
+        """Set how the tokenizer is loaded, when there is a first text: it takes 0.1 s and twenty megabytes."""
+        self._load = load
         self._words: dict[str, bytes] = {}  # the ids of words with the space before them, two bytes each
         self._pieces: dict[str, bytes] = {}  # of pieces as the tokenizer writes them
         self._characters = 0
+
+    @cached_property
+    def tokenizer(self) -> "Tokenizer":
+        """The tokenizer itself."""
+        return self._load()
+
+    @cached_property
+    def _model(self) -> "Model":
+        model: Model = self.tokenizer.model
+        return model
 
     def ids(self, texts: Sequence[str]) -> list[Ids]:
         """Return each text's token ids; an empty text has none. Takes time linear in the texts."""

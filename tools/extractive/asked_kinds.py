@@ -9,6 +9,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
+from text.late_patterns import LatePattern
+
 AskedKind = Literal["value", "default", "command", "steps", "definition", "list", "comparison", "yesno", "reason"]
 KINDS: tuple[AskedKind, ...] = (
     "value",
@@ -25,16 +27,16 @@ _ASKS_OPEN = re.compile(r"\b(?:wh(?:at|ich|o|om|ose|y|en|ere)|how)\b", re.IGNORE
 
 
 class _Signs(NamedTuple):
-    asks: re.Pattern[str]
-    shows: re.Pattern[str]
-    shows_in_ascii: re.Pattern[str]  # the same without the patterns of Vietnamese and Chinese letters
+    asks: LatePattern
+    shows: LatePattern
+    shows_in_ascii: LatePattern  # the same without the patterns of Vietnamese and Chinese letters
 
 
 @cache
 def _signs() -> dict[AskedKind, _Signs]:
     table = tomllib.loads(files(__package__).joinpath("asked_kinds.toml").read_text(encoding="utf-8"))
 
-    def joined(kind: AskedKind, part: str, *, ascii_only: bool = False) -> re.Pattern[str]:
+    def joined(kind: AskedKind, part: str, *, ascii_only: bool = False) -> LatePattern:
         patterns = [
             pattern
             for language, of_language in table[kind][part].items()
@@ -42,7 +44,7 @@ def _signs() -> dict[AskedKind, _Signs]:
             if not ascii_only or language == "en" or pattern.isascii()
         ]
         # Commands are told by their capitals: HUP, camelCase.
-        return re.compile("|".join(patterns), 0 if (kind, part) == ("command", "shows") else re.IGNORECASE)
+        return LatePattern("|".join(patterns), 0 if (kind, part) == ("command", "shows") else re.IGNORECASE)
 
     return {
         kind: _Signs(joined(kind, "asks"), joined(kind, "shows"), joined(kind, "shows", ascii_only=True))

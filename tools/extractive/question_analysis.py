@@ -6,6 +6,7 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 
+from text.late_patterns import LatePattern
 from text.normal_forms import flatten, fold_case
 from text.numbers import without_page_references
 from text.scripts import CJK
@@ -47,12 +48,12 @@ class Quantity(NamedTuple):
     """The patterns of a quantity in questions and in answers."""
 
     asks: re.Pattern[str]
-    gives: re.Pattern[str]
+    gives: LatePattern
 
 
 # The first match counts: "how often" before "how long", a price before the duration it is paid for.
 _QUANTITIES = tuple(
-    Quantity(re.compile(asks, re.IGNORECASE), re.compile(gives, re.IGNORECASE))
+    Quantity(re.compile(asks, re.IGNORECASE), LatePattern(gives, re.IGNORECASE))
     for asks, gives in (_FREQUENCY, _MONEY, _DURATION, _TIME_OF_DAY)
 )
 
@@ -80,7 +81,7 @@ _NAME = re.compile(
     rf"(?:[A-ZÀ-ÝĐ](?:{_LETTER}|['’-])*|{_LETTER}*\d{_LETTER}*[A-Za-z]{_LETTER}*|[A-Za-z]+\d{_LETTER}*)"
     r"|[\"“《「`]([^\"”》」`]{1,40})[\"”》」`]"
 )
-_LATIN_IN_CJK = re.compile(rf"[A-Za-z](?:{_LETTER}|[.-])*")
+_LATIN_IN_CJK = LatePattern(rf"[A-Za-z](?:{_LETTER}|[.-])*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 

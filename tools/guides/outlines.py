@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from answers.entries import Entry, entries_of
 from graph.evidence import Segment
+from text.late_patterns import LatePattern
 from text.normal_forms import fold_case
 from tools.extractive.similarity import measure_similarity
 
@@ -14,7 +15,7 @@ MOST_SENTENCES = 3
 MOST_HEADINGS = 60
 MOST_READ = 40  # segments whose sentences are compared
 SHORTEST, LONGEST = 30, 320  # characters of a sentence; half as many in scripts that write a word in one letter
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE = LatePattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ENDS = re.compile(r"[.!。！…][\"”’)）」]?$")
 _ADDRESS = re.compile(r"https?://|www\.")
 

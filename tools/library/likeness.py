@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from graph.evidence import Identity
+from text.late_patterns import LatePattern
 from text.scripts import UNSPACED
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.storage.database import Connection
@@ -24,7 +25,7 @@ SIMILAR = 0.6  # the share from which a document is told of
 MOST_TOLD = 3
 MOST_WORDS = 200_000  # of a text that are looked at
 
-_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_WORD = LatePattern(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _TIMES = np.uint64(0x9E3779B97F4A7C15)
 
 

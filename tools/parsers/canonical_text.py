@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graph.evidence import BlockKind
+from text.late_patterns import LatePattern
 from text.normal_forms import without_surrogates
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 
 PAGE_END = "\n\f"
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
-_UNSPACED_BREAK = re.compile(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
+_UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 

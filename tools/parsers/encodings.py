@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from text.late_patterns import LatePattern
+
 _SAMPLE = 200_000  # bytes that are compared; the whole is decoded with what they show
 _LEAST_OTHERS = 2  # letters beyond ASCII: a single one tells too little
 _LEAST_TEXT = 20  # characters
@@ -40,7 +42,7 @@ _SCRIPTS = {
     "cp949": r"\u3000-\u303f\uac00-\ud7a3\uff00-\uffef",
 }  # fmt: skip
 _SIGNS = "\u00a0«»“”„‘’‚–—…•·¿¡€£§°©®™×±²³½¼¾№"
-_OTHER_LETTERS = {encoding: re.compile(rf"[^\x00-\x7f{_SIGNS}{script}]") for encoding, script in _SCRIPTS.items()}
+_OTHER_LETTERS = {encoding: LatePattern(rf"[^\x00-\x7f{_SIGNS}{script}]") for encoding, script in _SCRIPTS.items()}
 _TORN = re.compile(rf"[^\W\d_](?![’·])[{_SIGNS}][a-zà-ÿ]|[a-zà-ÿ][A-ZÀ-Þ][a-zà-ÿ]")  # as in "Stra§e" and "fŸr"
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 # Lead bytes of the characters in daily use; the wrong one of the two finds rare ones.

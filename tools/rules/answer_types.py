@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from text.late_patterns import LatePattern
 from text.scripts import HAN, LATIN_CAPITAL
 
 AnswerType = Literal["number", "date", "person", "place", "reason", "other"]
@@ -66,12 +67,12 @@ _PLACE = (
 _REASON = (
     r"\bbecause\b|\bdue to\b|\bsince\b|\bin order to\b|\bso that\b|因为|由于|所以|为了|因此|\bvì\b|\bdo\b|bởi|nhằm|để"
 )
-_FINDS: dict[AnswerType, re.Pattern[str]] = {
-    "number": re.compile(_NUMBER, re.IGNORECASE),
-    "date": re.compile(_DATE, re.IGNORECASE),
-    "person": re.compile(f"{_PERSON}|{_NAME}"),
-    "place": re.compile(f"{_PLACE}|{_NAME}"),
-    "reason": re.compile(_REASON, re.IGNORECASE),
+_FINDS: dict[AnswerType, LatePattern] = {
+    "number": LatePattern(_NUMBER, re.IGNORECASE),
+    "date": LatePattern(_DATE, re.IGNORECASE),
+    "person": LatePattern(f"{_PERSON}|{_NAME}"),
+    "place": LatePattern(f"{_PLACE}|{_NAME}"),
+    "reason": LatePattern(_REASON, re.IGNORECASE),
 }
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from graph.state import Turn
 from text.language import language
+from text.late_patterns import LatePattern
 from text.scripts import LATIN_CAPITAL
 from text.sentences import sentences
 from text.words import is_bigrammed
@@ -22,19 +23,19 @@ from tools.rules.question_subjects import head_noun, subject
 from tools.rules.question_terms import content_words, marked, topic_words, without_article, without_preposition
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 
-_CLAUSE_WORD = re.compile(
+_CLAUSE_WORD = LatePattern(
     r"\b(?:and|if|when|after|because|but|while|which|who|once|before|how|so|whether|khi|và|nếu|sau khi)\b"
     r"|[,，；;:：]|时|后",
     re.IGNORECASE,
 )
 # "And on which day of the month?": what is question of has its verb in the question before.
-_VERBLESS = re.compile(
+_VERBLESS = LatePattern(
     r"(?:(?:and|or|but)\b[\s,]*)?(?:in|on|at|for|by|with|from|under|after|before|during|of|to|until|since)\s+"
     r"(?:which|what|whom)\b(?!.*\b(?:is|are|was|were|be|does|do|did|can|could|should|has|have|had|will|would|must|may)\b)",
     re.IGNORECASE,
 )
 # "And does twopi?": what is done has its verb in the question before.
-_VERB_LEFT_OUT = re.compile(
+_VERB_LEFT_OUT = LatePattern(
     r"(?:and|or|but)[\s,]+(?P<verb>do|does|did|can|could|will|would|should|is|are|has|have)\s+(?P<new>(?:the\s+)?[^\s?,]+)"
     r"(?:\s+(?:too|also|as well))?\s*\??$",
     re.IGNORECASE,
@@ -42,7 +43,7 @@ _VERB_LEFT_OUT = re.compile(
 _OWNED = re.compile(r"(?:its|their)\s+(?P<new>[^?,]{1,40}?)[\s?]*$", re.IGNORECASE)
 _INSTEAD = re.compile(r"\binstead(?!\s+of)\b|(?<!and)\sthen[\s?]*$", re.IGNORECASE)
 _HAN_FRAME = re.compile("如果|要是|假如|我们?|你们?|不|想|让|把|给|要|能|可以|怎么|如何|什么|那|请问|[，,：: ]")
-_NAME = re.compile(
+_NAME = LatePattern(
     rf"(?<!^)(?<!\w)(?!I\b)[{LATIN_CAPITAL}][\w'’.+-]*(?:\s+(?:of\s+|the\s+)?[{LATIN_CAPITAL}0-9][\w'’.+-]*)*"
     r"|[\"“《「`][^\"”》」`]{1,60}[\"”》」`]"
 )

@@ -7,7 +7,7 @@ files that dpkg installs" stay questions for the contents. The patterns are in `
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -16,6 +16,7 @@ from itertools import count
 
 from graph.evidence import LibraryQuestion
 from graph.state import Turn
+from text.late_patterns import LatePattern
 from tools.rules.small_talk_rules import without_courtesies
 
 LONGEST = 200  # characters
@@ -24,29 +25,39 @@ _GROUP = re.compile(r"\(\?P<(\w+)>")
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
-    """A pattern with the key that it stands under, which says what is asked and when."""
+class LibraryPattern:
+    """A pattern with the key that it stands under, which says what is asked and when.
+
+    Whatever it matches contains a match of ``needs``, unless it is of a follow-up: most questions compile none.
+    """
 
     key: str
-    found: re.Pattern[str]
+    needs: re.Pattern[str]
+    found: LatePattern
 
-    def applies(self, *, alone: bool, after_listing: bool) -> bool:
+    def match(self, line: str, *, alone: bool, after_listing: bool) -> re.Match[str] | None:
+        """Match all of a line, where the pattern applies; see ``library_question``."""
         if self.key.startswith("follow_up"):
-            return after_listing
-        return alone or after_listing or not self.key.startswith("in_empty_view")
+            return self.found.fullmatch(line) if after_listing else None
+        applies = alone or after_listing or not self.key.startswith("in_empty_view")
+        return self.found.fullmatch(line) if applies and self.needs.search(line) else None
 
 
 @cache
-def _patterns() -> tuple[_Pattern, ...]:
+def library_patterns() -> tuple[LibraryPattern, ...]:
+    """Load the patterns, in the order in which they are tried."""
+    return tuple(_read_patterns())
+
+
+def _read_patterns() -> Iterator[LibraryPattern]:
     tables = tomllib.loads(files(__package__).joinpath("library_questions.toml").read_text(encoding="utf-8"))
     shared = tables.pop("shared")
-    return tuple(
-        _Pattern(key, re.compile(_expanded(line, {**shared, **table["parts"]}), re.IGNORECASE))
-        for table in tables.values()
-        for key, lines in table.items()
-        if key != "parts"
-        for line in lines
-    )
+    for table in tables.values():
+        parts = {**shared, **table.pop("parts")}
+        needs = re.compile(table.pop("needs"), re.IGNORECASE)
+        for key, lines in table.items():
+            for line in lines:
+                yield LibraryPattern(key, needs, LatePattern(_expanded(line, parts), re.IGNORECASE))
 
 
 def _expanded(line: str, parts: Mapping[str, str]) -> str:
@@ -95,9 +106,8 @@ def library_question(question: str, *, after_listing: bool = False, alone: bool 
     line = _line(question)
     if line is None:
         return None
-    for pattern in _patterns():
-        applies = pattern.applies(alone=alone, after_listing=after_listing)
-        if applies and (found := pattern.found.fullmatch(line)):
+    for pattern in library_patterns():
+        if found := pattern.match(line, alone=alone, after_listing=after_listing):
             groups = {name.rpartition("_")[0]: value for name, value in found.groupdict().items() if value}
             return _asked(pattern.key, groups)
     return None

@@ -10,6 +10,7 @@ from graph.state import Turn
 from graph.usage import Meter
 from text.language import DEFAULT
 from text.language import language as detect
+from text.late_patterns import LatePattern
 from text.scripts import LATIN_CAPITAL
 from text.sentences import sentences
 from text.words import cut_near, cuts_word, without_framing
@@ -56,8 +57,8 @@ _MARKED = (
     r"(?<![\w./-])(?:--?[A-Za-z][\w-]*|/?[A-Za-z_]\w*(?:[._/:-]\w+)+(?:\(\))?|\w*(?:\d|_)[\w.]*|\w+\(\)"
     r"|\w*[a-z][A-Z]\w*|[A-Z]{2,}\w*)(?![\w])"
 )
-_CODE = re.compile(_MARKED)
-_NEUTRAL = re.compile(rf"{_MARKED}|(?<!^)(?<![.?!:]\s)\b[{LATIN_CAPITAL}][\w’'-]*")
+_CODE = LatePattern(_MARKED)
+_NEUTRAL = LatePattern(rf"{_MARKED}|(?<!^)(?<![.?!:]\s)\b[{LATIN_CAPITAL}][\w’'-]*")
 _LATIN_RUN = re.compile(r"[A-Za-z0-9][\w./:-]*(?:\(\))?", re.ASCII)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from text.language import CJK_STOP, language, stop_words
+from text.late_patterns import LatePattern
 from text.scripts import HAN, LATIN_CAPITAL
 from text.words import is_bigrammed, written_runs
 from tools.rules.follow_up_patterns import any_language
@@ -12,7 +13,7 @@ from tools.rules.follow_up_patterns import any_language
 _WORD = rf"[^\W{HAN}]"
 _CAPITALISED = rf"[{LATIN_CAPITAL}](?:(?![{HAN}])[\w'’+-])*(?:\.\d+)*"
 # The kinds of terms that stand out, in the order in which they are tried at each place.
-_TERM = re.compile(
+_TERM = LatePattern(
     r"(?P<quoted>[“《「『][^”》」』]{1,60}[”》」』]|\"[^\"]{1,60}\"|`[^`]{1,60}`)"
     r"|(?P<key>\b(?:(?:Ctrl|Shift|Alt|Cmd|Control|Command)\s?[+-]\s?\w+(?:\s?\+\s?\w+)*|F\d{1,2}\b|Page(?:Up|Down)\b))"
     rf"|(?P<option>(?<![\w-])--?[A-Za-z](?:{_WORD}|-(?=\w))*|%[A-Za-z]\b)"
@@ -23,16 +24,16 @@ _TERM = re.compile(
     + rf"(?<!{_WORD})(?!I\b){_CAPITALISED}(?:\s+(?:of\s+|the\s+)?[{LATIN_CAPITAL}0-9](?:(?![{HAN}])[\w'’.+-])*)*)"
 )
 _YEAR = re.compile(r"(?:1\d{3}|20\d\d)$")
-TOKEN = re.compile(rf"[{HAN}]+|(?:(?![{HAN}])[^\s,;:?!()，。；：？！（）「」“”])+")
-BOUNDARY = re.compile(
+TOKEN = LatePattern(rf"[{HAN}]+|(?:(?![{HAN}])[^\s,;:?!()，。；：？！（）「」“”])+")
+BOUNDARY = LatePattern(
     rf"\b(?:{any_language('preposition')}|the|an?|its|their|my|your|and|or|but|that|which|who|what|how|when|where|why|if|while"
     r"|is|are|was|were|do|does|did|can|could|should|must|may|has|have|will|và|hay|thì|là|có)\b|[,;:?!()]",
     re.IGNORECASE,
 )
 _PUNCTUATION = frozenset(",;:?!()，。；：？！")
 GENERAL = frozenset({"default", "certain", "new", "existing", "same"})
-_SMALL_LATIN = re.compile(rf"(?<!{_WORD})[a-z]{{2,}}(?!{_WORD})")
-_VIETNAMESE_SYLLABLE = re.compile(
+_SMALL_LATIN = LatePattern(rf"(?<!{_WORD})[a-z]{{2,}}(?!{_WORD})")
+_VIETNAMESE_SYLLABLE = LatePattern(
     "(?:ngh?|nh|ch|gh?|kh|ph|qu|th|tr|[bcdhklmnprstvx])?[aeiouy]{1,3}(?:ch|nh|ng|[cmnpt])?"
 )
 FEW = 3
