@@ -103,7 +103,7 @@ async def cell(settings: Settings) -> AsyncIterator[Cell]:
         yield Cell(citewell, settings)
 
 
-FEW = 3  # segments, beyond which another part is opened where a test asks for parts
+FEW = 6  # segments, beyond which another part is opened where a test asks for parts
 
 
 @pytest.fixture
@@ -283,8 +283,12 @@ async def test_what_sweeps_all_workspaces_passes_over_those_that_are_elsewhere(h
     assert await here.rows("SELECT count(*) FROM shares") == [(1,)]
 
 
-@pytest.mark.parametrize("here", [PART_SEGMENTS, FEW], ids=["whole", "parts"], indirect=True)
-@pytest.mark.parametrize("quick", [0.0, 60.0], ids=["by_what_changed", "by_every_row"])
+@pytest.mark.parametrize(
+    ("here", "quick"),
+    [(PART_SEGMENTS, 0.0), (PART_SEGMENTS, 60.0), (FEW, 0.0)],
+    ids=["by_what_changed", "by_every_row", "parts"],
+    indirect=["here"],
+)
 async def test_what_is_written_meanwhile_comes_across_or_is_refused(
     here: Cell, there: Cell, quick: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
