@@ -70,11 +70,15 @@ class DatabasePair:
 
     async def replicate(self, *, synchronous: bool) -> None:
         """Make the standby of the primary, as the manual says."""
-        prepare, copy, wait_for_it = commands_of(REPLICA)
+        prepare, copy, _ = commands_of(REPLICA)
         await self._follow(prepare, self.primary)
         await self._follow(copy, self.standby)
         if synchronous:
-            await self._follow(wait_for_it, self.primary)
+            await self.let_commits_wait()
+
+    async def let_commits_wait(self) -> None:
+        """Let the primary acknowledge nothing that the standby does not have on disk."""
+        await self._follow(commands_of(REPLICA)[2], self.primary)
 
     async def stop_primary(self) -> None:
         """Stop the primary as it would end by a crash."""

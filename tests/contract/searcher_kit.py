@@ -4,6 +4,7 @@ The searcher holds ``LIBRARY``, each entry a document of one or more segments in
 """
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -64,6 +65,16 @@ LIBRARY = [
     document(CHINESE_PILOT, "引水员名册", "内港池的引水员在安菲特里忒号上服役。"),
     document(CHINESE_SHIP, "安菲特里忒号", "一九一一年下水，排水量九百吨。"),
 ]
+
+
+def chinese_pages(count: int, seed: int = 7) -> tuple[list[NewDocument], list[str]]:
+    """Make documents of Chinese characters, some common and most rare, and a question out of each."""
+    random = Random(seed)
+    characters = [chr(0x4E00 + place) for place in range(400)]
+    weights = [1 / (1 + place) for place in range(400)]
+    texts = ["".join(random.choices(characters, weights, k=random.randint(30, 900))) for _ in range(count)]
+    pages = [document(f"{LIGHTHOUSE[:-4]}{0xF000 + n:04x}", f"Page {n}", f"{text}。") for n, text in enumerate(texts)]
+    return pages, [text[10:24] for text in texts]
 
 
 class SearcherContract:

@@ -17,7 +17,18 @@ from cli.main import main
 from graph.errors import IndexUnavailable
 from graph.ports import SearchQuery, SearchResult
 from graph.reasons import why
-from tests.contract.searcher_kit import CHINESE, DIARY, LIBRARY, LIGHTHOUSE, LONG, ME, VIETNAMESE, YOU, document
+from tests.contract.searcher_kit import (
+    CHINESE,
+    DIARY,
+    LIBRARY,
+    LIGHTHOUSE,
+    LONG,
+    ME,
+    VIETNAMESE,
+    YOU,
+    chinese_pages,
+    document,
+)
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.embeddings.reindexing import reindex
 from tools.library.catalogue import Documents
@@ -228,6 +239,18 @@ async def test_an_index_that_lies_loses_rank_and_nothing_else(deployment: Deploy
             assert hit.segment.document_id != CHINESE
             assert query.identity == ME or hit.segment.document_id != DIARY
     assert (REGISTRY.get_sample_value("citewell_index_unknown_candidates_total") or 0) > 0
+
+
+async def test_the_ten_best_of_chinese_pages_are_those_that_the_database_finds(deployment: Deployment) -> None:
+    pages, questions = chinese_pages(60)
+    await deployment.ingest(*pages)
+    await deployment.fill()
+    before, equal = answered(), 0
+    for text in questions[:12]:
+        query = SearchQuery(text, ME, top_k=10, min_score=0.0, expand=0)
+        equal += same(await deployment.searcher.search(query), await deployment.plain.search(query))
+    assert answered() - before >= 12
+    assert equal == 12
 
 
 async def test_a_comparison_repairs_both_ways(deployment: Deployment) -> None:

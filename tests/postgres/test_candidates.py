@@ -20,7 +20,7 @@ from graph.errors import IndexUnavailable
 from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult
 from graph.reasons import why
-from tests.contract.searcher_kit import CHINESE, DIARY, LIBRARY, LIGHTHOUSE, LONG, ME, YOU, document
+from tests.contract.searcher_kit import CHINESE, DIARY, LIBRARY, LIGHTHOUSE, LONG, ME, YOU, chinese_pages, document
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
@@ -134,6 +134,19 @@ async def test_what_is_named_is_ranked_as_without_an_index(deployment: Deploymen
             query = SearchQuery(text, identity, top_k=4, min_score=0.2)
             assert await searcher.search(query) == await deployment.plain.search(query)
     assert searches("answered") - before == 6
+
+
+async def test_without_vectors_the_database_finds_as_much_as_an_index_of_all_words(deployment: Deployment) -> None:
+    """Also segments that hold nothing but the least telling words, and are good for what stands beside them."""
+    pages, questions = chinese_pages(100)
+    await deployment.ingest(*pages)
+    await deployment.execute("DELETE FROM index_changes")
+    deployment.index.words = await deployment.all_places()
+    searcher, before = deployment.searcher(), searches("answered")
+    for text in questions[:40]:
+        query = SearchQuery(text, ME, min_score=0.0, expand=0)
+        assert hits(await searcher.search(query)) == hits(await deployment.plain.search(query))
+    assert searches("answered") - before >= 40
 
 
 async def test_no_name_makes_up_a_hit_or_a_score(deployment: Deployment) -> None:

@@ -31,7 +31,7 @@ from graph.ports import SearchQuery
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tests.conftest import NO_FILE, _fresh
-from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, document
+from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, LONG, document
 from tests.postgres.dying_mover import Moment, move_and_die
 from tests.postgres.processes import log_of
 from tests.postgres.test_crashes import FORKED
@@ -39,7 +39,8 @@ from tools.auth.api_keys import ApiKeys
 from tools.embeddings.reindexing import reindex
 from tools.library.versions import expire_versions
 from tools.originals.stores import open_object_store
-from tools.retrieval.partitions import lock_library, room_for
+from tools.retrieval.partitions import PART_SEGMENTS, lock_library, open_part
+from tools.retrieval.placing import give_own_tables, share_tables_again
 from tools.runs.leases import Leases
 from tools.runs.log_days import new_run_id
 from tools.runs.run_request import RunRequest
@@ -48,7 +49,7 @@ from tools.sessions.shares import expire_shares
 from tools.settings import AuthSettings, Settings
 from tools.storage import moving
 from tools.storage.embedded import EmbeddedServer
-from tools.storage.moved_tables import LEFT_OUT, moved_tables
+from tools.storage.moved_tables import IN_PARTS, LEFT_OUT, moved_tables
 from tools.storage.moving import MoveLimits, OutsideOriginals, Report, abandon_move, opened_move, told_address
 from tools.storage.tenants import may_change_closed
 
@@ -102,9 +103,12 @@ async def cell(settings: Settings) -> AsyncIterator[Cell]:
         yield Cell(citewell, settings)
 
 
+FEW = 6  # segments, beyond which another part is opened where a test asks for parts
+
+
 @pytest.fixture
-async def here(settings: Settings) -> AsyncIterator[Cell]:
-    async with cell(settings) as opened:
+async def here(settings: Settings, request: pytest.FixtureRequest) -> AsyncIterator[Cell]:
+    async with cell(settings.model_copy(update={"part_segments": getattr(request, "param", PART_SEGMENTS)})) as opened:
         yield opened
 
 
@@ -161,18 +165,22 @@ async def contents(of: Cell) -> dict[str, list[str]]:
     async with library.database.connection() as conn:
         for table in await moved_tables(conn):
             columns = ", ".join(f'"{each.name}"' for each in table.copied if each.name != "workspace")
-            names = [table.name, f"shared_{table.name.removesuffix('s')}s"][
-                : 2 if table.name.startswith("segment") else 1
-            ]
-            for name in names:
+            for name in (table.name, *(f"{of}_{table.name}" for of in ("shared", "further") if table.name in IN_PARTS)):
+                of_part = ", part" if name.startswith("further") else ""
                 rows = await conn.execute(
-                    f"SELECT ROW({columns})::text FROM {name} WHERE {table.scope.format(workspace=number)}".encode()
+                    f"SELECT ROW({columns}{of_part})::text FROM {name} WHERE "
+                    f"{table.scope.format(workspace=number)}".encode()
                 )
                 found.setdefault(table.name, []).extend(sorted(row[0] for row in await rows.fetchall()))
     return found
 
 
-@pytest.mark.parametrize("own_tables", [False, True], ids=["shared", "own"])
+@pytest.mark.parametrize(
+    ("here", "own_tables"),
+    [(PART_SEGMENTS, False), (PART_SEGMENTS, True), (FEW, True)],
+    ids=["shared", "own", "parts"],
+    indirect=["here"],
+)
 async def test_a_workspace_is_the_same_in_the_other_database(here: Cell, there: Cell, own_tables: bool) -> None:
     session_id, key = await fill(here, own_tables=own_tables)
     before = {question: await here.hits(question) for question in QUESTIONS}
@@ -185,7 +193,8 @@ async def test_a_workspace_is_the_same_in_the_other_database(here: Cell, there: 
     assert await contents(there) == stored
     assert {question: await there.hits(question) for question in QUESTIONS} == before
     moved = there.citewell.library
-    assert (await moved.workspaces.place("tenant")).own == own_tables
+    place = await moved.workspaces.place("tenant")
+    assert (place.own, place.parts > 2) == (own_tables, here.settings.part_segments == FEW)
     assert await log_of(await there.citewell.runner.join(ANN, run.run_id)) == told
     grant = await ApiKeys(moved.database, moved.workspaces).find(key)
     assert grant is not None
@@ -274,13 +283,18 @@ async def test_what_sweeps_all_workspaces_passes_over_those_that_are_elsewhere(h
     assert await here.rows("SELECT count(*) FROM shares") == [(1,)]
 
 
-@pytest.mark.parametrize("quick", [0.0, 60.0], ids=["by_what_changed", "by_every_row"])
+@pytest.mark.parametrize(
+    ("here", "quick"),
+    [(PART_SEGMENTS, 0.0), (PART_SEGMENTS, 60.0), (FEW, 0.0)],
+    ids=["by_what_changed", "by_every_row", "parts"],
+    indirect=["here"],
+)
 async def test_what_is_written_meanwhile_comes_across_or_is_refused(
     here: Cell, there: Cell, quick: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Writers go on until they are refused; what was acknowledged is in the other database, and nothing else is."""
     monkeypatch.setattr(moving, "QUICK_SECONDS", quick)
-    session_id, _ = await fill(here)
+    session_id, _ = await fill(here, own_tables=here.settings.part_segments == FEW)
     library = here.citewell.library
     texts: dict[str, str] = {}
     asked = 1
@@ -356,6 +370,15 @@ MOMENTS: list[tuple[str, Moment, int]] = [
     ("state = 'moved'", "before", 1),
     ("state = 'moved'", "after", 1),
 ]
+MOMENTS_OF_PARTS: list[tuple[str, Moment, int]] = [
+    ("SET part_segments", "before", 2),
+    ("SET part_segments", "after", 2),
+    ("DROP CONSTRAINT", "after", 4),  # of the first further part's two tables, attached and not yet committed
+    ('DELETE FROM "segments_', "after", 2),
+    ("pg_advisory_xact_lock", "after", 2),
+    ("state = 'sealed', until", "after", 1),
+    ("state = 'arrived'", "after", 1),
+]
 
 
 @pytest.fixture(scope="module")
@@ -373,18 +396,24 @@ async def two_cells(
                 yield one, two
 
 
-@pytest.mark.parametrize(("part", "moment", "nth"), MOMENTS)
+@pytest.mark.parametrize(
+    ("part", "moment", "nth", "parts"), [(*each, 1) for each in MOMENTS] + [(*each, 3) for each in MOMENTS_OF_PARTS]
+)
 async def test_a_move_that_is_killed_leaves_one_whole_and_is_ended_by_the_next(
-    two_cells: tuple[Cell, Cell], part: str, moment: Moment, nth: int
+    two_cells: tuple[Cell, Cell], part: str, moment: Moment, nth: int, parts: int
 ) -> None:
     here, there = two_cells
-    name = f"{part} {moment} {nth}"[:100]
+    name = f"{part} {moment} {nth} {parts}"[:100]
     me = Identity(name, "ann")
     library = here.citewell.library
-    await library.workspaces.create(name)
+    number = await library.workspaces.create(name, own_tables=parts > 1)
     kept = [str(uuid4()) for _ in range(3)]
     for document_id in kept:
         await library.ingestor.ingest(me, document(document_id, "Note", f"A note on the lamp {document_id}."))
+        async with library.database.connection() as conn, conn.transaction():
+            place = await lock_library(conn, number)
+            if place.parts < parts:
+                await open_part(conn, place)
     session = await library.sessions.create(me)
     run = await here.citewell.runner.start(
         session.session_id, RunRequest("Who oils?", Context(workspace=name, user="ann"))
@@ -421,6 +450,19 @@ async def test_a_move_that_is_killed_leaves_one_whole_and_is_ended_by_the_next(
         [raw] = (await moved.documents.raw_text(me, document_id))["segments"]
         assert raw["text"] == f"A note on the lamp {document_id}."
     assert len((await moved.sessions.get(me, session.session_id)).messages) == 2
+    async with moved.database.connection() as conn, conn.transaction():
+        place = await lock_library(conn, await moved.workspaces.number(name))
+        rows = [
+            (
+                await (
+                    await conn.execute(
+                        f"SELECT count(*) FROM {each.segments.as_string()} WHERE workspace = {place.workspace}".encode()
+                    )
+                ).fetchall()
+            )[0][0]
+            for each in place.tables
+        ]
+    assert (place.parts, sum(rows), tuple(rows)) == (parts, len(kept), place.filled)
 
 
 async def _again(source: str, target: str, name: str) -> None:
@@ -516,16 +558,68 @@ async def test_what_cannot_move_is_refused_before_anything_is_copied(here: Cell,
             await moved_tables(conn)
 
 
-async def test_a_workspace_in_several_parts_is_refused_and_goes_on(here: Cell, there: Cell) -> None:
+@pytest.mark.parametrize("here", [FEW], indirect=True)
+async def test_parts_that_are_opened_while_it_moves_are_opened_there(here: Cell, there: Cell) -> None:
     await fill(here, own_tables=True)
-    [(number,)] = await here.rows("SELECT number FROM workspaces WHERE name = 'tenant'")
-    async with here.citewell.library.database.connection() as conn, conn.transaction():
-        await room_for(conn, await lock_library(conn, number), 1, part_segments=1)
-    with pytest.raises(InvalidRequest, match="in 2 parts"):
+    library = here.citewell.library
+
+    async def parts() -> list[int]:
+        found = [
+            await each.rows("SELECT cardinality(part_segments) FROM library_statistics WHERE part_segments IS NOT NULL")
+            for each in (here, there)
+        ]
+        return [rows[0][0] for rows in found]
+
+    def stop(line: str) -> None:
+        if line.startswith("Pass 2"):
+            raise InterruptedError(line)
+
+    async with opened_move(here.url, there.url, "tenant") as planned:
+        plan = await planned.plan()
+    [(segments,)] = await here.rows("SELECT segments FROM library_statistics WHERE part_segments IS NOT NULL")
+    assert (plan.rows["segments"], plan.rows["segment_vectors"]) == (segments, segments)
+    with pytest.raises(InterruptedError):
+        await move(here.url, there.url, tell=stop)
+    before = await parts()
+    # One goes to another part, one is new, and one is gone.
+    [chapters] = [each for each in LIBRARY if each.document_id == LONG]
+    await library.ingestor.ingest(ANN, replace(chapters, data=b"It is short now."))
+    for number in range(9):
+        await library.ingestor.ingest(ANN, document(str(UUID(int=number)), "Note", f"Note {number} of the lamp."))
+    await library.ingestor.ingest(ANN, chapters)
+    await library.documents.delete(ANN, str(UUID(int=3)))
+    await library.documents.purge("tenant")
+    hits = {question: await here.hits(question) for question in QUESTIONS}
+    await move(here.url, there.url)
+    assert await contents(there) == await contents(here)
+    assert {question: await there.hits(question) for question in QUESTIONS} == hits
+    assert before[0] == before[1] < (await parts())[1] == (await parts())[0]
+    # What is stored from then on goes where there is room.
+    await there.citewell.library.ingestor.ingest(ANN, document(LIGHTHOUSE, "Manual", "The lamp burnt out."))
+    assert (await there.hits("lamp burnt out"))[0][2] == "The lamp burnt out."
+
+
+@pytest.mark.parametrize("here", [FEW], indirect=True)
+async def test_parts_of_a_move_that_was_cut_short_are_given_up_with_it(here: Cell, there: Cell) -> None:
+    await fill(here, own_tables=True)
+
+    def stop(line: str) -> None:
+        raise InterruptedError(line)
+
+    with pytest.raises(InterruptedError):
+        await move(here.url, there.url, tell=stop)
+    async with here.citewell.library.database.connection() as conn:
+        number = await here.citewell.library.workspaces.number("tenant")
+        assert await share_tables_again(conn, number)
+        assert await give_own_tables(conn, number)
+    with pytest.raises(InvalidRequest, match="in fewer here"):
         await move(here.url, there.url)
-    assert await here.state() is None
-    assert await there.rows("SELECT 1 FROM workspaces WHERE name = 'tenant'") == []
-    assert await here.hits("lamp")
+    await abandon_move(here.url, "tenant", there.url)
+    assert (
+        await there.rows("SELECT 1 FROM pg_class WHERE relispartition AND relname ~ '_segments_3_|^segments_3'") == []
+    )
+    await move(here.url, there.url)
+    assert await contents(there) == await contents(here)
 
 
 async def test_every_table_moves_or_has_a_reason_not_to_and_refuses_changes(here: Cell) -> None:

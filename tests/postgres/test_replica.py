@@ -213,6 +213,37 @@ async def test_a_primary_is_no_replica(pair: DatabasePair, tmp_path: Path) -> No
         assert await found(library, "fender") == [document_id]
 
 
+async def test_the_two_change_places_and_back_and_nothing_acknowledged_is_missing(
+    pair: DatabasePair, library: Library
+) -> None:
+    first, stored = pair.primary, {}
+    for last, new in (("halyard", "thimble"), ("cleat", "grommet")):
+        await pair.let_commits_wait()
+        stored[last] = await stored_at_last(library, last)
+        await pair.stop_primary()
+        await pair.promote()
+        stored[new] = await stored_at_last(library, new)
+        await pair.rejoin()
+        await until(library, lambda reason: reason is None)
+        async with library.database.connection() as connection:  # a slot that nobody reads would fill the disk
+            assert await value(connection, "SELECT count(*) FROM pg_replication_slots") == 1
+    assert pair.primary is first
+    before = answered("replica")
+    for word, document_id in stored.items():
+        assert await found(library, word) == [document_id]
+    assert answered("replica") == before + len(stored)
+
+
+async def stored_at_last(library: Library, word: str) -> str:
+    """Store a note, as soon as there is a primary."""
+    new = note(word)
+    while True:
+        try:
+            return (await library.ingestor.ingest(ME, new)).document_id
+        except DatabaseUnavailable:
+            await asyncio.sleep(0.05)
+
+
 async def test_changes_are_refused_by_a_standby_as_an_outage(pair: DatabasePair, tmp_path: Path) -> None:
     misled = settings_over(pair, tmp_path).model_copy(update={"database_url": SecretStr(pair.url("standby"))})
     async with open_database(misled) as database:

@@ -242,6 +242,11 @@ async def room_for(conn: Connection, place: Place, segments: int, part_segments:
     log.info(
         "Opening part %d of workspace %d, whose parts have %s segments", place.parts, place.workspace, place.filled
     )
+    return await open_part(conn, place)
+
+
+async def open_part(conn: Connection, place: Place) -> Place:
+    """Open a further part, which is empty, within the transaction that holds the lock of the library."""
     opened = replace(place, parts=place.parts + 1, filled=(*place.filled, 0))
     await create_tables(conn, place.workspace, place.parts)
     await conn.execute(_OPEN, [list(opened.filled), place.workspace])

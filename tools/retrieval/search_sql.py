@@ -143,7 +143,7 @@ asked AS MATERIALIZED (
         )) ELSE segments END AS n
     FROM asked
 ), weighed AS MATERIALIZED (
-    SELECT term, expected, df, df > 0 AND NOT common AS picks,
+    SELECT term, expected, df, segments, df > 0 AND NOT common AS picks,
         weight * ln(1 + (n - df + 0.5) / (df + 0.5)) ^ {idf_power}::float8 AS idf
     FROM alike
 )"""
@@ -154,7 +154,9 @@ _QUESTION = (
         sum(idf) OVER telling - idf AS told, sum(idf) FILTER (WHERE df > 0) OVER () AS total
     FROM weighed WINDOW telling AS (PARTITION BY picks ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
 ), picked AS MATERIALIZED (
-    SELECT *, picks AND (place <= 2 OR reach <= %(budget)s AND told < %(told)s::float8 * total) AS is_picked FROM ranked
+    SELECT *, picks AND (
+        place <= 2 OR least(reach, segments) <= %(budget)s AND told < %(told)s::float8 * total
+    ) AS is_picked FROM ranked
 ), question AS MATERIALIZED (
     SELECT
         {weighed},
@@ -268,22 +270,25 @@ _BEST = (
     " ORDER BY document_id, dense_distance, segment_index",
 )
 
-# What an index outside of the database names; ``known`` leaves out what is not, or no more, in the library.
+# What an index outside of the database names; ``known`` leaves out what is not, or no more, in the library. By words it
+# is ordered anew, since of equal scores the index would take others than the lexical leg does.
 _NAMED = "".join(
     f""",
 known_{leg} AS MATERIALIZED (
-    SELECT c.document_id, c.segment_index, c.place
+    SELECT c.document_id, c.segment_index, {order} AS place
     FROM unnest(%({leg}_documents)s::uuid[], %({leg}_indexes)s::integer[]) WITH ORDINALITY
         AS c (document_id, segment_index, place)
     JOIN {{partition}} AS s ON s.workspace = {{workspace}}
         AND s.document_id = c.document_id AND s.segment_index = c.segment_index
+    CROSS JOIN question AS q
 ), {leg} AS MATERIALIZED (
-    SELECT c.document_id, c.segment_index FROM (SELECT * FROM known_{leg} ORDER BY place OFFSET 0) AS c WHERE """
+    SELECT c.document_id, c.segment_index
+    FROM (SELECT * FROM known_{leg} ORDER BY place, document_id, segment_index OFFSET 0) AS c WHERE """
     + _SEEN
     + """
     LIMIT {leg}
 )"""
-    for leg in ("worded", "neared")
+    for leg, order in (("worded", "{lexical_distance}"), ("neared", "c.place"))
 )
 _NAMED_COUNTS = ", ".join(
     ["", *(f"(SELECT count(*)::integer FROM {name})" for name in ("known_worded", "known_neared", "worded", "neared"))]

@@ -5,7 +5,7 @@ What is in neither and not in ``LEFT_OUT`` is an error, so that no table of a la
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -36,8 +36,8 @@ LEFT_OUT: Mapping[str, str] = {
     "index_changes": "of the index beside this database; the other queues what its own has to follow",
     "reindexed_segments": "gathered by a reindex of this database",
     "term_changes": "of a count that is under way, which maintenance does again",
-    "further_segments": "of workspaces in several parts, which do not move",
-    "further_segment_vectors": "of workspaces in several parts, which do not move",
+    "further_segments": "moved as segments, a part at a time",
+    "further_segment_vectors": "moved as segment_vectors, a part at a time",
     "shared_segments": "moved as segments, which a workspace has in one place or the other",
     "shared_segment_vectors": "moved as segment_vectors",
 }
@@ -63,6 +63,7 @@ FOLLOWS: Mapping[str, tuple[str, Key]] = {
     "ingestion_uploads": ("ingestion_files", ("job_id", "file_no")),
 }
 GROUPED: Mapping[str, Key] = {"spending": ("day",), **{name: key for name, (_, key) in FOLLOWS.items()}}
+IN_PARTS = {"segments", "segment_vectors"}
 NOT_COPIED = {("library_statistics", "own_tables"), ("library_statistics", "recounting")}
 # Where originals are is another place in another deployment.
 COPIED_AS = {("originals", "place"): "CASE WHEN place = 'postgresql' THEN place ELSE {place} END"}
@@ -106,12 +107,14 @@ class Column:
 class MovedTable:
     """A table that holds rows of a workspace: ``scope`` is the condition that tells which.
 
-    Rows are compared by ``key``: each by its own, but for those of ``GROUPED``.
+    Rows are compared by ``key``: each by its own, but for those of ``GROUPED``. Of segments and vectors it is the table
+    of one ``part`` of the workspace: see ``in_parts``.
     """
 
     name: str
     columns: tuple[Column, ...]
     scope: str
+    part: int = 0
 
     @property
     def primary_key(self) -> Key:
@@ -132,6 +135,16 @@ class MovedTable:
     def schema(self) -> tuple[tuple[str, str], ...]:
         """The names and types of its columns."""
         return tuple((each.name, each.type) for each in self.columns)
+
+
+def in_parts(tables: Iterable[MovedTable], place: Place) -> Iterator[MovedTable]:
+    """Yield the tables in their order, those of segments and vectors once for each part of a workspace.
+
+    So a part is copied to the part of the same number, and a document that went to another one is deleted in its first.
+    """
+    for table in tables:
+        for part in range(place.parts if table.name in IN_PARTS else 1):
+            yield replace(table, part=part)
 
 
 async def moved_tables(conn: Connection) -> list[MovedTable]:
@@ -258,10 +271,10 @@ class Side:
         return cursor.rowcount
 
     def _name(self, table: MovedTable) -> sql.Identifier:
-        first = self.place.tables[0]  # and only one, for what is in several does not move
-        if table.name == "segments":
-            return first.segments
-        return first.vectors if table.name == "segment_vectors" else sql.Identifier(table.name)
+        if table.name not in IN_PARTS:
+            return sql.Identifier(table.name)
+        of_part = self.place.tables[table.part]
+        return of_part.segments if table.name == "segments" else of_part.vectors
 
     def _value(self, table: MovedTable, column: Column) -> str:
         instead = COPIED_AS.get((table.name, column.name))

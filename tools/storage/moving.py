@@ -8,6 +8,7 @@ never do, wherever the process that moves it ends; run again, it goes on with wh
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -28,12 +29,12 @@ from graph.errors import (
 from tools.originals.stores import POSTGRESQL, OriginalKey, OriginalStore
 from tools.retrieval.index_changes import queue_all
 from tools.retrieval.indexing import maintain
-from tools.retrieval.partitions import Place, find_place
+from tools.retrieval.partitions import Place, find_place, lock_library, open_part
 from tools.retrieval.placing import give_own_tables, only_mover, share_tables_again
 from tools.runs.log_days import add_days
 from tools.runs.tasks import shield_until_done
 from tools.storage.database import CONNECTING, Connection, database_errors, elsewhere
-from tools.storage.moved_tables import FOLLOWS, Key, MovedTable, Side, make_alike, moved_tables
+from tools.storage.moved_tables import FOLLOWS, Key, MovedTable, Side, in_parts, make_alike, moved_tables
 from tools.storage.tenants import delete_workspace, insert_workspaces
 
 GATE, MOVERS = 1836021349, 1836021350  # advisory locks: of migrations/versions/sql/0025, and of a move
@@ -148,7 +149,9 @@ class WorkspaceMove:
     async def plan(self) -> Plan:
         """Return what would move. Nothing is changed."""
         side = Side(self._source, await self._place(self._source))
-        rows = {table.name: await side.count(table) for table in self._tables}
+        rows = Counter[str]()
+        for table in in_parts(self._tables, side.place):
+            rows[table.name] += await side.count(table)
         outside = await _one(self._source, _COUNT_OUTSIDE, self._number)
         return Plan(self._report.workspace, self._report.other, {n: c for n, c in rows.items() if c}, int(outside))
 
@@ -223,7 +226,6 @@ class WorkspaceMove:
     async def _copy_in_use(self) -> _Mark:
         """Copy all rows while they are read and written, until a pass is small."""
         mark = await self._pass("copied", whole=True)
-        await self._same_tables()
         for table in self._tables:
             if table.name not in ("segments", "segment_vectors"):
                 await self._target.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table.name)))
@@ -235,21 +237,32 @@ class WorkspaceMove:
             mark = mark if now == mark else await self._pass("compared", whole=True)
         return mark
 
-    async def _same_tables(self) -> None:
-        here, there = await self._place(self._source), await self._place_there()
+    async def _same_tables(self, here: Place) -> Place:
+        """Give the workspace tables in the target as it has here: shared ones, or as many parts of its own.
+
+        Parts keep their numbers; the target's own bound is for what it stores later.
+        """
+        there = await self._place_there()
         if here.own != there.own:
             await (give_own_tables if here.own else share_tables_again)(self._target, self._there)
+            there = await self._place_there()
+        if there.parts > here.parts:
+            raise InvalidRequest(
+                f"{self._report.workspace!r} is in {there.parts} parts in {self._report.other}, and in fewer here: it "
+                "was moved between tables since.",
+                suggestion=f"Give the move up, and begin again: --to {self._report.other} --abandon.",
+            )
+        if there.parts < here.parts:
+            async with self._target.transaction():
+                there = await lock_library(self._target, self._there)
+                while there.parts < here.parts:
+                    there = await open_part(self._target, there)
+        return there
 
     async def _place(self, conn: Connection) -> Place:
-        """Return where the workspace is in the source. Raises NotFound, InvalidRequest if it is in several parts."""
-        name, place = self._report.workspace, await find_place(conn, self._number)
+        place = await find_place(conn, self._number)
         if place is None:
-            raise NotFound(f"The workspace {name!r} was deleted.")
-        if place.parts > 1:
-            raise InvalidRequest(
-                f"{name!r} is in {place.parts} parts, and only workspaces whose segments are in one table can move.",
-                suggestion="Set up a replica of the whole database, and promote it.",
-            )
+            raise NotFound(f"The workspace {self._report.workspace!r} was deleted.")
         return place
 
     async def _place_there(self) -> Place:
@@ -334,10 +347,10 @@ class WorkspaceMove:
             await self._reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             originals = self._originals.target_place if self._originals else POSTGRESQL
             source = Side(self._reader, await self._place(self._reader), originals)
-            target = Side(self._target, await self._place_there())
+            target = Side(self._target, await self._same_tables(source.place))
             mark = await self._mark()
             changed["sessions"] = {(row[0],) for row in await self._rows(_UNFINISHED)}
-            for table in self._tables:
+            for table in in_parts(self._tables, source.place):
                 of_parent = changed.get(FOLLOWS[table.name][0], set()) if table.name in FOLLOWS else set()
                 written, keys = await make_alike(source, target, table, whole=whole, changed=of_parent)
                 changed.setdefault(table.name, set()).update(keys)
