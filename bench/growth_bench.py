@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.figures import Figure
 from bench.growth.log_growth import measure_log
 from bench.growth.power_laws import Growth, chart
-from bench.growth.search_growth import measure_search
+from bench.growth.search_growth import SearchGrowth, measure_search
 from bench.growth.session_growth import measure_turns
 from bench.growth.stream_growth import measure_streams
 from bench.growth.workspace_growth import measure_workspaces
@@ -23,7 +23,7 @@ from bench.svg_charts import Chart
 
 RESULTS = Path(__file__).with_name("results.json")
 CHARTS = ROOT / "docs" / "growth"
-FULL = "CITEWELL_BENCH_GROWTH"
+FULL, LARGEST = "CITEWELL_BENCH_GROWTH", "CITEWELL_BENCH_SEGMENTS"
 Part = tuple[list[Growth], dict[str, Chart]]
 
 
@@ -62,34 +62,45 @@ def _kept(chosen: Sequence[str]) -> list[Figure]:
 
 
 async def _search(folder: Path, full: bool) -> Part:
-    times, rows, ingestion = await measure_search(folder, 3_000_000 if full else 100_000)
-    return [*times, *rows, *ingestion], {
-        "search": chart("Lexical search in one workspace", "segments", "ms of PostgreSQL's CPU", times),
-        "rows": chart("Rows that a search reads", "segments", "rows", rows),
-        "ingestion": chart("Ingestion, all structures", "segments in the workspace", "segments/s", ingestion),
+    [*_, found] = [each async for each in measure_search(folder, _largest(full))]
+    return search_part(found)
+
+
+def _largest(full: bool) -> int:
+    return int(os.environ.get(LARGEST, 3_000_000 if full else 100_000))
+
+
+def search_part(found: SearchGrowth) -> Part:
+    """Return the figures and the charts of a workspace that grew."""
+    costs = [*found.of_search(), *found.of_rows(), *found.of_recall(), *found.of_ingestion(), *found.of_indexes()]
+    return [*costs, Growth("disk, without vectors", "GB", found.disk)], {
+        "search": chart("Lexical search in one workspace", "segments", "ms of PostgreSQL's CPU", found.of_search()),
+        "rows": chart("Rows that a search reads", "segments", "rows", found.of_rows()),
+        "ingestion": chart("Ingestion, vectors not indexed", "segments there", "ms of CPU", found.of_ingestion()),
+        "indexes": chart("Indexes and counts", "segments", "s of PostgreSQL's CPU", found.of_indexes()),
     }
 
 
 async def _turns(folder: Path, full: bool) -> Part:
     turns = await measure_turns(folder)
-    return turns, {"turns": chart("Turns of one session", "turns", "ms, KiB", turns)}
+    return turns, {"turns": chart("Turns of a session", "turns", "ms of CPU, KiB", turns)}
 
 
 async def _streams(folder: Path, full: bool) -> Part:
     streams = await measure_streams(folder, 2000 if full else 500)
     return streams, {
-        "streams": chart("Memory of open streams", "streams", "KiB", streams[:1]),
-        "waking": chart("One more stream", "open streams", "ms", streams[1:]),
+        "streams": chart("Memory of an open stream", "streams", "KiB", streams[:1]),
+        "waking": chart("Beside open streams", "streams", "ms", streams[1:]),
     }
 
 
 async def _workspaces(folder: Path, full: bool) -> Part:
     workspaces = await measure_workspaces(folder, 10_000 if full else 1000)
     return workspaces, {
-        "workspaces": chart("Many workspaces", "workspaces", "ms", workspaces[:4]),
+        "workspaces": chart("Many workspaces", "workspaces", "ms of CPU", workspaces[:4]),
     }
 
 
 async def _events(folder: Path, full: bool) -> Part:
     events = await measure_log(folder, 3_000_000 if full else 100_000)
-    return events, {"events": chart("The log of runs", "events of the day", "ms", events)}
+    return events, {"events": chart("The log of runs", "events of the day", "ms of PostgreSQL's CPU", events)}

@@ -10,16 +10,27 @@ in which the rows are kept from one run to the next.
 
 import asyncio
 import os
-import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-import psycopg
 from psycopg import sql
 
+from bench.bulk_filling import (
+    CHUNK,
+    WORKSPACE,
+    Built,
+    build,
+    build_indexes,
+    copy_chunks,
+    count_parts,
+    drop_indexes,
+    lay_out,
+    make_anew,
+    table_of,
+)
 from bench.common_bench import (
     CLASSES,
     NO_VECTOR_INDEX,
@@ -39,13 +50,9 @@ from tools.retrieval.partitions import (
     Place,
     attach_tables,
     create_tables,
-    drop_tables,
     find_place,
-    partition_name,
-    view_name,
 )
 from tools.retrieval.search_sql import explored_in, search_statement
-from tools.retrieval.segment_rows import HEADER, TRAILER, packed_rows
 from tools.retrieval.stored_columns import SEGMENT_COLUMNS
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -53,68 +60,11 @@ from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
 SEGMENTS, PART = 200_000, 50_000  # unless the environment says otherwise
-CHUNK = 10_000  # segments that a process lays out at a time
-SPLIT, WHOLE = 2, 3  # numbers of the workspaces, which the rows hold
-INDEX_MEGABYTES = 256  # for building an index on terms
+SPLIT, WHOLE = WORKSPACE, 3  # numbers of the workspaces
 HNSW = (
     "CREATE INDEX {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
     " WITH (m = 16, ef_construction = 128)"
 )
-GIN = "CREATE INDEX ON {} USING gin (terms) WITH (fastupdate = on, gin_pending_list_limit = 1024)"
-
-
-def lay_out(folder: Path, chunk: int) -> None:
-    """Write the rows of a chunk of segments, and its documents, to files. For a process of its own."""
-    target = folder / f"{chunk}.rows"
-    if target.exists():
-        return
-    corpus, documents = Corpus(SEED).other(chunk), []
-    with open(folder / f"{chunk}.partial", "wb") as file:
-        for each in corpus.documents(CHUNK // SEGMENTS_PER_DOCUMENT):
-            file.writelines(packed_rows(SPLIT, each.document_id, each.title, each.spans, each.text, []))
-            documents.append(f"{each.document_id}\t{each.title}\n")
-    (folder / f"{chunk}.documents").write_text("".join(documents))
-    (folder / f"{chunk}.partial").rename(target)
-
-
-class Built:
-    """What a block takes of a connection's server process: CPU seconds, and the most mebibytes of its own memory."""
-
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
-        self._status = Path(f"/proc/{conn.info.backend_pid}/status")
-        self._ended = threading.Event()
-        self._before = self._most = 0
-        self.cpu = 0.0
-
-    @property
-    def mebibytes(self) -> float:
-        """How much the process has grown by."""
-        return (self._most - self._before) / 1024
-
-    def figure(self, name: str) -> Figure:
-        """Return both as one figure."""
-        return compared(figure(name, self.cpu, "s of CPU"), {"memory, MiB": self.mebibytes}, rival=None)
-
-    def __enter__(self) -> "Built":
-        self._before = self._own()
-        self.cpu = -cpu_seconds(self._conn)
-        self._watching = threading.Thread(target=self._watch)
-        self._watching.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._watching.join()
-        self.cpu += cpu_seconds(self._conn)
-
-    def _watch(self) -> None:
-        while not self._ended.wait(0.02):
-            self._most = max(self._most, self._own())
-
-    def _own(self) -> int:
-        found = next(line for line in self._status.read_text().splitlines() if line.startswith("RssAnon"))
-        return int(found.split()[1])
 
 
 async def run(folder: Path) -> list[Figure]:
@@ -142,7 +92,7 @@ async def run(folder: Path) -> list[Figure]:
 
 async def _filled(conn: Connection, rows: Path, segments: int, part: int) -> AsyncIterator[tuple[int, Built]]:
     """Fill the parts; yield after each how many segments there are, and what building its index on terms took."""
-    await _drop(conn, SPLIT)
+    await make_anew(conn, SPLIT)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as others:
         laid_out = [others.submit(lay_out, rows, chunk) for chunk in range(segments // CHUNK)]
         for number, start in enumerate(range(0, segments, part)):
@@ -150,83 +100,16 @@ async def _filled(conn: Connection, rows: Path, segments: int, part: int) -> Asy
             for chunk in chunks:
                 await asyncio.wrap_future(laid_out[chunk])
             built = await _fill_part(conn, rows, number, chunks)
-            await conn.execute(_COUNT, [part, part // SEGMENTS_PER_DOCUMENT, part, SPLIT])
-            if not number:
-                await conn.execute("UPDATE library_statistics SET part_segments = NULL WHERE workspace = %s", [SPLIT])
+            await count_parts(conn, [part] * (number + 1))
             yield start + part, built
 
 
-async def _drop(conn: Connection, workspace: int) -> None:
-    """Drop the tables of a workspace, which are made anew without indexes."""
-    await conn.execute(sql.SQL("DROP VIEW {}").format(sql.Identifier(view_name(workspace))))
-    await drop_tables(conn, workspace)
-
-
-_COUNT = """
-UPDATE library_statistics SET segments = segments + %s, documents = documents + %s,
-    part_segments = coalesce(part_segments, ARRAY[segments]) || %s WHERE workspace = %s
-"""
-
-
 async def _fill_part(conn: Connection, rows: Path, number: int, chunks: range) -> Built:
-    await create_tables(conn, SPLIT, number)
-    name = table_of(SPLIT, number)
-    await _without_indexes(conn, name)
-    for chunk in chunks:
-        async with conn.transaction():
-            await _copy(conn, name, rows / f"{chunk}.rows")
-            await _documents(conn, rows / f"{chunk}.documents")
-    built = await _with_indexes(conn, name)
+    if number:
+        await create_tables(conn, SPLIT, number)
+    built = await copy_chunks(conn, rows, number, chunks)
     await attach_tables(conn, SPLIT, number)
     return built
-
-
-async def _without_indexes(conn: Connection, table: sql.Identifier) -> None:
-    found = await conn.execute(
-        "SELECT c.conname FROM pg_constraint AS c WHERE c.conrelid = %s::regclass AND c.contype = 'p'",
-        [table.as_string()],
-    )
-    [(key,)] = await found.fetchall()
-    await conn.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(table, sql.Identifier(key)))
-    found = await conn.execute(
-        "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass", [table.as_string()]
-    )
-    for (index,) in await found.fetchall():
-        await conn.execute(sql.SQL("DROP INDEX {}").format(sql.SQL(index)))
-
-
-async def _with_indexes(conn: Connection, table: sql.Identifier) -> Built:
-    await conn.execute(sql.SQL("ALTER TABLE {} ADD PRIMARY KEY (workspace, document_id, segment_index)").format(table))
-    return await _build(conn, sql.SQL(GIN).format(table), INDEX_MEGABYTES)
-
-
-async def _build(conn: Connection, statement: sql.Composed, megabytes: int) -> Built:
-    """Build an index by a server process of its own, whose memory tells what that took."""
-    async with await psycopg.AsyncConnection.connect(conn.info.dsn, autocommit=True) as alone:
-        await alone.execute("SET max_parallel_maintenance_workers = 0")
-        await alone.execute(sql.SQL("SET maintenance_work_mem = {}").format(sql.Literal(f"{megabytes}MB")))
-        with Built(alone) as built:
-            await alone.execute(statement)
-    return built
-
-
-async def _copy(conn: Connection, table: sql.Identifier, rows: Path) -> None:
-    copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(table, sql.SQL(SEGMENT_COLUMNS))
-    async with conn.cursor().copy(copy) as stream:
-        await stream.write(HEADER)
-        await stream.write(await asyncio.to_thread(rows.read_bytes))
-        await stream.write(TRAILER)
-
-
-async def _documents(conn: Connection, documents: Path) -> None:
-    lines = [line.split("\t") for line in (await asyncio.to_thread(documents.read_text)).splitlines()]
-    ids, titles = zip(*lines, strict=True)
-    await conn.execute(
-        "INSERT INTO documents (workspace, document_id, title, media_type, content_hash)"
-        " SELECT %s, d.document_id, d.title, 'text/plain', md5(d.title)"
-        " FROM unnest(%s::uuid[], %s::text[]) AS d (document_id, title)",
-        [SPLIT, list(ids), list(titles)],
-    )
 
 
 async def _searches(conn: Connection, part: int, *, whole: bool) -> list[Figure]:
@@ -266,9 +149,8 @@ WALL_TIMES = ("p50", "p95")
 async def _join_parts(conn: Connection, split: Place) -> Built:
     """Copy the parts into the table of the other workspace; return what building its index on terms took."""
     table = table_of(WHOLE)
-    await _drop(conn, WHOLE)
-    await create_tables(conn, WHOLE)
-    await _without_indexes(conn, table)
+    await make_anew(conn, WHOLE)
+    await drop_indexes(conn, table)
     columns = sql.SQL(SEGMENT_COLUMNS.removeprefix("workspace, "))
     copy = sql.SQL("INSERT INTO {} (workspace, {}) SELECT {}, {} FROM {} AS s").format(
         table, columns, sql.Literal(WHOLE), columns, sql.SQL(split.read.segments)
@@ -279,7 +161,7 @@ async def _join_parts(conn: Connection, split: Place) -> Built:
         " SELECT %s, document_id, title, media_type, content_hash FROM documents WHERE workspace = %s",
         [WHOLE, SPLIT],
     )
-    built = await _with_indexes(conn, table)
+    built = await build_indexes(conn, table)
     await attach_tables(conn, WHOLE)
     await conn.execute(
         "UPDATE library_statistics AS l SET segments = s.segments, documents = s.documents"
@@ -288,11 +170,6 @@ async def _join_parts(conn: Connection, split: Place) -> Built:
     )
     await maintain(conn, WHOLE, index_vectors_above=NO_VECTOR_INDEX)
     return built
-
-
-def table_of(workspace: int, part: int = 0) -> sql.Identifier:
-    """Return the table of a part."""
-    return sql.Identifier(partition_name(workspace, part))
 
 
 PLANNED = (1, 3, 10)  # parts
@@ -361,7 +238,7 @@ async def _build_vectors(conn: Connection, vectors: sql.Identifier, megabytes: i
     statement = sql.SQL(HNSW).format(
         sql.Identifier(f"{vectors.as_string()[1:-1]}_hnsw"), vectors, sql.Literal(DIMENSION)
     )
-    return await _build(conn, statement, megabytes)
+    return await build(conn, statement, megabytes)
 
 
 async def _search_vectors(conn: Connection, place: Place, asked: np.ndarray) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Open streams: the memory that each adds, the time to the first event of another one, and the delay of its text.
+"""Open streams: the memory that each adds, and what another question costs and how long it takes beside them.
 
 Half of the streams have a run of their own, and the others are second readers of these.
 """
@@ -11,7 +11,7 @@ from bench.figures import percentile
 from bench.growth.power_laws import Cost, Growth
 from bench.libraries import fill_small_library
 from bench.load_bench import MANY_RUNS, MILLISECOND
-from bench.serving import Served
+from bench.serving import Served, running_seconds, used_since
 from bench.sse_client import CheckedStream, Connection
 from bench.stacks import OURS, serving
 from tools.settings import load_settings
@@ -19,9 +19,11 @@ from tools.storage.startup import open_database
 
 SIZES = (10, 30, 100, 300, 500, 1000, 2000)
 AT_A_TIME = 20
-ASKED = 5  # further questions at each size
+ASKED, RESTS = 5, 3  # further questions at each size
 QUESTIONS = 20
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 600
+SETTINGS = MANY_RUNS | {"CITEWELL_RUNS__MAX_ACTIVE": "2000"}
+RESTING_SECONDS = 5.0
 KIBIBYTE = 1024
 
 
@@ -31,22 +33,28 @@ async def measure_streams(folder: Path, most: int) -> list[Growth]:
     settings = load_settings(data_dir=data)
     questions = await fill_small_library(settings, QUESTIONS)
     sizes = [size for size in SIZES if size <= most]
-    memory, first, delays = [], [], []
-    async with open_database(settings), serving(OURS, folder, data, settings=MANY_RUNS) as server:
+    memory, resting, asking, first, delays = [], [], [], [], []
+    async with open_database(settings), serving(OURS, folder, data, settings=SETTINGS) as server:
         await _asked(server, questions, "stamped")
         before = server.bytes()
         streams: list[CheckedStream] = []
         for size in sizes:
             await _open_to(server, questions, streams, size)
-            memory.append(Cost(size, [max(1.0, server.bytes() - before) / KIBIBYTE]))
+            memory.append(Cost(size, [max(1.0, server.bytes() - before) / KIBIBYTE / size]))
+            resting.append(Cost(size, [await _resting(server) for _ in range(RESTS)]))
+            spent = [await _spent(server, questions) for _ in range(ASKED)]
+            asking.append(Cost(size, spent))
             timed = [await _asked(server, questions, "stamped") for _ in range(ASKED)]
             first.append(Cost(size, [(each.first - each.asked) / MILLISECOND for each in timed]))
             delays.append(Cost(size, [percentile(_delays(each), 0.5) for each in timed]))
+            print(f"{size:,} streams: {[costs[-1] for costs in (memory, resting, asking, first, delays)]}", flush=True)
         assert not any(stream.faults or stream.over.done() for stream in streams), "a stream that should wait has ended"
         for stream in streams:
             stream.close()
     return [
-        Growth("memory of all", "KiB", memory),
+        Growth("memory of one", "KiB", memory),
+        Growth("all at rest, a second", "ms of CPU", resting),
+        Growth("another question", "ms of CPU", asking),
         Growth("first event of another", "ms", first),
         Growth("delay of its text", "ms", delays),
     ]
@@ -67,6 +75,19 @@ async def _open_to(server: Served, questions: Sequence[str], streams: list[Check
             await asyncio.gather(*(stream.has_text for stream in followers))
             streams += [*asked, *followers]
     connection.close()
+
+
+async def _resting(server: Served) -> float:
+    """Return the milliseconds of CPU that the server uses in a second in which nobody asks anything."""
+    before = running_seconds(server.process)
+    await asyncio.sleep(RESTING_SECONDS)
+    return max(0.01, used_since(before, server.process) * 1000 / RESTING_SECONDS)
+
+
+async def _spent(server: Served, questions: Sequence[str]) -> float:
+    before = running_seconds(server.process)
+    await _asked(server, questions, "instant")
+    return used_since(before, server.process) * 1000
 
 
 async def _asked(server: Served, questions: Sequence[str], script: str) -> CheckedStream:
