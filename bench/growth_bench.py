@@ -17,6 +17,7 @@ from bench.growth.power_laws import Growth, chart
 from bench.growth.search_growth import SearchGrowth, measure_search
 from bench.growth.session_growth import measure_turns
 from bench.growth.stream_growth import measure_streams
+from bench.growth.vector_growth import measure_vectors
 from bench.growth.workspace_growth import measure_workspaces
 from bench.serving import ROOT
 from bench.svg_charts import Chart
@@ -33,6 +34,7 @@ async def run(folder: Path) -> list[Figure]:
     is_full = "full" in asked
     parts: dict[str, Callable[[Path, bool], Awaitable[Part]]] = {
         "search": _search,
+        "vectors": _vectors,
         "turns": _turns,
         "streams": _streams,
         "workspaces": _workspaces,
@@ -79,6 +81,11 @@ def search_part(found: SearchGrowth) -> Part:
         "ingestion": chart("Ingestion, vectors not indexed", "segments there", "ms of CPU", found.of_ingestion()),
         "indexes": chart("Indexes and counts", "segments", "s of PostgreSQL's CPU", found.of_indexes()),
     }
+
+
+async def _vectors(folder: Path, full: bool) -> Part:
+    vectors = await measure_vectors(folder, 300_000 if full else 100_000)
+    return vectors, {"vectors": chart("Vectors of one workspace", "vectors", "s, ms of PostgreSQL's CPU", vectors[:3])}
 
 
 async def _turns(folder: Path, full: bool) -> Part:

@@ -22,7 +22,6 @@ from bench.bulk_filling import (
     CHUNK,
     WORKSPACE,
     Built,
-    build,
     build_indexes,
     copy_chunks,
     count_parts,
@@ -45,14 +44,15 @@ from bench.common_bench import (
 from bench.corpus import SEGMENTS_PER_DOCUMENT, Corpus
 from bench.figures import Figure, compared, figure
 from bench.libraries import BenchWorkspace, fill_workspace
-from tools.retrieval.indexing import maintain, vector_as_text
+from bench.vector_indexes import DIMENSION, Clusters, build_vector_index, near_some, search_vectors
+from tools.retrieval.indexing import maintain
 from tools.retrieval.partitions import (
     Place,
     attach_tables,
     create_tables,
     find_place,
 )
-from tools.retrieval.search_sql import explored_in, search_statement
+from tools.retrieval.search_sql import search_statement
 from tools.retrieval.stored_columns import SEGMENT_COLUMNS
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -61,10 +61,6 @@ from tools.storage.tenants import Workspaces
 
 SEGMENTS, PART = 200_000, 50_000  # unless the environment says otherwise
 SPLIT, WHOLE = WORKSPACE, 3  # numbers of the workspaces
-HNSW = (
-    "CREATE INDEX {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
-    " WITH (m = 16, ef_construction = 128)"
-)
 
 
 async def run(folder: Path) -> list[Figure]:
@@ -198,19 +194,16 @@ async def _planning(database: Database, conn: Connection) -> list[Figure]:
     return figures
 
 
-DIMENSION = 256
 VECTORS, VECTOR_PART = 60_000, 15_000
-ASKED, NEAREST = 50, 10
 SETTINGS = (1024, 16)  # megabytes
 
 
 async def _vectors(database: Database, conn: Connection) -> list[Figure]:
     """Measure building the vector index of parts and of all, with memory and without, and searching the vectors."""
     random, figures = np.random.default_rng(SEED), []
-    centres = random.normal(size=(200, DIMENSION))
-    made = centres[random.integers(len(centres), size=VECTORS)] + random.normal(size=(VECTORS, DIMENSION))
-    made = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
-    asked = made[random.integers(VECTORS, size=ASKED)] + 0.05 * random.normal(size=(ASKED, DIMENSION))
+    clusters = Clusters(random)
+    made = clusters.vectors(VECTORS)
+    asked = near_some(made, random)
     documents = list(Corpus(SEED).documents(VECTORS // SEGMENTS_PER_DOCUMENT))
     found, parts = {}, 1
     for name, bound in (("parts", VECTOR_PART), (ONE, VECTORS)):
@@ -219,11 +212,11 @@ async def _vectors(database: Database, conn: Connection) -> list[Figure]:
         place = await find_place(conn, number)
         assert place is not None
         for megabytes in SETTINGS:
-            built = await _build_vectors(conn, place.tables[0].vectors, megabytes)
+            built = await build_vector_index(conn, place.tables[0].vectors, megabytes)
             figures.append(built.figure(f"vector index of {place.filled[0]:,}, within {megabytes:,} MB"))
         for each in place.tables[1:]:
-            await _build_vectors(conn, each.vectors, SETTINGS[0])
-        found[name] = await _search_vectors(conn, place, asked)
+            await build_vector_index(conn, each.vectors, SETTINGS[0])
+        found[name] = await search_vectors(conn, place, asked)
         parts = max(parts, place.parts)
     names = ("recall of the ten nearest", "CPU of PostgreSQL, mean")
     for name, split, one in zip(names, found["parts"], found[ONE], strict=True):
@@ -231,31 +224,3 @@ async def _vectors(database: Database, conn: Connection) -> list[Figure]:
         row = figure(f"nearest of {VECTORS:,} vectors in {parts} parts: {name}", split, unit)
         figures.append(compared(row, {ONE: one}, rival=None, more=not unit))
     return figures
-
-
-async def _build_vectors(conn: Connection, vectors: sql.Identifier, megabytes: int) -> Built:
-    await conn.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(f"{vectors.as_string()[1:-1]}_hnsw")))
-    statement = sql.SQL(HNSW).format(
-        sql.Identifier(f"{vectors.as_string()[1:-1]}_hnsw"), vectors, sql.Literal(DIMENSION)
-    )
-    return await build(conn, statement, megabytes)
-
-
-async def _search_vectors(conn: Connection, place: Place, asked: np.ndarray) -> tuple[float, float]:
-    """Return the share of the nearest that the indexes find, and milliseconds of CPU for a question."""
-    ask = (
-        f"SELECT document_id, segment_index FROM {place.read.vectors} AS v"
-        f" ORDER BY embedding::halfvec({DIMENSION}) <=> %s::halfvec({DIMENSION}) LIMIT {NEAREST}"
-    ).encode()
-    literals = [vector_as_text(each) for each in asked]
-    async with conn.transaction():
-        await conn.execute(f"SET LOCAL hnsw.ef_search = {explored_in(place.parts)}".encode())
-        await conn.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-        await conn.execute(ask, [literals[0]])
-        used = -cpu_seconds(conn)
-        found = [await (await conn.execute(ask, [each])).fetchall() for each in literals]
-        used += cpu_seconds(conn)
-        await conn.execute("SET LOCAL enable_indexscan = off")
-        exact = [await (await conn.execute(ask, [each])).fetchall() for each in literals]
-    shares = [len(set(some) & set(all_)) / NEAREST for some, all_ in zip(found, exact, strict=True)]
-    return float(np.mean(shares)), 1000 * used / len(literals)

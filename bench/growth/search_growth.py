@@ -1,7 +1,7 @@
 """One workspace that grows, in parts of the size that the product gives them: searches, ingestion, and its indexes.
 
 Segments go in by bulk, the last ten thousand below each size by the path that ingestion takes. Their vectors have few
-numbers and no index: ``vector_growth`` measures those of the real dimension, up to sizes that they allow.
+numbers and no index: ``vector_growth`` has those of the real dimension, up to sizes at which an index is soon built.
 """
 
 import asyncio
