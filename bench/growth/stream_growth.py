@@ -1,6 +1,6 @@
 """Open streams: the memory that each adds, and what another question costs and how long it takes beside them.
 
-Half of the streams have a run of their own, and the others are second readers of these.
+Half of the streams, up to ``MOST_RUNS``, have a run of their own, and the others are further readers of these.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ AT_A_TIME = 20
 ASKED, RESTS = 5, 3  # further questions at each size
 QUESTIONS = 20
 PATIENCE_SECONDS = 600
-SETTINGS = MANY_RUNS | {"CITEWELL_RUNS__MAX_ACTIVE": "2000"}
+MOST_RUNS = 980  # a process answers 1,000 at once, those asked beside them among them
 RESTING_SECONDS = 5.0
 KIBIBYTE = 1024
 
@@ -34,12 +34,12 @@ async def measure_streams(folder: Path, most: int) -> list[Growth]:
     questions = await fill_small_library(settings, QUESTIONS)
     sizes = [size for size in SIZES if size <= most]
     memory, resting, asking, first, delays = [], [], [], [], []
-    async with open_database(settings), serving(OURS, folder, data, settings=SETTINGS) as server:
+    async with open_database(settings), serving(OURS, folder, data, settings=MANY_RUNS) as server:
         await _asked(server, questions, "stamped")
         before = server.bytes()
-        streams: list[CheckedStream] = []
+        streams, runs = list[CheckedStream](), list[str]()
         for size in sizes:
-            await _open_to(server, questions, streams, size)
+            await _open_to(server, questions, streams, runs, size)
             memory.append(Cost(size, [max(1.0, server.bytes() - before) / KIBIBYTE / size]))
             resting.append(Cost(size, [await _resting(server) for _ in range(RESTS)]))
             spent = [await _spent(server, questions) for _ in range(ASKED)]
@@ -60,18 +60,22 @@ async def measure_streams(folder: Path, most: int) -> list[Growth]:
     ]
 
 
-async def _open_to(server: Served, questions: Sequence[str], streams: list[CheckedStream], size: int) -> None:
+async def _open_to(
+    server: Served, questions: Sequence[str], streams: list[CheckedStream], runs: list[str], size: int
+) -> None:
     connection = await Connection.open(server.url)
     async with asyncio.timeout(PATIENCE_SECONDS):
         while len(streams) < size:
-            asked = [await CheckedStream.open(server.url) for _ in range(min(AT_A_TIME, size - len(streams)) // 2)]
+            count = min(AT_A_TIME, size - len(streams))
+            asked = [await CheckedStream.open(server.url) for _ in range(min(count // 2, MOST_RUNS - len(runs)))]
             for place, stream in enumerate(asked):
                 body = OURS.asking(questions[place % len(questions)], "waiting")
                 stream.ask(await OURS.conversation(connection), body)
             await asyncio.gather(*(stream.has_text for stream in asked))
-            followers = [await CheckedStream.open(server.url) for _ in asked]
-            for stream, follower in zip(asked, followers, strict=True):
-                follower.follow(f"/api/runs/{stream.run_id}/stream")
+            runs += [str(stream.run_id) for stream in asked]
+            followers = [await CheckedStream.open(server.url) for _ in range(count // 2)]
+            for run_id, follower in zip(runs[-len(followers) :], followers, strict=True):
+                follower.follow(f"/api/runs/{run_id}/stream")
             await asyncio.gather(*(stream.has_text for stream in followers))
             streams += [*asked, *followers]
     connection.close()
