@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.figures import Figure
 from bench.growth.log_growth import measure_log
-from bench.growth.power_laws import Growth, chart
+from bench.growth.power_laws import LEAST_SIZES, Growth, chart
 from bench.growth.search_growth import SearchGrowth, measure_search
 from bench.growth.session_growth import measure_turns
 from bench.growth.stream_growth import measure_streams
@@ -75,12 +75,17 @@ def _largest(full: bool) -> int:
 def search_part(found: SearchGrowth) -> Part:
     """Return the figures and the charts of a workspace that grew."""
     costs = [*found.of_search(), *found.of_rows(), *found.of_recall(), *found.of_ingestion(), *found.of_indexes()]
-    return [*costs, Growth("disk, without vectors", "GB", found.disk)], {
+    return _lawful([*costs, found.of_disk()]), {
         "search": chart("Lexical search in one workspace", "segments", "ms of PostgreSQL's CPU", found.of_search()),
         "rows": chart("Rows that a search reads", "segments", "rows", found.of_rows()),
         "ingestion": chart("Ingestion, vectors not indexed", "segments there", "ms of CPU", found.of_ingestion()),
-        "indexes": chart("Indexes and counts", "segments", "s of PostgreSQL's CPU", found.of_indexes()),
+        "indexes": chart("Indexes and counts", "segments", "s of PostgreSQL's CPU", _lawful(found.of_indexes())),
     }
+
+
+def _lawful(growths: Sequence[Growth]) -> list[Growth]:
+    """Return those with enough sizes for a law: an index is not built at each."""
+    return [growth for growth in growths if len(growth.costs) >= LEAST_SIZES]
 
 
 async def _vectors(folder: Path, full: bool) -> Part:

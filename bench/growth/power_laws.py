@@ -10,6 +10,8 @@ from scipy import stats
 from bench.figures import Figure, compared, figure
 from bench.svg_charts import Chart, Line, Point
 
+LEAST_SIZES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -48,7 +50,7 @@ class Growth:
 
     def law(self) -> PowerLaw:
         """Return the power law through the medians. Raises ValueError for fewer than three sizes."""
-        if len(self.costs) < 3:
+        if len(self.costs) < LEAST_SIZES:
             raise ValueError(f"{self.name}: no law goes through {len(self.costs)} sizes")
         sizes = np.log([cost.size for cost in self.costs])
         values = np.log([max(cost.median, 1e-6) for cost in self.costs])

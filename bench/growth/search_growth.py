@@ -91,6 +91,10 @@ class SearchGrowth:
             Growth("counting the terms", "s of CPU", self.counting),
         ]
 
+    def of_disk(self) -> Growth:
+        """Return the size of the tables and indexes of segments."""
+        return Growth("disk, without vectors", "GB", self.disk)
+
 
 async def measure_search(folder: Path, most: int) -> AsyncIterator[SearchGrowth]:
     """Fill one workspace up to each size, and measure there; yield what is measured by then."""

@@ -90,7 +90,8 @@ async def _resting(server: Served) -> float:
 
 async def _spent(server: Served, questions: Sequence[str]) -> float:
     before = running_seconds(server.process)
-    await _asked(server, questions, "instant")
+    stream = await _asked(server, questions, "")
+    assert stream.arrivals, "the question was not answered"
     return used_since(before, server.process) * 1000
 
 
