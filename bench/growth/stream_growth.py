@@ -73,7 +73,7 @@ async def _open_to(
                 stream.ask(await OURS.conversation(connection), body)
             await asyncio.gather(*(stream.has_text for stream in asked))
             runs += [str(stream.run_id) for stream in asked]
-            followers = [await CheckedStream.open(server.url) for _ in range(count // 2)]
+            followers = [await CheckedStream.open(server.url) for _ in range(count - len(asked))]
             for run_id, follower in zip(runs[-len(followers) :], followers, strict=True):
                 follower.follow(f"/api/runs/{run_id}/stream")
             await asyncio.gather(*(stream.has_text for stream in followers))
