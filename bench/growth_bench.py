@@ -1,8 +1,9 @@
 """Benchmark of growth: cost against size, with the exponent of the power law through it, and charts in docs/growth.
 
 By default each part stops at a size that some minutes reach. ``CITEWELL_BENCH_GROWTH=full`` goes on to three million
-segments and events, two thousand streams and ten thousand workspaces; a list of parts, as ``search,streams``, measures
-these alone, and keeps the figures of the others.
+segments and events, 300,000 vectors, two thousand streams and ten thousand workspaces; a list of parts, as
+``search,streams`` or ``full,events``, measures these alone, and keeps the figures of the others.
+``CITEWELL_BENCH_SEGMENTS`` sets another end of ``search``, ``CITEWELL_BENCH_ROWS`` a folder that keeps its rows.
 """
 
 import json
@@ -64,12 +65,8 @@ def _kept(chosen: Sequence[str]) -> list[Figure]:
 
 
 async def _search(folder: Path, full: bool) -> Part:
-    [*_, found] = [each async for each in measure_search(folder, _largest(full))]
-    return search_part(found)
-
-
-def _largest(full: bool) -> int:
-    return int(os.environ.get(LARGEST, 3_000_000 if full else 100_000))
+    most = int(os.environ.get(LARGEST, 3_000_000 if full else 100_000))
+    return search_part(await measure_search(folder, most))
 
 
 def search_part(found: SearchGrowth) -> Part:
@@ -90,7 +87,7 @@ def _lawful(growths: Sequence[Growth]) -> list[Growth]:
 
 async def _vectors(folder: Path, full: bool) -> Part:
     vectors = await measure_vectors(folder, 300_000 if full else 100_000)
-    return vectors, {"vectors": chart("Vectors of one workspace", "vectors", "s, ms of PostgreSQL's CPU", vectors[:3])}
+    return vectors, {"vectors": chart("Vectors of one workspace", "vectors", "s, ms of PostgreSQL's CPU", vectors[:2])}
 
 
 async def _turns(folder: Path, full: bool) -> Part:

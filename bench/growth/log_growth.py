@@ -6,7 +6,7 @@ from uuid import UUID
 from psycopg.types.numeric import Int4
 
 from bench.common_bench import cpu_seconds
-from bench.growth.power_laws import Cost, Growth
+from bench.growth.power_laws import Cost, Growth, tell
 from bench.log_bench import ENTER, EVENT, EVENTS_OF_RUN, OLD
 from graph.evidence import Identity
 from tools.runs.event_writer import WRITE_EVENTS
@@ -40,7 +40,7 @@ async def measure_log(folder: Path, most: int) -> list[Growth]:
                 present = size
                 commits.append(Cost(size, [await _commit(connection, session_id) for _ in range(ROUNDS)]))
                 sweeps.append(Cost(size, [await _sweep(connection, size) for _ in range(ROUNDS)]))
-                print(f"{size:,} events: {commits[-1].values} and {sweeps[-1].values} ms", flush=True)
+                tell(f"{size:,} events", [commits[-1], sweeps[-1]])
     return [Growth("a commit", "ms of CPU", commits), Growth("the sweep of a day", "ms of CPU", sweeps)]
 
 

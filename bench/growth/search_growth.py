@@ -7,7 +7,7 @@ numbers and no index: ``vector_growth`` has those of the real dimension, up to s
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -18,7 +18,7 @@ import numpy as np
 from bench.bulk_filling import CHUNK, WORKSPACE, bulk_documents, copy_chunks, count_parts, lay_out, make_anew
 from bench.common_bench import CLASSES, NO_VECTOR_INDEX, SEED, cpu_seconds, measure, questions_of
 from bench.corpus import SEGMENTS_PER_DOCUMENT, TOKENS, BenchDocument, Corpus
-from bench.growth.power_laws import Cost, Growth
+from bench.growth.power_laws import Cost, Growth, tell
 from bench.libraries import BATCH_DOCUMENTS, BenchWorkspace, fill_workspace
 from graph.evidence import Identity
 from graph.ports import SearchQuery
@@ -96,8 +96,8 @@ class SearchGrowth:
         return Growth("disk, without vectors", "GB", self.disk)
 
 
-async def measure_search(folder: Path, most: int) -> AsyncIterator[SearchGrowth]:
-    """Fill one workspace up to each size, and measure there; yield what is measured by then."""
+async def measure_search(folder: Path, most: int) -> SearchGrowth:
+    """Fill one workspace up to each size, and measure there."""
     rows, sizes = Path(os.environ.get(ROWS, folder / "rows")), [size for size in SIZES if size <= most]
     await asyncio.to_thread(rows.mkdir, exist_ok=True)
     found, filled = SearchGrowth(), [0]
@@ -120,7 +120,7 @@ async def measure_search(folder: Path, most: int) -> AsyncIterator[SearchGrowth]
                 found.disk.append(Cost(size, [await _number(conn, _BYTES, [f"segments_{WORKSPACE}%"]) / GIGABYTE]))
                 await _search_all(database, searcher, size, found)
                 await _judge(conn, size, found)
-                yield found
+    return found
 
 
 async def _grow(
@@ -145,7 +145,7 @@ async def _grow(
         await count_parts(conn, filled)
         if until == size - CHUNK and len(filled) == 1:
             found.building.append(Cost(filled[-1], [built.cpu]))
-        print(f"{until:,} segments, index of the part {built.cpu:.1f} s", flush=True)
+        print(f"{until:,} segments, {built.cpu:.1f} s for the index of the last part", flush=True)
     await _ingest(conn, size, found)
     filled[-1] += CHUNK
 
@@ -207,11 +207,7 @@ async def _judge(conn: Connection, size: int, found: SearchGrowth) -> None:
         measured = await measure(conn, place, questions_of(Corpus(SEED), name, JUDGED))
         assert measured.recall is not None
         found.recall[name].append(Cost(size, [float(np.mean(measured.recall))]))
-        print(
-            f"{size:,} {name}: {found.times[name][-1].values} ms, {found.rows[name][-1].median} rows,"
-            f" most {max(found.rows[name][-1].values)}, recall {measured.recall}",
-            flush=True,
-        )
+        tell(f"{size:,} segments, {ASKED[name]}", [each[name][-1] for each in (found.times, found.rows, found.recall)])
 
 
 async def _rows(connection: Connection) -> float:

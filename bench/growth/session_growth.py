@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Mapping
 from pathlib import Path
 
-from bench.growth.power_laws import Cost, Growth
+from bench.growth.power_laws import Cost, Growth, tell
 from bench.libraries import fill_small_library
 from bench.serving import postgres_of, running_seconds, used_since
 from bench.sse_client import Connection
@@ -58,7 +58,7 @@ async def measure_turns(folder: Path) -> list[Growth]:
                     reads = [await spent(_read(connection, whole)) for _ in range(READS)]
                     read[turn].append(statistics.median(reads))
                     kept[turn].append(await _kept(database, session_id) / turn / 1024)
-                    print(f"{turn} turns: {took[turn]}, {read[turn]} ms, {kept[turn]} KiB", flush=True)
+                    tell(f"{turn} turns", [Cost(turn, found[turn]) for found in (took, read, kept)])
         connection.close()
     return [
         Growth("a turn", "ms of CPU", _costs(took)),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.figures import percentile
-from bench.growth.power_laws import Cost, Growth
+from bench.growth.power_laws import Cost, Growth, tell
 from bench.libraries import fill_small_library
 from bench.load_bench import MANY_RUNS, MILLISECOND
 from bench.serving import Served, running_seconds, used_since
@@ -47,7 +47,7 @@ async def measure_streams(folder: Path, most: int) -> list[Growth]:
             timed = [await _asked(server, questions, "stamped") for _ in range(ASKED)]
             first.append(Cost(size, [(each.first - each.asked) / MILLISECOND for each in timed]))
             delays.append(Cost(size, [percentile(_delays(each), 0.5) for each in timed]))
-            print(f"{size:,} streams: {[costs[-1] for costs in (memory, resting, asking, first, delays)]}", flush=True)
+            tell(f"{size:,} streams", [costs[-1] for costs in (memory, resting, asking, first, delays)])
         assert not any(stream.faults or stream.over.done() for stream in streams), "a stream that should wait has ended"
         for stream in streams:
             stream.close()

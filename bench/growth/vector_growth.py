@@ -11,7 +11,7 @@ import numpy as np
 from psycopg import sql
 
 from bench.common_bench import SEED, cpu_seconds
-from bench.growth.power_laws import Cost, Growth
+from bench.growth.power_laws import Cost, Growth, tell
 from bench.vector_indexes import Clusters, build_vector_index, near_some, search_vectors
 from tools.retrieval.partitions import Place
 from tools.retrieval.segment_rows import HEADER, TRAILER, vector_rows
@@ -52,7 +52,7 @@ async def measure_vectors(folder: Path, most: int) -> list[Growth]:
                 stored.append((cpu_seconds(conn) - before) * 1000 / ADDED)
             present += RUNS * ADDED
             storing.append(Cost(size, stored))
-            print(f"{size:,} vectors: {[each[-1] for each in (building, storing, searching, recall)]}", flush=True)
+            tell(f"{size:,} vectors", [each[-1] for each in (building, storing, searching, recall)])
     return [
         Growth("building their index", "s of CPU", building),
         Growth("storing a vector", "ms of CPU", storing),

@@ -11,7 +11,7 @@ import numpy as np
 import psutil
 
 from bench.corpus import BenchDocument, Corpus
-from bench.growth.power_laws import Cost, Growth
+from bench.growth.power_laws import Cost, Growth, tell
 from bench.libraries import BenchWorkspace, fill_workspace
 from bench.serving import postgres_of, running_seconds, used_since
 from graph.evidence import Identity
@@ -59,8 +59,7 @@ async def measure_workspaces(folder: Path, most: int) -> list[Growth]:
                 row = await (await connection.execute(RELATIONS)).fetchone()
             assert row is not None
             relations.append(Cost(size, [float(row[0])]))
-            told = [costs[-1] for costs in (making, beginning, first, again, relations)]
-            print(f"{size:,} workspaces: {told}", flush=True)
+            tell(f"{size:,} workspaces", [costs[-1] for costs in (making, beginning, first, again, relations)])
     return [
         Growth("one more workspace", "ms of CPU", making),
         Growth("opening the database", "ms of CPU", beginning),

@@ -58,6 +58,13 @@ def test_each_line_of_a_chart_tells_its_exponent() -> None:
     assert "search: exponent 1.00 (1.00 to 1.00)" in chart("Searches", "segments", "ms", [growth]).svg()
 
 
+def test_lines_of_a_chart_tell_their_units_where_these_differ() -> None:
+    costs = [Cost(size, [size / 4]) for size in SIZES]
+    text = chart("Turns", "turns", "ms, KiB", [Growth("turn", "ms", costs), Growth("bytes", "KiB", costs)]).svg()
+    assert "turn, ms: exponent" in text
+    assert "bytes, KiB: exponent" in text
+
+
 def test_documents_made_in_bulk_have_the_rows_that_ingestion_makes_of_their_texts() -> None:
     for made in bulk_documents(chunk=3, documents=2):
         ends = [sum(map(len, made.bodies[: place + 1])) for place in range(len(made.bodies))]
