@@ -62,7 +62,7 @@ def bulk_documents(chunk: int, documents: int = CHUNK // SEGMENTS_PER_DOCUMENT) 
 
     Their rows are those that ingestion makes of the same texts.
     """
-    corpus = Corpus(SEED).other(chunk)
+    corpus = _corpus().other(chunk)
     words, drawn, subjects = corpus.drawn_words(documents, WORDS)
     titles = np.repeat(subjects[:, :TITLE_WORDS], SEGMENTS_PER_DOCUMENT, axis=0)
     body = drawn.reshape(-1, WORDS)
@@ -87,6 +87,11 @@ def _sentences(words: list[str], openings: list[str], ranks: list[int]) -> str:
         for start in range(0, len(ranks), SENTENCE)
     ]
     return ". ".join(sentences) + ". "
+
+
+@cache
+def _corpus() -> Corpus:
+    return Corpus(SEED)
 
 
 @cache
