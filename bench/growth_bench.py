@@ -98,7 +98,7 @@ async def _turns(folder: Path, full: bool) -> Part:
 async def _streams(folder: Path, full: bool) -> Part:
     streams = await measure_streams(folder, 2000 if full else 500)
     return streams, {
-        "streams": chart("Memory of an open stream", "streams", "KiB", streams[:1]),
+        "streams": chart("Memory of one more stream", "streams", "KiB", streams[:1]),
         "waking": chart("Beside open streams", "streams", "ms", streams[1:]),
     }
 

@@ -75,13 +75,13 @@ class Growth:
         beside = {"from": law.low, "to": law.high, "least size": ends[0].size, "cost there": ends[0].median}
         beside |= {"greatest size": ends[1].size, "its cost": ends[1].median}
         name = ", ".join(part for part in (self.name, self.unit) if part)
-        return compared(figure(f"{name}: exponent", law.exponent, ""), beside, rival=None)
+        return compared(figure(f"{name}: exponent", round(law.exponent, 4) + 0.0, ""), beside, rival=None)
 
     def line(self, *, with_unit: bool = False) -> Line:
         """Return the points and the law to draw, named with its exponent."""
         law, name = self.law(), f"{self.name}, {self.unit}" if with_unit else self.name
         points = [Point(cost.size, cost.median, min(cost.values), max(cost.values)) for cost in self.costs]
-        return Line(f"{name}: exponent {law.exponent:.2f} ({law.low:.2f} to {law.high:.2f})", points, law.at)
+        return Line(f"{name}: exponent {law.exponent:z.2f} ({law.low:z.2f} to {law.high:z.2f})", points, law.at)
 
 
 def chart(title: str, size: str, cost: str, growths: Sequence[Growth]) -> Chart:

@@ -36,23 +36,27 @@ async def measure_streams(folder: Path, most: int) -> list[Growth]:
     memory, resting, asking, first, delays = [], [], [], [], []
     async with open_database(settings), serving(OURS, folder, data, settings=MANY_RUNS) as server:
         await _asked(server, questions, "stamped")
-        before = server.bytes()
-        streams, runs = list[CheckedStream](), list[str]()
+        streams, runs, held = list[CheckedStream](), list[str](), 0
         for size in sizes:
+            opened = size - len(streams)
             await _open_to(server, questions, streams, runs, size)
-            memory.append(Cost(size, [max(1.0, server.bytes() - before) / KIBIBYTE / size]))
+            if held:  # what a process allocates once is among the first streams
+                memory.append(Cost(size, [max(1.0, server.bytes() - held) / KIBIBYTE / opened]))
+            held = server.bytes()
             resting.append(Cost(size, [await _resting(server) for _ in range(RESTS)]))
             spent = [await _spent(server, questions) for _ in range(ASKED)]
             asking.append(Cost(size, spent))
             timed = [await _asked(server, questions, "stamped") for _ in range(ASKED)]
             first.append(Cost(size, [(each.first - each.asked) / MILLISECOND for each in timed]))
             delays.append(Cost(size, [percentile(_delays(each), 0.5) for each in timed]))
-            tell(f"{size:,} streams", [costs[-1] for costs in (memory, resting, asking, first, delays)])
+            tell(
+                f"{size:,} streams", [each for costs in (memory, resting, asking, first, delays) for each in costs[-1:]]
+            )
         assert not any(stream.faults or stream.over.done() for stream in streams), "a stream that should wait has ended"
         for stream in streams:
             stream.close()
     return [
-        Growth("memory of one", "KiB", memory),
+        Growth("memory of one more", "KiB", memory),
         Growth("all at rest, a second", "ms of CPU", resting),
         Growth("another question", "ms of CPU", asking),
         Growth("first event of another", "ms", first),
