@@ -31,7 +31,8 @@ class Clusters:
         """Draw vectors, shape (count, DIMENSION)."""
         made = self._centres[self._random.integers(CLUSTERS, size=count)]
         made = made + self._random.normal(size=made.shape)
-        return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+        unit: NDArray[np.float32] = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+        return unit
 
 
 def near_some(vectors: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:

@@ -53,8 +53,9 @@ async def measure_workspaces(folder: Path, most: int) -> list[Growth]:
             question = corpus.question(document.bodies()[3])
             names = [f"tenant-{made - 1 - place % made}" for place in range(MEASURED)]
             found = [await _searches(settings, embedder, spent, name, question) for name in names]
-            for costs, place in ((beginning, 0), (first, 1), (again, 2)):
-                costs.append(Cost(size, [each[place] for each in found]))
+            beginning.append(Cost(size, [each[0] for each in found]))
+            first.append(Cost(size, [each[1] for each in found]))
+            again.append(Cost(size, [each[2] for each in found]))
             async with database.connection() as connection:
                 row = await (await connection.execute(RELATIONS)).fetchone()
             assert row is not None
