@@ -29,6 +29,7 @@ PARTS = (
     "common",
     "parts",
     "passages",
+    "keys",
     "ingestion",
     "formats",
     "sync",

@@ -12,6 +12,7 @@ from itertools import islice
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tools.embeddings.static_embedding import bundled_tokenizer
 from tools.library.segmenting import SegmentSpan
@@ -73,8 +74,23 @@ class Corpus:
                 SegmentSpan(index, end - len(body), end, None, "", TOKENS)
                 for index, (body, end) in enumerate(zip(bodies, ends, strict=True))
             ]
-            document_id = str(UUID(bytes=self._random.bytes(16)))
+            document_id = str(self.new_id())
             yield BenchDocument(document_id, " ".join(subject[:3]).title(), "".join(bodies), spans)
+
+    def drawn_words(self, documents: int, words: int) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+        """Draw documents in bulk: all words there are, and which of them stand where.
+
+        The second value has shape (documents, SEGMENTS_PER_DOCUMENT, words), the third (documents, SUBJECT_WORDS).
+        """
+        subjects = self._ranks((documents, SUBJECT_WORDS), skip=100)
+        body = self._ranks((documents, SEGMENTS_PER_DOCUMENT, words))
+        own = self._random.integers(SUBJECT_WORDS, size=body.shape)
+        of_subject = np.take_along_axis(subjects[:, None, :], own, axis=2)
+        return self._words, np.where(self._random.random(body.shape) < SUBJECT_SHARE, of_subject, body), subjects
+
+    def new_id(self) -> UUID:
+        """Draw the id of a document."""
+        return UUID(bytes=self._random.bytes(16))
 
     def words_within(self, least: float, most: float) -> list[str]:
         """Return the words that a segment holds with a probability in this range, so far as its subject allows."""
@@ -91,8 +107,11 @@ class Corpus:
         return f"{opening} {' '.join(kept)} in the {self._draw(1)[0]}?"
 
     def _draw(self, count: int, skip: int = 0) -> list[str]:
-        ranks = np.searchsorted(self._cumulative, self._random.random(count)) + skip
-        return [self._words[rank] for rank in np.minimum(ranks, len(self._words) - 1).tolist()]
+        return [self._words[rank] for rank in self._ranks((count,), skip).tolist()]
+
+    def _ranks(self, shape: tuple[int, ...], skip: int = 0) -> NDArray[np.int64]:
+        ranks = np.searchsorted(self._cumulative, self._random.random(shape)) + skip
+        return np.minimum(ranks, len(self._words) - 1)
 
     def _bodies(self, subject: list[str]) -> list[str]:
         count = SEGMENTS_PER_DOCUMENT * SEGMENT_BYTES // 3

@@ -10,16 +10,26 @@ in which the rows are kept from one run to the next.
 
 import asyncio
 import os
-import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-import psycopg
 from psycopg import sql
 
+from bench.bulk_filling import (
+    CHUNK,
+    WORKSPACE,
+    Built,
+    build_indexes,
+    copy_chunks,
+    count_parts,
+    drop_indexes,
+    lay_out,
+    make_anew,
+    table_of,
+)
 from bench.common_bench import (
     CLASSES,
     NO_VECTOR_INDEX,
@@ -34,18 +44,15 @@ from bench.common_bench import (
 from bench.corpus import SEGMENTS_PER_DOCUMENT, Corpus
 from bench.figures import Figure, compared, figure
 from bench.libraries import BenchWorkspace, fill_workspace
-from tools.retrieval.indexing import maintain, vector_as_text
+from bench.vector_indexes import DIMENSION, Clusters, build_vector_index, near_some, search_vectors
+from tools.retrieval.indexing import maintain
 from tools.retrieval.partitions import (
     Place,
     attach_tables,
     create_tables,
-    drop_tables,
     find_place,
-    partition_name,
-    view_name,
 )
-from tools.retrieval.search_sql import explored_in, search_statement
-from tools.retrieval.segment_rows import HEADER, TRAILER, packed_rows
+from tools.retrieval.search_sql import search_statement
 from tools.retrieval.stored_columns import SEGMENT_COLUMNS
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -53,68 +60,7 @@ from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
 SEGMENTS, PART = 200_000, 50_000  # unless the environment says otherwise
-CHUNK = 10_000  # segments that a process lays out at a time
-SPLIT, WHOLE = 2, 3  # numbers of the workspaces, which the rows hold
-INDEX_MEGABYTES = 256  # for building an index on terms
-HNSW = (
-    "CREATE INDEX {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
-    " WITH (m = 16, ef_construction = 128)"
-)
-GIN = "CREATE INDEX ON {} USING gin (terms) WITH (fastupdate = on, gin_pending_list_limit = 1024)"
-
-
-def lay_out(folder: Path, chunk: int) -> None:
-    """Write the rows of a chunk of segments, and its documents, to files. For a process of its own."""
-    target = folder / f"{chunk}.rows"
-    if target.exists():
-        return
-    corpus, documents = Corpus(SEED).other(chunk), []
-    with open(folder / f"{chunk}.partial", "wb") as file:
-        for each in corpus.documents(CHUNK // SEGMENTS_PER_DOCUMENT):
-            file.writelines(packed_rows(SPLIT, each.document_id, each.title, each.spans, each.text, []))
-            documents.append(f"{each.document_id}\t{each.title}\n")
-    (folder / f"{chunk}.documents").write_text("".join(documents))
-    (folder / f"{chunk}.partial").rename(target)
-
-
-class Built:
-    """What a block takes of a connection's server process: CPU seconds, and the most mebibytes of its own memory."""
-
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
-        self._status = Path(f"/proc/{conn.info.backend_pid}/status")
-        self._ended = threading.Event()
-        self._before = self._most = 0
-        self.cpu = 0.0
-
-    @property
-    def mebibytes(self) -> float:
-        """How much the process has grown by."""
-        return (self._most - self._before) / 1024
-
-    def figure(self, name: str) -> Figure:
-        """Return both as one figure."""
-        return compared(figure(name, self.cpu, "s of CPU"), {"memory, MiB": self.mebibytes}, rival=None)
-
-    def __enter__(self) -> "Built":
-        self._before = self._own()
-        self.cpu = -cpu_seconds(self._conn)
-        self._watching = threading.Thread(target=self._watch)
-        self._watching.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._watching.join()
-        self.cpu += cpu_seconds(self._conn)
-
-    def _watch(self) -> None:
-        while not self._ended.wait(0.02):
-            self._most = max(self._most, self._own())
-
-    def _own(self) -> int:
-        found = next(line for line in self._status.read_text().splitlines() if line.startswith("RssAnon"))
-        return int(found.split()[1])
+SPLIT, WHOLE = WORKSPACE, 3  # numbers of the workspaces
 
 
 async def run(folder: Path) -> list[Figure]:
@@ -142,7 +88,7 @@ async def run(folder: Path) -> list[Figure]:
 
 async def _filled(conn: Connection, rows: Path, segments: int, part: int) -> AsyncIterator[tuple[int, Built]]:
     """Fill the parts; yield after each how many segments there are, and what building its index on terms took."""
-    await _drop(conn, SPLIT)
+    await make_anew(conn, SPLIT)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as others:
         laid_out = [others.submit(lay_out, rows, chunk) for chunk in range(segments // CHUNK)]
         for number, start in enumerate(range(0, segments, part)):
@@ -150,83 +96,16 @@ async def _filled(conn: Connection, rows: Path, segments: int, part: int) -> Asy
             for chunk in chunks:
                 await asyncio.wrap_future(laid_out[chunk])
             built = await _fill_part(conn, rows, number, chunks)
-            await conn.execute(_COUNT, [part, part // SEGMENTS_PER_DOCUMENT, part, SPLIT])
-            if not number:
-                await conn.execute("UPDATE library_statistics SET part_segments = NULL WHERE workspace = %s", [SPLIT])
+            await count_parts(conn, [part] * (number + 1))
             yield start + part, built
 
 
-async def _drop(conn: Connection, workspace: int) -> None:
-    """Drop the tables of a workspace, which are made anew without indexes."""
-    await conn.execute(sql.SQL("DROP VIEW {}").format(sql.Identifier(view_name(workspace))))
-    await drop_tables(conn, workspace)
-
-
-_COUNT = """
-UPDATE library_statistics SET segments = segments + %s, documents = documents + %s,
-    part_segments = coalesce(part_segments, ARRAY[segments]) || %s WHERE workspace = %s
-"""
-
-
 async def _fill_part(conn: Connection, rows: Path, number: int, chunks: range) -> Built:
-    await create_tables(conn, SPLIT, number)
-    name = table_of(SPLIT, number)
-    await _without_indexes(conn, name)
-    for chunk in chunks:
-        async with conn.transaction():
-            await _copy(conn, name, rows / f"{chunk}.rows")
-            await _documents(conn, rows / f"{chunk}.documents")
-    built = await _with_indexes(conn, name)
+    if number:
+        await create_tables(conn, SPLIT, number)
+    built = await copy_chunks(conn, rows, number, chunks)
     await attach_tables(conn, SPLIT, number)
     return built
-
-
-async def _without_indexes(conn: Connection, table: sql.Identifier) -> None:
-    found = await conn.execute(
-        "SELECT c.conname FROM pg_constraint AS c WHERE c.conrelid = %s::regclass AND c.contype = 'p'",
-        [table.as_string()],
-    )
-    [(key,)] = await found.fetchall()
-    await conn.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(table, sql.Identifier(key)))
-    found = await conn.execute(
-        "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass", [table.as_string()]
-    )
-    for (index,) in await found.fetchall():
-        await conn.execute(sql.SQL("DROP INDEX {}").format(sql.SQL(index)))
-
-
-async def _with_indexes(conn: Connection, table: sql.Identifier) -> Built:
-    await conn.execute(sql.SQL("ALTER TABLE {} ADD PRIMARY KEY (workspace, document_id, segment_index)").format(table))
-    return await _build(conn, sql.SQL(GIN).format(table), INDEX_MEGABYTES)
-
-
-async def _build(conn: Connection, statement: sql.Composed, megabytes: int) -> Built:
-    """Build an index by a server process of its own, whose memory tells what that took."""
-    async with await psycopg.AsyncConnection.connect(conn.info.dsn, autocommit=True) as alone:
-        await alone.execute("SET max_parallel_maintenance_workers = 0")
-        await alone.execute(sql.SQL("SET maintenance_work_mem = {}").format(sql.Literal(f"{megabytes}MB")))
-        with Built(alone) as built:
-            await alone.execute(statement)
-    return built
-
-
-async def _copy(conn: Connection, table: sql.Identifier, rows: Path) -> None:
-    copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(table, sql.SQL(SEGMENT_COLUMNS))
-    async with conn.cursor().copy(copy) as stream:
-        await stream.write(HEADER)
-        await stream.write(await asyncio.to_thread(rows.read_bytes))
-        await stream.write(TRAILER)
-
-
-async def _documents(conn: Connection, documents: Path) -> None:
-    lines = [line.split("\t") for line in (await asyncio.to_thread(documents.read_text)).splitlines()]
-    ids, titles = zip(*lines, strict=True)
-    await conn.execute(
-        "INSERT INTO documents (workspace, document_id, title, media_type, content_hash)"
-        " SELECT %s, d.document_id, d.title, 'text/plain', md5(d.title)"
-        " FROM unnest(%s::uuid[], %s::text[]) AS d (document_id, title)",
-        [SPLIT, list(ids), list(titles)],
-    )
 
 
 async def _searches(conn: Connection, part: int, *, whole: bool) -> list[Figure]:
@@ -266,9 +145,8 @@ WALL_TIMES = ("p50", "p95")
 async def _join_parts(conn: Connection, split: Place) -> Built:
     """Copy the parts into the table of the other workspace; return what building its index on terms took."""
     table = table_of(WHOLE)
-    await _drop(conn, WHOLE)
-    await create_tables(conn, WHOLE)
-    await _without_indexes(conn, table)
+    await make_anew(conn, WHOLE)
+    await drop_indexes(conn, table)
     columns = sql.SQL(SEGMENT_COLUMNS.removeprefix("workspace, "))
     copy = sql.SQL("INSERT INTO {} (workspace, {}) SELECT {}, {} FROM {} AS s").format(
         table, columns, sql.Literal(WHOLE), columns, sql.SQL(split.read.segments)
@@ -279,7 +157,7 @@ async def _join_parts(conn: Connection, split: Place) -> Built:
         " SELECT %s, document_id, title, media_type, content_hash FROM documents WHERE workspace = %s",
         [WHOLE, SPLIT],
     )
-    built = await _with_indexes(conn, table)
+    built = await build_indexes(conn, table)
     await attach_tables(conn, WHOLE)
     await conn.execute(
         "UPDATE library_statistics AS l SET segments = s.segments, documents = s.documents"
@@ -288,11 +166,6 @@ async def _join_parts(conn: Connection, split: Place) -> Built:
     )
     await maintain(conn, WHOLE, index_vectors_above=NO_VECTOR_INDEX)
     return built
-
-
-def table_of(workspace: int, part: int = 0) -> sql.Identifier:
-    """Return the table of a part."""
-    return sql.Identifier(partition_name(workspace, part))
 
 
 PLANNED = (1, 3, 10)  # parts
@@ -321,19 +194,16 @@ async def _planning(database: Database, conn: Connection) -> list[Figure]:
     return figures
 
 
-DIMENSION = 256
 VECTORS, VECTOR_PART = 60_000, 15_000
-ASKED, NEAREST = 50, 10
 SETTINGS = (1024, 16)  # megabytes
 
 
 async def _vectors(database: Database, conn: Connection) -> list[Figure]:
     """Measure building the vector index of parts and of all, with memory and without, and searching the vectors."""
     random, figures = np.random.default_rng(SEED), []
-    centres = random.normal(size=(200, DIMENSION))
-    made = centres[random.integers(len(centres), size=VECTORS)] + random.normal(size=(VECTORS, DIMENSION))
-    made = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
-    asked = made[random.integers(VECTORS, size=ASKED)] + 0.05 * random.normal(size=(ASKED, DIMENSION))
+    clusters = Clusters(random)
+    made = clusters.vectors(VECTORS)
+    asked = near_some(made, random)
     documents = list(Corpus(SEED).documents(VECTORS // SEGMENTS_PER_DOCUMENT))
     found, parts = {}, 1
     for name, bound in (("parts", VECTOR_PART), (ONE, VECTORS)):
@@ -342,11 +212,11 @@ async def _vectors(database: Database, conn: Connection) -> list[Figure]:
         place = await find_place(conn, number)
         assert place is not None
         for megabytes in SETTINGS:
-            built = await _build_vectors(conn, place.tables[0].vectors, megabytes)
+            built = await build_vector_index(conn, place.tables[0].vectors, megabytes)
             figures.append(built.figure(f"vector index of {place.filled[0]:,}, within {megabytes:,} MB"))
         for each in place.tables[1:]:
-            await _build_vectors(conn, each.vectors, SETTINGS[0])
-        found[name] = await _search_vectors(conn, place, asked)
+            await build_vector_index(conn, each.vectors, SETTINGS[0])
+        found[name] = await search_vectors(conn, place, asked)
         parts = max(parts, place.parts)
     names = ("recall of the ten nearest", "CPU of PostgreSQL, mean")
     for name, split, one in zip(names, found["parts"], found[ONE], strict=True):
@@ -354,31 +224,3 @@ async def _vectors(database: Database, conn: Connection) -> list[Figure]:
         row = figure(f"nearest of {VECTORS:,} vectors in {parts} parts: {name}", split, unit)
         figures.append(compared(row, {ONE: one}, rival=None, more=not unit))
     return figures
-
-
-async def _build_vectors(conn: Connection, vectors: sql.Identifier, megabytes: int) -> Built:
-    await conn.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(f"{vectors.as_string()[1:-1]}_hnsw")))
-    statement = sql.SQL(HNSW).format(
-        sql.Identifier(f"{vectors.as_string()[1:-1]}_hnsw"), vectors, sql.Literal(DIMENSION)
-    )
-    return await _build(conn, statement, megabytes)
-
-
-async def _search_vectors(conn: Connection, place: Place, asked: np.ndarray) -> tuple[float, float]:
-    """Return the share of the nearest that the indexes find, and milliseconds of CPU for a question."""
-    ask = (
-        f"SELECT document_id, segment_index FROM {place.read.vectors} AS v"
-        f" ORDER BY embedding::halfvec({DIMENSION}) <=> %s::halfvec({DIMENSION}) LIMIT {NEAREST}"
-    ).encode()
-    literals = [vector_as_text(each) for each in asked]
-    async with conn.transaction():
-        await conn.execute(f"SET LOCAL hnsw.ef_search = {explored_in(place.parts)}".encode())
-        await conn.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-        await conn.execute(ask, [literals[0]])
-        used = -cpu_seconds(conn)
-        found = [await (await conn.execute(ask, [each])).fetchall() for each in literals]
-        used += cpu_seconds(conn)
-        await conn.execute("SET LOCAL enable_indexscan = off")
-        exact = [await (await conn.execute(ask, [each])).fetchall() for each in literals]
-    shares = [len(set(some) & set(all_)) / NEAREST for some, all_ in zip(found, exact, strict=True)]
-    return float(np.mean(shares)), 1000 * used / len(literals)

@@ -6,7 +6,7 @@ import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -109,6 +109,24 @@ def cpu_of(process: psutil.Process) -> float:
             continue
         used += times.user + times.system
     return float(used)
+
+
+def running_seconds(process: psutil.Process) -> dict[int, float]:
+    """Return the seconds of CPU of a process and each of its children by their ids, to the nanosecond on Linux.
+
+    Threads that have ended do not count, so it is for what passes between two moments: see ``used_since``.
+    """
+    used: dict[int, float] = {}
+    for each in [process, *process.children(recursive=True)]:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            threads = Path(f"/proc/{each.pid}/task").iterdir()
+            used[each.pid] = sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
+    return used
+
+
+def used_since(before: Mapping[int, float], process: psutil.Process) -> float:
+    """Return the seconds of CPU of a process and its children since ``running_seconds`` before; not of ended ones."""
+    return sum(max(0.0, now - before.get(pid, 0.0)) for pid, now in running_seconds(process).items())
 
 
 def postgres_of(data: Path) -> psutil.Process:

@@ -56,6 +56,7 @@ class Chart:
         """Draw it."""
         across = _Axis.over([point.x for line in self.lines for point in line.points], self.logarithmic)
         spread = [value for line in self.lines for point in line.points for value in (point.low, point.high)]
+        spread += [line.fitted(point.x) for line in self.lines if line.fitted is not None for point in line.points]
         up = _Axis.over(spread, self.logarithmic)
         height = HEIGHT + LEGEND_STEP * len(self.lines)
         parts = [

@@ -10,6 +10,8 @@ from scipy import stats
 from bench.figures import Figure, compared, figure
 from bench.svg_charts import Chart, Line, Point
 
+LEAST_SIZES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -22,6 +24,14 @@ class Cost:
     def median(self) -> float:
         """The value that counts."""
         return statistics.median(self.values)
+
+    def __str__(self) -> str:
+        return f"{self.median:.4g} ({min(self.values):.4g} to {max(self.values):.4g})"
+
+
+def tell(size: str, costs: Sequence[Cost]) -> None:
+    """Print what was measured last, to somebody who waits for the next size."""
+    print(f"{size}: {', '.join(map(str, costs))}", flush=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,7 @@ class Growth:
 
     def law(self) -> PowerLaw:
         """Return the power law through the medians. Raises ValueError for fewer than three sizes."""
-        if len(self.costs) < 3:
+        if len(self.costs) < LEAST_SIZES:
             raise ValueError(f"{self.name}: no law goes through {len(self.costs)} sizes")
         sizes = np.log([cost.size for cost in self.costs])
         values = np.log([max(cost.median, 1e-6) for cost in self.costs])
@@ -65,15 +75,16 @@ class Growth:
         beside = {"from": law.low, "to": law.high, "least size": ends[0].size, "cost there": ends[0].median}
         beside |= {"greatest size": ends[1].size, "its cost": ends[1].median}
         name = ", ".join(part for part in (self.name, self.unit) if part)
-        return compared(figure(f"{name}: exponent", law.exponent, ""), beside, rival=None)
+        return compared(figure(f"{name}: exponent", round(law.exponent, 4) + 0.0, ""), beside, rival=None)
 
-    def line(self) -> Line:
-        """Return the points and the law to draw."""
-        law = self.law()
+    def line(self, *, with_unit: bool = False) -> Line:
+        """Return the points and the law to draw, named with its exponent."""
+        law, name = self.law(), f"{self.name}, {self.unit}" if with_unit else self.name
         points = [Point(cost.size, cost.median, min(cost.values), max(cost.values)) for cost in self.costs]
-        return Line(f"{self.name}: exponent {law.exponent:.2f} ({law.low:.2f} to {law.high:.2f})", points, law.at)
+        return Line(f"{name}: exponent {law.exponent:z.2f} ({law.low:z.2f} to {law.high:z.2f})", points, law.at)
 
 
 def chart(title: str, size: str, cost: str, growths: Sequence[Growth]) -> Chart:
-    """Return a chart of several costs over one size."""
-    return Chart(title, size, cost, [growth.line() for growth in growths])
+    """Return a chart of several costs over one size; each tells its unit where they differ."""
+    differ = len({growth.unit for growth in growths}) > 1
+    return Chart(title, size, cost, [growth.line(with_unit=differ) for growth in growths])

@@ -3,14 +3,17 @@
 Each workspace has one document of twenty segments.
 """
 
+import statistics
 import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from bench.corpus import BenchDocument, Corpus
-from bench.growth.power_laws import Cost, Growth
+from bench.growth.power_laws import Cost, Growth, tell
 from bench.libraries import BenchWorkspace, fill_workspace
+from bench.serving import postgres_of, running_seconds, used_since
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tools.embeddings.static_embedding import StaticEmbedder
@@ -22,12 +25,12 @@ from tools.storage.tenants import Workspaces
 
 SIZES = (1, 10, 30, 100, 300, 1000, 3000, 10_000)
 SEED = 13
-NEW, OPENED, SEARCHES = 5, 5, 15
+MEASURED, SEARCHES = 5, 15
 RELATIONS = "SELECT count(*) FROM pg_class"
 
 
 async def measure_workspaces(folder: Path, most: int) -> list[Growth]:
-    """Make workspaces up to each size, and measure there."""
+    """Make workspaces up to each size, and measure there the CPU of this process and of PostgreSQL together."""
     settings = load_settings(data_dir=folder / "data")
     embedder = await StaticEmbedder.load()
     (document,) = Corpus(SEED).documents(1)
@@ -35,54 +38,73 @@ async def measure_workspaces(folder: Path, most: int) -> list[Growth]:
     corpus, made = Corpus(SEED), 0
     making, beginning, first, again, relations = [], [], [], [], []
     async with open_database(settings) as database:
+        spent = Spent(postgres_of(folder / "data"))
         for size in (size for size in SIZES if size <= most):
+            while made < size - MEASURED:
+                await _make(database, corpus, vectors, made)
+                made += 1
             took = []
             while made < size:
-                began = time.perf_counter()
-                await _make(database, f"tenant-{made}", corpus, vectors)
-                took.append((time.perf_counter() - began) * 1000)
+                spent.begin()
+                await _make(database, corpus, vectors, made)
+                took.append(spent.end())
                 made += 1
-            making.append(Cost(size, took[-NEW:]))
-            beginning.append(Cost(size, [await _opening(settings) for _ in range(OPENED)]))
+            making.append(Cost(size, took))
             question = corpus.question(document.bodies()[3])
-            names = [f"tenant-{made - 1 - place % made}" for place in range(OPENED)]
-            found = [await _searches(settings, embedder, name, question) for name in names]
-            first.append(Cost(size, [each[0] for each in found]))
-            again.append(Cost(size, [each[1] for each in found]))
+            names = [f"tenant-{made - 1 - place % made}" for place in range(MEASURED)]
+            found = [await _searches(settings, embedder, spent, name, question) for name in names]
+            beginning.append(Cost(size, [each[0] for each in found]))
+            first.append(Cost(size, [each[1] for each in found]))
+            again.append(Cost(size, [each[2] for each in found]))
             async with database.connection() as connection:
                 row = await (await connection.execute(RELATIONS)).fetchone()
             assert row is not None
             relations.append(Cost(size, [float(row[0])]))
+            tell(f"{size:,} workspaces", [costs[-1] for costs in (making, beginning, first, again, relations)])
     return [
-        Growth("one more workspace", "ms", making),
-        Growth("opening the database", "ms", beginning),
-        Growth("first search of a process", "ms", first),
-        Growth("later searches", "ms", again),
+        Growth("one more workspace", "ms of CPU", making),
+        Growth("opening the database", "ms of CPU", beginning),
+        Growth("first search of a process", "ms of CPU", first),
+        Growth("later searches", "ms of CPU", again),
         Growth("relations in the catalogue", "", relations),
     ]
 
 
-async def _make(database: Database, name: str, corpus: Corpus, vectors: np.ndarray) -> None:
+class Spent:
+    """The milliseconds of CPU that this process and PostgreSQL use between two moments."""
+
+    def __init__(self, postgres: psutil.Process) -> None:
+        self._postgres, self._before, self._own = postgres, dict[int, float](), 0.0
+
+    def begin(self) -> None:
+        """Start to count."""
+        self._before, self._own = running_seconds(self._postgres), time.process_time()
+
+    def end(self) -> float:
+        """Return what was used since ``begin``."""
+        return (time.process_time() - self._own + used_since(self._before, self._postgres)) * 1000
+
+
+async def _make(database: Database, corpus: Corpus, vectors: np.ndarray, place: int) -> None:
     (document,) = corpus.documents(1)
+    name = f"tenant-{place}"
     number = await Workspaces(database).ensure(name)
     filled: list[BenchDocument] = [document]
     async with database.connection() as connection:
         await fill_workspace(connection, BenchWorkspace(name, number, filled, vectors))
 
 
-async def _opening(settings: Settings) -> float:
-    began = time.perf_counter()
-    async with open_database(settings):
-        return (time.perf_counter() - began) * 1000
-
-
-async def _searches(settings: Settings, embedder: StaticEmbedder, name: str, question: str) -> tuple[float, float]:
-    """Return the milliseconds of the first search over new connections, and of the median one after it."""
+async def _searches(
+    settings: Settings, embedder: StaticEmbedder, spent: Spent, name: str, question: str
+) -> tuple[float, float, float]:
+    """Return the CPU of opening the database, of the first search over new connections, and of the median later one."""
     took = []
+    spent.begin()
     async with open_database(settings) as database:
+        took.append(spent.end())
         searcher = HybridSearcher(database, Workspaces(database), embedder)
         for _ in range(SEARCHES):
-            began = time.perf_counter()
+            spent.begin()
             await searcher.search(SearchQuery(question, Identity(name)))
-            took.append((time.perf_counter() - began) * 1000)
-    return took[0], sorted(took[1:])[len(took) // 2]
+            took.append(spent.end())
+    return took[0], took[1], statistics.median(took[2:])

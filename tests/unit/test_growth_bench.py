@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.bulk_filling import WORKSPACE, bulk_documents
+from bench.corpus import TOKENS
 from bench.growth.power_laws import Cost, Growth, chart
 from bench.svg_charts import Chart, Line, Point
+from tools.library.segmenting import SegmentSpan
+from tools.retrieval.segment_rows import packed_rows
 
 SIZES = (10, 100, 1_000, 10_000)
 
@@ -52,3 +56,27 @@ def test_a_chart_is_well_formed_and_draws_every_point_within_its_frame(logarithm
 def test_each_line_of_a_chart_tells_its_exponent() -> None:
     growth = Growth("search", "ms", [Cost(size, [size / 4]) for size in SIZES])
     assert "search: exponent 1.00 (1.00 to 1.00)" in chart("Searches", "segments", "ms", [growth]).svg()
+
+
+def test_lines_of_a_chart_tell_their_units_where_these_differ() -> None:
+    costs = [Cost(size, [size / 4]) for size in SIZES]
+    text = chart("Turns", "turns", "ms, KiB", [Growth("turn", "ms", costs), Growth("bytes", "KiB", costs)]).svg()
+    assert "turn, ms: exponent" in text
+    assert "bytes, KiB: exponent" in text
+
+
+def test_documents_made_in_bulk_have_the_rows_that_ingestion_makes_of_their_texts() -> None:
+    for made in bulk_documents(chunk=3, documents=2):
+        ends = [sum(map(len, made.bodies[: place + 1])) for place in range(len(made.bodies))]
+        spans = [
+            SegmentSpan(index, end - len(body), end, None, "", TOKENS)
+            for index, (body, end) in enumerate(zip(made.bodies, ends, strict=True))
+        ]
+        text = "".join(made.bodies)
+        assert list(packed_rows(WORKSPACE, str(made.document_id), made.title, spans, text, [])) == made.rows
+
+
+def test_another_chunk_has_other_texts_and_the_same_one_the_same() -> None:
+    first, again, other = [next(bulk_documents(chunk, documents=1)) for chunk in (1, 1, 2)]
+    assert first == again
+    assert not set(first.bodies) & set(other.bodies)
