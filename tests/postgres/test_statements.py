@@ -82,3 +82,12 @@ async def test_an_answered_question_takes_these_statements(settings: Settings) -
     left_out = {*BATCHES, "search: planner settings"}
     one_by_one = fewest + sum(n for kind, n in ANSWERED.items() if kind not in left_out)
     assert one_by_one <= MOST_SENT_ONE_BY_ONE
+
+
+async def test_the_first_question_of_a_session_looks_for_no_checkpoint(settings: Settings) -> None:
+    async with open_citewell(settings) as citewell:
+        await fill(citewell)
+        session = await citewell.library.sessions.create(ME, title="Ferries")
+        with recorded_statements() as sent:
+            await ask(citewell, session.session_id, FIRST)
+    assert {kind for kind in ANSWERED if not sent[kind]} == {"checkpoint: the session's last"}

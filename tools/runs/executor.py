@@ -207,7 +207,8 @@ class Attempts:
         return answered
 
     def _saver_of(self, run: Run) -> RunSaver:
-        return run_saver(self.database.pool, run.committed, every_step=False, leaves_last=True)
+        is_new = run.attempt == 1 and not run.remembers
+        return run_saver(self.database.pool, run.committed, every_step=False, leaves_last=True, is_new=is_new)
 
     def _graph_of(self, run: Run, resources: Resources, saver: RunSaver) -> tuple[Any, Any]:
         graph = self.graph.copy({"checkpointer": saver})

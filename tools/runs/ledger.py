@@ -29,7 +29,10 @@ _OPEN = f"""
 WITH asked AS (
     SELECT session_id, workspace, "user",
            title = '{DEFAULT_TITLE}' AND NOT ephemeral
-           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id) AS untitled
+           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id) AS untitled,
+           EXISTS (
+               SELECT 1 FROM checkpoints WHERE thread_id = sessions.session_id::text AND checkpoint_ns = ''
+           ) AS remembers
     FROM sessions WHERE session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s
     FOR KEY SHARE OF sessions  -- a session that is being deleted is not found
 ), entered AS (
@@ -44,7 +47,7 @@ WITH asked AS (
 ), told AS (
     INSERT INTO run_events (run_id, seq, type, payload) SELECT run_id, %(seq)s, %(type)s, %(payload)s FROM entered
 ), counted AS ({RECORD_RUN})
-SELECT untitled, EXISTS (SELECT 1 FROM entered) FROM asked
+SELECT untitled, remembers, EXISTS (SELECT 1 FROM entered) FROM asked
 """
 _ASKED_ONCE = """
 SELECT run_id::text FROM runs
@@ -162,12 +165,13 @@ class Ledger:
             except psycopg.errors.UniqueViolation as error:
                 if error.diag.constraint_name == "runs_asked_once":
                     raise await _already_asked(connection, row) from error
-                found = (False, False)
+                found = (False, True, False)
         if found is None:
             raise NotFound(f"There is no session {run.session_id}.")
-        untitled, entered = found
+        untitled, remembers, entered = found
         if not entered:
             raise SessionBusy("The session is answering another question.")
+        run.remembers = remembers or entry == "queued"  # who waits for another run goes on from its checkpoint
         if run.account is not None:
             run.account.recorded_at = monotonic()
         return bool(untitled)

@@ -111,6 +111,7 @@ class Run:
     begins_at: int = 1  # the first event that this process emits; earlier ones are in the stored log
     before: tuple[AnyEvent, ...] = ()  # of those earlier events, the ones that its current state follows from
     fork_checkpoint: str | None = None  # to fork from; empty to start afresh, None to continue from the last
+    remembers: bool = True  # False where its session had no checkpoint when it began
     begun: bool = True  # False while it waits for its turn
     queue_position: int = 0  # in the line, as last emitted
     ending: bool = False  # its terminal event is being written, and nothing more may be emitted

@@ -9,6 +9,7 @@ from langgraph.checkpoint.base import (
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
+    CheckpointTuple,
     get_checkpoint_id,
     get_serializable_checkpoint_metadata,
 )
@@ -60,11 +61,11 @@ class RunSaver(AsyncPostgresSaver):
     a run that is cut off behind them repeats them.
 
     With ``leaves_last`` the last one is left to whoever records the run's end, for the same transaction, unless it
-    holds what somebody is paid for.
+    holds what somebody is paid for. A thread that ``is_new`` has no checkpoint but those of this run.
     """
 
     def __init__(
-        self, pool: Pool, wait_until_committed: WaitUntilCommitted, *, every_step: bool, leaves_last: bool
+        self, pool: Pool, wait_until_committed: WaitUntilCommitted, *, every_step: bool, leaves_last: bool, is_new: bool
     ) -> None:
         # The cast is safe: the saver sets the row factory of its cursors itself.
         super().__init__(cast(Any, pool), serde=BUILTINS_ONLY)
@@ -73,6 +74,7 @@ class RunSaver(AsyncPostgresSaver):
         self._wait_until_committed = wait_until_committed
         self._every_step = every_step
         self._leaves_last = leaves_last
+        self._is_new = is_new
         self._kept_writes = PARALLEL_STEPS if every_step else OUTSIDE_STEPS
         self._holds_back = False  # whether there are checkpoints since the last that was saved
         self._parent: str | None = None  # of the first of them
@@ -80,6 +82,10 @@ class RunSaver(AsyncPostgresSaver):
         self._last: Step | None = None  # the last of them, if it is behind the first step
         self._paid: dict[str, Spent] = {}
         self._without_writes: set[str] = set()  # checkpoints on which no step's writes are kept
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return a checkpoint of the thread, without a look where it has none yet."""
+        return None if self._is_new and not self.saved else await super().aget_tuple(config)
 
     async def aput(
         self,
@@ -218,10 +224,11 @@ def run_saver(
     *,
     every_step: bool = True,
     leaves_last: bool = False,
+    is_new: bool = False,
 ) -> RunSaver:
     """Create a saver for one run over the shared pool: runs that share a saver would wait for its lock."""
     waiting = wait_until_committed or _nothing_to_commit
-    return RunSaver(pool, waiting, every_step=every_step, leaves_last=leaves_last)
+    return RunSaver(pool, waiting, every_step=every_step, leaves_last=leaves_last, is_new=is_new)
 
 
 async def _nothing_to_commit() -> None:
