@@ -1,4 +1,7 @@
-"""Citewell as its users start it: processes of their own, in a folder of their own, over one embedded database."""
+"""Citewell as its users start it: processes of their own, in a folder of their own, over one embedded database.
+
+A start takes seconds, so each command is started once in a run of the tests; its other uses are forked.
+"""
 
 import json
 import os
@@ -7,17 +10,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cli.main import app
 from tests.conftest import NO_EXAM, SCRATCH
+from tests.e2e.forked import CommandForks
 from tests.scripted_openai import scripted_openai  # noqa: F401 - a fixture
 from tools.storage.embedded import start_embedded
 
 BIN = Path(sys.executable).parent
+GROUPS = {group.name for group in app.registered_groups}
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -41,9 +47,19 @@ class Home:
 
     folder: Path
     environment: dict[str, str]
+    forks: CommandForks
+    started: set[tuple[str, ...]] = field(default_factory=set)
 
     def citewell(self, *arguments: str, piped: str = "", **environment: str) -> Done:
-        """Run the command to its end, without a terminal; ``piped`` is what a pipe sends it."""
+        """Run the command to its end, without a terminal; ``piped`` is what a pipe sends it.
+
+        The first use of a command, and any beside whose packages others are installed, is started; others are forked.
+        """
+        command = arguments[: 2 if arguments[0] in GROUPS else 1]
+        if command in self.started and "PYTHONPATH" not in environment:
+            around = {**self.environment, **environment}
+            return Done(*self.forks.run(arguments, folder=self.folder, environment=around, piped=piped))
+        self.started.add(command)
         done = subprocess.run(
             [str(BIN / "citewell"), *arguments],
             cwd=self.folder,
@@ -64,7 +80,10 @@ def home() -> Iterator[Home]:
     server = start_embedded(folder / ".citewell", FAST)
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(("CITEWELL_", "OPENAI_", "LANG"))}
     inherited["CITEWELL_DATA_DIR"] = ".citewell"  # and never the developer's own library
-    yield Home(folder, {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80", **NO_EXAM})
+    environment = {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80", **NO_EXAM}
+    forks = CommandForks(environment)
+    yield Home(folder, environment, forks)
+    forks.close()
     server.release()
     shutil.rmtree(folder)
 
