@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -19,7 +20,7 @@ MOST = 1 << 17  # bytes of an order: arguments and environment
 
 
 class CommandForks:
-    """Runs commands one after another, each in a process of its own; what they are forked from starts with the first."""
+    """Runs commands one after another, each in a process of its own; what forks them starts with the first."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
@@ -29,7 +30,7 @@ class CommandForks:
     def run(
         self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], piped: str
     ) -> tuple[int, str, str]:
-        """Run ``citewell`` to its end; return its exit code, negative for a signal, and what it wrote on both streams."""
+        """Run ``citewell`` to its end; return its exit code, negative for a signal, and its stdout and stderr."""
         orders = self._orders or self._start()
         with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
             given.write(piped.encode())
@@ -66,9 +67,8 @@ def _import_what_commands_import() -> None:
     from cli.deferred_packages import defer_packages
 
     defer_packages()  # as every command does first
-    import api.app
-    import cli.main
-    import graph.entrypoint  # noqa: F401 - with these comes nearly everything that a command imports when it needs it
+    for name in ("cli.main", "graph.entrypoint", "api.app"):
+        import_module(name)
 
 
 def _next_command(orders: socket.socket) -> dict[str, Any] | None:
