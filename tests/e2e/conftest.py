@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,22 +48,20 @@ class Home:
     folder: Path
     environment: dict[str, str]
     forks: CommandForks
-    started: set[tuple[str, ...]] = field(default_factory=set)
+    started: Path  # holds a file for each command that this run of the tests has started, in whichever worker
 
     def citewell(self, *arguments: str, piped: str = "", **environment: str) -> Done:
         """Run the command to its end, without a terminal; ``piped`` is what a pipe sends it.
 
         The first use of a command, and any beside whose packages others are installed, is started; others are forked.
         """
-        command = arguments[: 2 if arguments[0] in GROUPS else 1]
-        if command in self.started and "PYTHONPATH" not in environment:
-            around = {**self.environment, **environment}
+        around = {**self.environment, **environment}
+        if "PYTHONPATH" not in environment and not self._is_first_use(arguments):
             return Done(*self.forks.run(arguments, folder=self.folder, environment=around, piped=piped))
-        self.started.add(command)
         done = subprocess.run(
             [str(BIN / "citewell"), *arguments],
             cwd=self.folder,
-            env={**self.environment, **environment},
+            env=around,
             input=piped,
             capture_output=True,
             text=True,
@@ -71,9 +69,26 @@ class Home:
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
+    def _is_first_use(self, arguments: tuple[str, ...]) -> bool:
+        command = "-".join(arguments[: 2 if arguments[0] in GROUPS else 1])
+        try:
+            (self.started / command).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
 
 @pytest.fixture(scope="session")
-def home() -> Iterator[Home]:
+def started_commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of a run share."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "started commands"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def home(started_commands: Path) -> Iterator[Home]:
     """A fresh folder with an embedded database that stays up between commands."""
     folder = Path(tempfile.mkdtemp(prefix="citewell e2e ", dir=SCRATCH))
     folder.chmod(0o711)  # as root, the server's own account passes through
@@ -82,7 +97,7 @@ def home() -> Iterator[Home]:
     inherited["CITEWELL_DATA_DIR"] = ".citewell"  # and never the developer's own library
     environment = {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80", **NO_EXAM}
     forks = CommandForks(environment)
-    yield Home(folder, environment, forks)
+    yield Home(folder, environment, forks, started_commands)
     forks.close()
     server.release()
     shutil.rmtree(folder)
