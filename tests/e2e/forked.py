@@ -7,6 +7,7 @@ exit handlers and an exit code of its own.
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -38,7 +39,11 @@ class CommandForks:
             order = {"arguments": ["citewell", *arguments], "folder": str(folder), "environment": dict(environment)}
             streams = [stream.fileno() for stream in (given, out, err)]
             socket.send_fds(orders, [json.dumps(order).encode()], streams)
-            code = orders.recv(16)
+            try:
+                code = orders.recv(16)
+            except BaseException:  # of a test that takes too long: its command ends with it
+                self.close(at_once=True)
+                raise
             assert code, "the process from which commands are forked has ended"
             return int(code), _text(out), _text(err)
 
@@ -47,15 +52,21 @@ class CommandForks:
         with theirs:
             number = theirs.fileno()
             self._forking = subprocess.Popen(
-                [sys.executable, __file__, str(number)], env=self._environment, pass_fds=[number]
+                [sys.executable, __file__, str(number)],
+                env=self._environment,
+                pass_fds=[number],
+                start_new_session=True,
             )
         return self._orders
 
-    def close(self) -> None:
-        """End the process from which commands are forked."""
+    def close(self, *, at_once: bool = False) -> None:
+        """End the process from which commands are forked; ``at_once``, with the command that runs."""
         if self._orders is not None and self._forking is not None:
             self._orders.close()
+            if at_once:
+                os.killpg(self._forking.pid, signal.SIGKILL)
             self._forking.wait()
+            self._orders = self._forking = None
 
 
 def _text(stream: IO[bytes]) -> str:
