@@ -5,6 +5,7 @@ files as its stdin, stdout and stderr, its folder and its environment, and then 
 exit handlers and an exit code of its own.
 """
 
+import gc
 import json
 import os
 import signal
@@ -80,6 +81,8 @@ def _import_what_commands_import() -> None:
     defer_packages()  # as every command does first
     for name in ("cli.main", "graph.entrypoint", "api.app"):
         import_module(name)
+    gc.collect()
+    gc.freeze()  # a command that walked all of this at its end would copy it first, which took three quarters of its CPU
 
 
 def _next_command(orders: socket.socket) -> dict[str, Any] | None:
