@@ -82,7 +82,7 @@ def _import_what_commands_import() -> None:
     for name in ("cli.main", "graph.entrypoint", "api.app"):
         import_module(name)
     gc.collect()
-    gc.freeze()  # a command that walked all of this at its end would copy it first, which took three quarters of its CPU
+    gc.freeze()  # a command that walked all of this at its end would copy it first: three quarters of its CPU
 
 
 def _next_command(orders: socket.socket) -> dict[str, Any] | None:
