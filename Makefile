@@ -11,6 +11,10 @@ WIRE := tests/wire/node
 PAGE := tests/page/node
 CODE := answers api bench cli evals graph migrations nodes prompts research text tools tests
 
+# Tests and commands start hundreds of processes. Where an image says that Python keeps no bytecode, each would compile
+# our code anew, a sixth of its start, and each worker of the tests all of theirs.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo serve studio test test-engines contract check format page bench screenshots eval lock clean
 

@@ -49,15 +49,20 @@ class Endured:
         return not (self.found.faults or self.found.failed or self.wrong_jobs or clients.refused or clients.stale)
 
 
-async def endure(folder: Path, *, askers: int, calm_seconds: float, more: str = "") -> Endured:
-    """Restart every process of a deployment under load, then fail its database over and bring the old primary back."""
+async def endure(
+    folder: Path, *, askers: int, calm_seconds: float, rest_seconds: float = 0.0, more: str = ""
+) -> Endured:
+    """Restart every process of a deployment under load, then fail its database over and bring the old primary back.
+
+    ``rest_seconds`` pass between an answer and the same client's next request: with none, clients take all they get.
+    """
     async with database_pair(folder, synchronous=True, more=more) as pair, paced_model() as model:
         questions = await _filled(pair, folder)
         models = [{"name": PACED, "base_url": model.base_url, "model": PACED}]
         settings = settings_over(pair.url("read-write"), pair.url("standby"), models)
         async with deployed(folder, settings) as deployment, clients_of(deployment.url) as clients:
             endured = Endured(clients, Audit(0, 0, 0, 0, 0, 0, 0), [])
-            async with _load(clients, questions, askers):
+            async with _load(clients, questions, askers, rest_seconds):
                 await asyncio.sleep(calm_seconds)
                 endured.retried["calm"] = clients.retried.total()
                 await deployment.restart_all()
@@ -83,7 +88,7 @@ async def _filled(pair: DatabasePair, folder: Path) -> list[str]:
 
 
 @asynccontextmanager
-async def _load(clients: Clients, questions: Sequence[str], askers: int) -> AsyncIterator[None]:
+async def _load(clients: Clients, questions: Sequence[str], askers: int, rest_seconds: float) -> AsyncIterator[None]:
     """Ask, store, search and delete until the context exits; what has been begun is ended."""
     over = asyncio.Event()
 
@@ -92,6 +97,7 @@ async def _load(clients: Clients, questions: Sequence[str], askers: int) -> Asyn
         while not over.is_set():
             await clients.ask(questions[place % len(questions)])
             place += askers
+            await asyncio.sleep(rest_seconds)
 
     async def keep_writing(writer: int) -> None:
         number = 0
@@ -103,6 +109,7 @@ async def _load(clients: Clients, questions: Sequence[str], askers: int) -> Asyn
             if number % 5 == 0:
                 await clients.submit([f"bollard{writer}x{number}x{each}" for each in range(FILES_OF_A_JOB)])
             number += 1
+            await asyncio.sleep(rest_seconds)
 
     tasks = [asyncio.create_task(keep_asking(n)) for n in range(askers)]
     tasks += [asyncio.create_task(keep_writing(n)) for n in range(WRITERS)]

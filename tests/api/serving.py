@@ -19,13 +19,25 @@ class LoopServer(uvicorn.Server):
         yield
 
 
+def _listening() -> socket.socket:
+    """Listen on a port of its own.
+
+    The socket says that it is TCP, as those do that uvicorn opens: asyncio turns Nagle's algorithm off for no other,
+    and a reply of two writes would then wait 40 ms for the client's delayed acknowledgement.
+    """
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    return listening
+
+
 @asynccontextmanager
 async def served(app: Any, *, http: Any = "auto", configured: uvicorn.Config | None = None) -> AsyncIterator[str]:
     """Serve an ASGI app, as it is configured or as tests do, by a protocol of its own if one is given.
 
     Gives its address.
     """
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = _listening()
     # Clients drop idle connections after 5 s; a server that did so too could close one just taken up again.
     config = configured or uvicorn.Config(
         app, http=http, log_level="warning", lifespan="on", timeout_graceful_shutdown=5, timeout_keep_alive=120

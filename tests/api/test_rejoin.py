@@ -272,6 +272,8 @@ async def test_who_is_told_that_the_database_is_away_comes_back_behind_the_last_
         *before, told = parse_frames((await asking).text)
         await until(lambda: not citewell.runner.is_answering)
         proxy.refusing = False
+        while not (await client.get("/readyz")).is_success:  # noqa: ASYNC110 - the pool tries again in its own time
+            await asyncio.sleep(0.02)
         async with citewell.library.database.connection() as connection:
             await connection.execute("UPDATE runs SET lease_until = '-infinity'")
         citewell.runner.take_over_abandoned()

@@ -1,4 +1,7 @@
-"""Citewell as its users start it: processes of their own, in a folder of their own, over one embedded database."""
+"""Citewell as its users start it: processes of their own, in a folder of their own, over one embedded database.
+
+A start takes seconds, so each command is started once in a run of the tests; its other uses are forked.
+"""
 
 import json
 import os
@@ -13,11 +16,14 @@ from typing import Any
 
 import pytest
 
+from cli.main import app
 from tests.conftest import NO_EXAM, SCRATCH
+from tests.e2e.forked import CommandForks
 from tests.scripted_openai import scripted_openai  # noqa: F401 - a fixture
 from tools.storage.embedded import start_embedded
 
 BIN = Path(sys.executable).parent
+GROUPS = {group.name for group in app.registered_groups}
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -41,13 +47,21 @@ class Home:
 
     folder: Path
     environment: dict[str, str]
+    forks: CommandForks
+    started: Path  # holds a file for each command that this run of the tests has started, in whichever worker
 
     def citewell(self, *arguments: str, piped: str = "", **environment: str) -> Done:
-        """Run the command to its end, without a terminal; ``piped`` is what a pipe sends it."""
+        """Run the command to its end, without a terminal; ``piped`` is what a pipe sends it.
+
+        The first use of a command, and any beside whose packages others are installed, is started; others are forked.
+        """
+        around = {**self.environment, **environment}
+        if "PYTHONPATH" not in environment and not self._is_first_use(arguments):
+            return Done(*self.forks.run(arguments, folder=self.folder, environment=around, piped=piped))
         done = subprocess.run(
             [str(BIN / "citewell"), *arguments],
             cwd=self.folder,
-            env={**self.environment, **environment},
+            env=around,
             input=piped,
             capture_output=True,
             text=True,
@@ -55,16 +69,36 @@ class Home:
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
+    def _is_first_use(self, arguments: tuple[str, ...]) -> bool:
+        command = "-".join(arguments[: 2 if arguments[0] in GROUPS else 1])
+        try:
+            (self.started / command).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
 
 @pytest.fixture(scope="session")
-def home() -> Iterator[Home]:
+def started_commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of a run share."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "started commands"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def home(started_commands: Path) -> Iterator[Home]:
     """A fresh folder with an embedded database that stays up between commands."""
     folder = Path(tempfile.mkdtemp(prefix="citewell e2e ", dir=SCRATCH))
     folder.chmod(0o711)  # as root, the server's own account passes through
     server = start_embedded(folder / ".citewell", FAST)
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(("CITEWELL_", "OPENAI_", "LANG"))}
     inherited["CITEWELL_DATA_DIR"] = ".citewell"  # and never the developer's own library
-    yield Home(folder, {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80", **NO_EXAM})
+    environment = {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80", **NO_EXAM}
+    forks = CommandForks(environment)
+    yield Home(folder, environment, forks, started_commands)
+    forks.close()
     server.release()
     shutil.rmtree(folder)
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -332,7 +333,7 @@ def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_ope
 def test_a_library_in_the_working_folder_is_used_and_said(home: Home) -> None:
     """Without a setting the data folder is the user's own, but a library that is already here is not left behind."""
     unset = {name: value for name, value in home.environment.items() if name != "CITEWELL_DATA_DIR"}
-    found = Home(home.folder, unset).citewell("workspaces", "list", "--json")
+    found = replace(home, environment=unset).citewell("workspaces", "list", "--json")
     said = f"Using the library in {home.folder / '.citewell'}, since it exists; CITEWELL_DATA_DIR names another.\n"
     assert (found.code, found.err) == (Exit.OK, said)
     assert found.json == home.citewell("workspaces", "list", "--json").json

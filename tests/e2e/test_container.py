@@ -66,6 +66,7 @@ def test_the_image_serves_as_an_unprivileged_user_and_is_healthy(image: Stage) -
         while image.run(image.health, **own).returncode != 0:
             assert server.poll() is None
             assert time.monotonic() < deadline
+            time.sleep(1)  # a probe is a process, and the server has to start beside it
         assert Path(f"/proc/{server.pid}").stat().st_uid == int(image.user)
         url = f"http://127.0.0.1:{port}/api/workspaces"
         with pytest.raises(HTTPError, match="401"):
