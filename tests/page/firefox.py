@@ -18,11 +18,15 @@ MOUSE = 2 | 4  # fine, and able to hover; a machine without a screen has none
 QUIETLY: dict[str, str | float | bool] = {
     "app.normandy.enabled": False,
     "app.update.auto": False,
+    "browser.newtab.preload": False,
+    "browser.newtabpage.enabled": False,
     "browser.safebrowsing.downloads.remote.enabled": False,
     "browser.safebrowsing.malware.enabled": False,
     "browser.safebrowsing.phishing.enabled": False,
+    "browser.startup.page": 0,  # empty, as every new tab
     "captivedetect.canonicalURL": "",
     "datareporting.policy.dataSubmissionEnabled": False,
+    "dom.ipc.processPrelaunch.enabled": False,  # a process in reserve for each that a test opens
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "network.dns.disabled": True,

@@ -34,6 +34,13 @@ async def before(extractive_site: Site) -> AsyncIterator[Relay]:
         yield relay
 
 
+@pytest.fixture(scope="module")
+async def prefixed(extractive_site: Site) -> AsyncIterator[Relay]:
+    """A relay below a prefix, which ends after the page: what a page still asks for would fail it else."""
+    async with relay_of(extractive_site.url, "/citewell/") as relay:
+        yield relay
+
+
 @pytest.fixture
 def relay(before: Relay) -> Relay:
     before.forget()
@@ -259,18 +266,15 @@ async def test_every_part_says_what_a_proxy_did_and_recovers(chromium_page: Visi
         assert "POST /api/sessions" not in relay.asked
 
 
-async def test_the_page_works_below_a_prefix(chromium_page: Visits, extractive_site: Site) -> None:
-    async with relay_of(extractive_site.url, "/citewell/") as relay:
-        page = await chromium_page(relay.url, faults=())
-        await page.get_by_role("textbox", name="Your question").fill(
-            "How many days of annual leave does an employee get?"
-        )
-        await page.keyboard.press("Enter")
-        await expect(page.locator(".turn .section")).to_contain_text("25 days")
-        await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
-        await page.locator(".marker").first.click()
-        await expect(page.locator(".reader mark").first).to_contain_text("25 days")
-        await page.reload()
-        await expect(page.locator(".turn .section")).to_contain_text("25 days")
-        shelf = page.get_by_role("region", name="Documents")
-        await expect(shelf.get_by_role("checkbox", name="Staff handbook")).to_be_visible()
+async def test_the_page_works_below_a_prefix(chromium_page: Visits, prefixed: Relay) -> None:
+    page = await chromium_page(prefixed.url, faults=())
+    await page.get_by_role("textbox", name="Your question").fill("How many days of annual leave does an employee get?")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".turn .section")).to_contain_text("25 days")
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+    await page.locator(".marker").first.click()
+    await expect(page.locator(".reader mark").first).to_contain_text("25 days")
+    await page.reload()
+    await expect(page.locator(".turn .section")).to_contain_text("25 days")
+    shelf = page.get_by_role("region", name="Documents")
+    await expect(shelf.get_by_role("checkbox", name="Staff handbook")).to_be_visible()
