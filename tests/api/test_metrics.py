@@ -103,6 +103,7 @@ class Clients:
     def __init__(self, client: httpx.AsyncClient) -> None:
         self.client = client
         self.turn = asyncio.Semaphore(0)  # released for each client that begins
+        self._left: list[str] = []  # the runs of the sessions in which a client left one that would go on for good
 
     async def ask(self, number: int) -> None:
         """Ask until the run is accepted: a fault may refuse a session or a run, and then it was none."""
@@ -121,6 +122,13 @@ class Clients:
                 accepted = await self._follow(url, asked, leave=way in (0, 1), cancel=way == 2)
                 if way == 2:  # a fault may have ended the stream before the run had told its id
                     await self._cancel_what_goes_on(url)
+                elif way == 0:
+                    self._left.append(url)
+
+    async def cancel_what_goes_on_unread(self) -> None:
+        """Cancel runs whose stream a fault had ended before their reader could leave."""
+        for url in self._left:
+            await self._cancel_what_goes_on(url)
 
     async def _follow(self, url: str, asked: dict[str, Any], *, leave: bool, cancel: bool) -> bool:
         run_id = None
@@ -195,6 +203,7 @@ async def test_verdicts_and_ends_are_those_of_the_stored_messages_after_many_run
         await asyncio.gather(*map(ask, range(RUNS)))
         breaking.cancel()
         proxy.swallow_answers_to = None
+        await clients.cancel_what_goes_on_unread()
         await wait_until_all_have_ended(direct.database)
         after = await scrape(client)
         ends, verdicts = await stored(direct.database, STORED_ENDS), await stored(direct.database, STORED_VERDICTS)

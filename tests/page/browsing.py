@@ -116,6 +116,8 @@ class Visits:
     async def end(self) -> None:
         """Close every page; fail where anything went wrong in one."""
         for visit in self._visits:
+            for page in visit.context.pages:  # a reply that is being changed on its way may come to nobody any more
+                await page.unroute_all(behavior="ignoreErrors")
             await visit.context.close()
         faults = [fault for visit in self._visits for fault in visit.unexpected()]
         if faults:
