@@ -234,6 +234,22 @@ async def test_common_words_are_looked_up_within_a_budget(database: Database, wo
     assert sum(hit.score >= exact[-1].score for hit in found) >= 8  # there are ties
 
 
+async def test_a_word_of_all_segments_is_looked_up_in_a_library_that_has_grown(database: Database) -> None:
+    """Its count is read later than the library's, and may be larger."""
+
+    async def store_more(numbers: range) -> None:
+        await store(database, [await made(n, " lamp ".join(prose(200).split()), 100) for n in numbers])
+
+    await store_more(range(30))
+    common_terms = CommonTerms()
+    async with database.connection() as conn:
+        assert (await common_terms.combinations(conn, 1, weigh_question("word1 word2"), SMALL_BUDGET)).boxes
+        await store_more(range(30, 40))
+        found = await common_terms.combinations(conn, 1, weigh_question("lamp word3"), SMALL_BUDGET)
+    assert found.terms & set(weigh_question("lamp").ids.tolist())
+    assert found.boxes
+
+
 async def fetched_rows(conn: Connection) -> int:
     """Return the rows of the partition that the connection has fetched and not told the server's statistics yet."""
     row = await (await conn.execute("SELECT pg_stat_get_xact_tuples_fetched('segments_1'::regclass)")).fetchone()

@@ -169,7 +169,8 @@ class CommonTerms:
             asked.ids.tolist(), asked.weights.tolist(), asked.unspaced.tolist(), strict=True
         ):
             if holding := library.counts.get(term, 0):
-                of_all = max(holding, library.counts.get(UNSPACED_TERM, 0)) if unspaced else library.segments
+                of_all = library.counts.get(UNSPACED_TERM, 0) if unspaced else library.segments
+                of_all = max(holding, of_all)  # which was read earlier, and the library may have grown since
                 counted.append(CommonTerm(term, telling(weight, of_all, holding), library.levels(term, holding)))
         picked, common = UNCOUNTED * (len(asked.ids) - len(counted)), []
         for each in sorted(counted, key=lambda each: -each.telling):
