@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SPACE_MARK = "\u2581"  # how the tokenizer writes a space
 ALONE = "\u2e80-\u9fff\uac00-\ud7ff"  # ideographs, kana, Hangul: each is a token of its own, or several
-MOST_CHARACTERS = 1_000_000  # of the remembered words and pieces: some twenty megabytes
+MOST_CHARACTERS = 400_000  # of the remembered words and pieces: some ten megabytes
 LONGEST_WORD = 32  # longer ones are seldom met again
 
 _PIECE = re.compile(f"{SPACE_MARK}++[^{SPACE_MARK}\n{ALONE}]*+|[^{SPACE_MARK}\n{ALONE}]++|[\n{ALONE}]")
@@ -83,6 +83,8 @@ class WordTokens:
     def _joined(self, marked: str, pieces: dict[str, bytes]) -> bytes:
         """Return the ids of a text whose spaces are marked."""
         found = _PIECE.findall(marked)
+        if len(found) == 1:  # a word, which is kept itself
+            return pieces.get(marked) or self._tokenized(marked)
         try:
             return b"".join([pieces[piece] for piece in found])
         except KeyError:
