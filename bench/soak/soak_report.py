@@ -14,7 +14,7 @@ from bench.soak.samples import MEMORY, READS_FILES, Sample, Series, Trend, trend
 from bench.svg_charts import Chart, Line, Point
 
 JUDGED_MINUTES = 20  # a shorter soak tells slopes, and does not fail by them
-LASTING_MINUTES = 20  # of a life whose memory is judged: a younger process still fills its caches
+LASTING_MINUTES = 20  # of a life that is judged: a younger process still fills its caches and starts its threads
 BOUNDS = {MEMORY: 12.0, "tasks": 5.0, "open files": 5.0, "threads": 2.0, "pool connections": 3.0}  # an hour
 UNBOUND = {"postgres", READS_FILES}  # the one fills its buffers, as it should; the other ends after 500 files
 MOST_LISTED = 20
@@ -55,7 +55,7 @@ class Outcome:
             f"{name}: {measure} grow by {found.slope:.1f} an hour"
             for (name, measure), samples in self.series.items()
             if (bound := _bound(name, measure, samples)) is not None
-            if (found := _trend(measure, samples)) is not None and found.low > bound
+            if (found := _trend(samples)) is not None and found.low > bound
         ]
 
     def all_faults(self) -> list[str]:
@@ -188,24 +188,24 @@ def _trends(outcome: Outcome) -> Iterator[str]:
     yield "A line fitted through each process's samples, taken every five seconds, behind a warm-up of each of its"
     yield "lives (a minute, or a fifth of it); each life has a level of its own, all have one slope. The interval is of"
     yield "95 %, from means of half minutes. A slope whose whole interval is above its bound fails the soak."
-    yield f"Memory is judged by lives of {LASTING_MINUTES} minutes and more: younger processes still fill their caches."
+    yield f"Lives of {LASTING_MINUTES} minutes and more are judged: younger processes still fill caches and start threads."
     if outcome.minutes < JUDGED_MINUTES:
         yield f"This one was shorter than {JUDGED_MINUTES} minutes: its slopes are told and not judged."
     yield ""
     rows = (
-        (f"{name}: {measure}", *_told(_trend(measure, samples), _bound(name, measure, samples)))
+        (f"{name}: {measure}", *_told(_trend(samples), _bound(name, measure, samples)))
         for (name, measure), samples in sorted(outcome.series.items())
     )
     yield from _table(["process", "level", "an hour adds", "interval", "bound", "verdict"], rows)
 
 
-def _trend(measure: str, samples: Sequence[Sample]) -> Trend | None:
+def _trend(samples: Sequence[Sample]) -> Trend | None:
     """Fit the lives that are judged; all of them, where none is."""
-    return trend(_lasting(samples) or samples if measure == MEMORY else samples)
+    return trend(_lasting(samples) or samples)
 
 
 def _bound(name: str, measure: str, samples: Sequence[Sample]) -> float | None:
-    if name in UNBOUND or (measure == MEMORY and not _lasting(samples)):
+    if name in UNBOUND or not _lasting(samples):
         return None
     return BOUNDS.get(measure)
 
