@@ -188,7 +188,8 @@ def _trends(outcome: Outcome) -> Iterator[str]:
     yield "A line fitted through each process's samples, taken every five seconds, behind a warm-up of each of its"
     yield "lives (a minute, or a fifth of it); each life has a level of its own, all have one slope. The interval is of"
     yield "95 %, from means of half minutes. A slope whose whole interval is above its bound fails the soak."
-    yield f"Lives of {LASTING_MINUTES} minutes and more are judged: younger processes still fill caches and start threads."
+    yield f"Lives of {LASTING_MINUTES} minutes and more are judged:"
+    yield "younger processes still fill caches and start threads."
     if outcome.minutes < JUDGED_MINUTES:
         yield f"This one was shorter than {JUDGED_MINUTES} minutes: its slopes are told and not judged."
     yield ""
