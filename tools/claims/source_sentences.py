@@ -158,7 +158,7 @@ class SourceText:
         return found
 
 
-@lru_cache(maxsize=128)  # up to 130 KB each, once all of it was asked for
+@lru_cache(maxsize=256)  # up to 130 KB each, once all of it was asked for
 def parse_source(text: str, cuts: tuple[int, ...] = ()) -> SourceText:
     """Return a text in sentences; the last texts are kept with all that was read of them."""
     return SourceText(text, cuts)
