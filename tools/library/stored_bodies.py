@@ -57,12 +57,20 @@ class RecentBodies:
         return dict(self._sessions.get(session_id, {}))
 
     def keep(self, session_id: str, bodies: dict[str, StoredBody]) -> None:
-        """Keep the bodies of a session, and drop the sessions that were not read for longest."""
+        """Keep the bodies of a session, and drop the sessions that were not read for longest.
+
+        Of a session that is too long by itself the bodies that came last stay: most readers want its newest page.
+        """
         self.forget(session_id)
-        self._sessions[session_id] = bodies
-        self._size += _size(bodies)
+        kept = dict(bodies)
+        self._sessions[session_id] = kept
+        self._size += _size(kept)
         while self._size > self._most:
-            self.forget(next(iter(self._sessions)))
+            oldest = next(iter(self._sessions))
+            if oldest == session_id:
+                self._size -= kept.pop(next(iter(kept))).size
+            else:
+                self.forget(oldest)
 
     def forget(self, session_id: str) -> None:
         """Drop the bodies of a session, if there are any."""
