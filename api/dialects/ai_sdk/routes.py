@@ -3,7 +3,7 @@
 Closing the connection does not stop a run, so there is a route for it.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from fastapi import APIRouter, Header, Path, Response, status
 from pydantic import BeforeValidator
@@ -40,7 +40,12 @@ def _listed(lines: list[str]) -> list[str]:
 Accepts = Annotated[
     tuple[ClientFeature, ...],
     BeforeValidator(_listed),
-    Header(alias="x-citewell-accept", description="Features that the client understands and some releases do not."),
+    Header(
+        alias="x-citewell-accept",
+        description="Features that the client understands and some releases do not.",
+        # A list of a header may have empty elements (RFC 9110, 5.6.1), which say nothing.
+        json_schema_extra={"items": {"type": "string", "enum": [*get_args(ClientFeature), ""]}},
+    ),
 ]
 STREAM = stream_responses("One assistant message as a UI message stream, version 1.")
 
