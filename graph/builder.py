@@ -106,11 +106,13 @@ def build(resources: Resources, *, around: Around | None = None, joined: bool = 
     """
     graph = CitewellGraph(State, context_schema=Context, input_schema=InputState)
     steps = {name: step(name, bind, resources) for name, bind in BINDINGS.items()}
+    if around is not None:
+        steps = {name: around(name, node) for name, node in steps.items()}
     for name, node in steps.items():
         if joined and name in ROUTES:
             graph.add_node(name, join(name, steps), destinations=ROUTES[name].targets)
         else:
-            graph.add_node(name, around(name, node) if around is not None else node)
+            graph.add_node(name, node)
             if name in ROUTES:
                 graph.add_conditional_edges(name, inline(ROUTES[name].router), [*ROUTES[name].targets])
     graph.add_edge(START, FIRST_STEP)

@@ -47,21 +47,25 @@ class Outcome:
     logged: Mapping[str, Counter[str]]
     faults: list[str] = field(default_factory=list)
 
-    def growing(self) -> list[str]:
-        """Return what grew beyond its bound for certain: its whole interval lies above."""
-        if self.minutes < JUDGED_MINUTES:
-            return []
-        return [
-            f"{name}: {measure} grow by {found.slope:.1f} an hour"
-            for (name, measure), samples in self.series.items()
-            if (bound := _bound(name, measure, samples)) is not None
-            if (found := _trend(samples)) is not None and found.low > bound
-        ]
-
     def all_faults(self) -> list[str]:
         """Return every broken promise."""
         lines = [f"{name} logged {line}" for name, found in self.logged.items() for line in found if not reason(line)]
-        return [*self.faults, *self.audit.faults, *self.growing(), *lines]
+        return [
+            *self.faults,
+            *self.audit.faults,
+            *(growing(self.series) if self.minutes >= JUDGED_MINUTES else ()),
+            *lines,
+        ]
+
+
+def growing(series: Series) -> list[str]:
+    """Return what grew beyond its bound for certain, in lives that are judged: its whole interval lies above."""
+    return [
+        f"{name}: {measure} grow by {found.slope:.1f} an hour"
+        for (name, measure), samples in series.items()
+        if (bound := _bound(name, measure, samples)) is not None
+        if (found := _trend(samples)) is not None and found.low > bound
+    ]
 
 
 def reason(line: str) -> str:

@@ -103,7 +103,7 @@ class Clients:
     def __init__(self, client: httpx.AsyncClient) -> None:
         self.client = client
         self.turn = asyncio.Semaphore(0)  # released for each client that begins
-        self._left: list[str] = []  # the runs of the sessions in which a client left one that would go on for good
+        self._left: list[str] = []  # where the runs of a reader are listed that was to leave, and ends its run by that
 
     async def ask(self, number: int) -> None:
         """Ask until the run is accepted: a fault may refuse a session or a run, and then it was none."""

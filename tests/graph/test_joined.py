@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.runtime import Runtime
 
 from answers.checking import question_coverage
-from graph.builder import build
+from graph.builder import StepNode, build
 from graph.context import Context
 from graph.events import AnyEvent, StepFinished
 from graph.evidence import Effort, Spent
@@ -114,9 +116,28 @@ async def test_a_step_that_called_a_model_ends_one(
 
 async def test_a_run_that_broke_off_between_steps_goes_on_with_them_joined() -> None:
     ports = resources(MemoryLibrary([LEAVE, PAY]), ScriptedFamily())
-    saver, place = InMemorySaver(), {"configurable": {"thread_id": "one"}}
+    saver = InMemorySaver()
+    place: RunnableConfig = {"configurable": {"thread_id": "one"}}
     alone, joined = (build(ports, joined=each).compile(checkpointer=saver) for each in (False, True))
-    await alone.ainvoke({"question": ENTRY}, place, context=Context(), interrupt_before=["search_segments"])  # type: ignore[arg-type]
-    assert (await joined.aget_state(place)).next == ("search_segments",)  # type: ignore[arg-type]
-    state = State(**await joined.ainvoke(None, place, context=Context()))  # type: ignore[arg-type]
+    await alone.ainvoke({"question": ENTRY}, place, context=Context(), interrupt_before=["search_segments"])
+    assert (await joined.aget_state(place)).next == ("search_segments",)
+    state = State(**await joined.ainvoke(None, place, context=Context()))
     assert (state.outcome, [row["segment_id"] for row in state.sources]) == ("answered", [LEAVE.segment_id])
+
+
+async def test_what_a_host_does_around_steps_is_done_around_joined_ones() -> None:
+    begun: list[str] = []
+
+    def around(name: str, node: StepNode) -> StepNode:
+        async def noted(state: State, runtime: Runtime[Context]) -> Any:
+            begun.append(name)
+            return await node(state, runtime)
+
+        return noted
+
+    ports = resources(MemoryLibrary([LEAVE, PAY]), ScriptedFamily())
+    await build(ports, around=around, joined=True).compile().ainvoke({"question": ENTRY}, context=Context())
+    assert begun == [
+        *("decide_retrieval", "search_segments", "grade_segments"),
+        *("generate_answer", "check_claims", "assess_quality"),
+    ]

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from bench.soak.run_check import RunCheck
-from bench.soak.samples import Sample, trend
+from bench.soak.samples import MEMORY, Sample, trend
+from bench.soak.soak_report import growing
 
 Told = tuple[str, dict[str, Any]]
 
@@ -91,3 +92,13 @@ def test_growth_is_told_from_restarts_at_other_levels() -> None:
     assert flat.high < 5
     assert growing.slope == pytest.approx(60, abs=3)
     assert trend(life(0, 0, 100, 0)[:20]) is None
+
+
+def test_only_lives_that_last_are_judged() -> None:
+    def life(number: int, minutes: int, an_hour: float) -> list[Sample]:
+        seconds = range(0, 60 * minutes, 5)
+        return [Sample(second, number, 100 + an_hour * second / 3600 + second % 10 / 10) for second in seconds]
+
+    assert growing({("server-1", MEMORY): life(0, 15, 300)}) == []
+    assert growing({("server-2", MEMORY): [*life(0, 15, 300), *life(1, 30, 0)]}) == []
+    assert len(growing({("server-2", MEMORY): life(0, 30, 300)})) == 1
