@@ -12,6 +12,8 @@ from dataclasses import replace
 
 import psycopg
 from psycopg import conninfo, sql
+from psycopg.types.json import set_json_dumps, set_json_loads
+from pydantic_core import from_json, to_json
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
@@ -156,6 +158,8 @@ async def _configure(connection: Connection) -> None:
 
 
 async def _configure_session(connection: Connection) -> None:
+    set_json_dumps(to_json, connection)  # a fifth of the time that the standard library takes
+    set_json_loads(from_json, connection)
     await connection.execute(SESSION)
 
 
