@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg.types.numeric import Int4
 
 from graph.errors import CitewellError, DatabaseUnavailable
-from graph.events import AnyEvent, StepFinished, StepStarted
+from graph.events import AnyEvent
 from tools.runs.live_run import DELTAS, LogLine, Run
 from tools.runs.notifications import Notifications
 from tools.runs.retry import retry_while_unavailable
@@ -19,10 +19,7 @@ from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.runs")
 
-HOLD_SECONDS = 0.02  # that text may wait for more text: with the commit it reaches readers within 30 ms
-STEP_HOLD_SECONDS = 0.01  # that a step event may wait for the events of the step
-OTHER_HOLD_SECONDS = 0.005  # that other events may wait for each other, such as the end of a section for its claims
-STEPS = (StepStarted, StepFinished)
+HOLD_SECONDS = 0.02  # that events may wait for more: with the commit they reach readers within 30 ms
 
 # The lock keeps another process from taking a run over between the check of its attempt and the commit: all events
 # written under an attempt are in the log before that process reads how far the log goes.
@@ -48,7 +45,7 @@ RunLines = tuple[Run, list[LogLine]]
 
 
 class EventWriter:
-    """Commits the events of runs in batches: text deltas wait 20 ms for more, step events 10 ms, others 5 ms."""
+    """Commits the events of runs in batches: each waits 20 ms for more, but text that comes after a pause."""
 
     def __init__(self, database: Database, elsewhere: OpenStoredRun, notifications: Notifications) -> None:
         self._database = database
@@ -63,11 +60,9 @@ class EventWriter:
     def notify(self, run: Run, event: AnyEvent | None = None) -> None:
         """Note that a run has emitted an event, or with None that all its pending events must be committed now."""
         loop = asyncio.get_running_loop()
-        wait = 0.0
+        wait = 0.0 if event is None else HOLD_SECONDS
         if isinstance(event, DELTAS):
-            wait = self._text_written_at.get(run, 0.0) + HOLD_SECONDS - loop.time()
-        elif event is not None:
-            wait = STEP_HOLD_SECONDS if isinstance(event, STEPS) else OTHER_HOLD_SECONDS
+            wait += self._text_written_at.get(run, 0.0) - loop.time()
         if wait <= 0:
             self._mark_ready(run)
         elif run not in self._timers:
