@@ -10,8 +10,8 @@ import psycopg
 
 # What a run says to the database, by a part of the text that no other statement has.
 KINDS = {
-    "fork: where the run goes on from": "checkpoint_id = (\n    SELECT max(checkpoint_id)",
     "run: entered with its first event": "INSERT INTO runs",
+    "fork: where the run goes on from": "checkpoint_id = (\n    SELECT max(checkpoint_id)",
     "run: closed": "UPDATE runs SET status = 'finished'",
     "run: messages and last event": "INSERT INTO messages",
     "run: old checkpoints pruned": "DELETE FROM checkpoint_blobs USING freed",

@@ -7,6 +7,7 @@ import pytest
 from graph.context import Context
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
+from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
 from tools.runs.run_request import RunRequest
 from tools.sessions.branches import Fork, resolve_fork
@@ -116,6 +117,14 @@ async def test_a_follow_up_needs_no_fork_unless_a_failed_one_lies_behind(
         database, session_id, "Q1'", None, fork=await fork(database, session_id, "Q1'", edit=first)
     )
     assert await fork(database, session_id, "Q2'") == Fork("Q2'", (), "", edited, "")
+    run = await entered(database, session_id, "Q2'")
+    async with database.connection() as connection:
+        stored = await connection.execute(
+            "SELECT parent_message_id::text, fork_checkpoint FROM runs WHERE run_id = %s", [run.run_id]
+        )
+        assert await stored.fetchone() == (edited, "")
+    assert run.fork_checkpoint == ""
+    assert await fork(database, session_id, "Q3'") == Fork("Q3'", (), ""), "which goes on from the run in progress"
 
 
 async def test_a_branch_pages_back_without_gap_or_repeat(

@@ -22,7 +22,6 @@ FIRST, SECOND = "How much does a ticket for the ferry cost?", "How long does the
 EVENTS = "events: a batch committed"
 NOTIFIED = "events: other processes notified"
 ANSWERED = {
-    "fork: where the run goes on from": 1,
     "run: entered with its first event": 1,
     "checkpoint: the session's last": 1,
     "search: planner settings": 2,

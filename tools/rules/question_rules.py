@@ -119,11 +119,16 @@ def _cut(line: str) -> int:
     return longest
 
 
+def rule_title(question: str) -> str:
+    """Return the first sentence of a question that is not small talk, at most 60 characters of it."""
+    titles = (title_of(question[start:end]) for start, end in sentences(question))
+    title = next((each for each in titles if each and small_talk(each) is None), "")
+    return title or title_of(question) or DEFAULT_TITLE
+
+
 class RuleTitler:
     """A Titler without a model."""
 
     async def title(self, question: str, *, language: str, meter: Meter) -> str:
-        """Return the first sentence that is not small talk, at most 60 characters of it."""
-        titles = (title_of(question[start:end]) for start, end in sentences(question))
-        title = next((each for each in titles if each and small_talk(each) is None), "")
-        return title or title_of(question) or DEFAULT_TITLE
+        """Return ``rule_title``."""
+        return rule_title(question)

@@ -15,7 +15,7 @@ from graph.events import RunFailed, RunFinished
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.live_run import LogLine, Run
 from tools.runs.run_request import AlreadyAsked, RunRequest, Superseded, question_id, request_to_json
-from tools.sessions.branches import Fork, resolve_fork
+from tools.sessions.branches import APART, Fork, at_the_end, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY, STORE_CHECKPOINT, CheckpointRow
 from tools.sessions.history import question_body
 from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
@@ -23,6 +23,7 @@ from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
 EntryStatus = Literal["running", "queued"]
+EntryTitle = Literal["kept", "made", "missing"]
 
 # One statement, so that the row and the first event are committed together.
 _OPEN = f"""
@@ -32,7 +33,8 @@ WITH asked AS (
            AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id) AS untitled,
            EXISTS (
                SELECT 1 FROM checkpoints WHERE thread_id = sessions.session_id::text AND checkpoint_ns = ''
-           ) AS remembers
+           ) AS remembers,
+           %(assumed)s AND EXISTS ({APART}) AS apart
     FROM sessions WHERE session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s
     FOR KEY SHARE OF sessions  -- a session that is being deleted is not found
 ), entered AS (
@@ -41,13 +43,18 @@ WITH asked AS (
     SELECT %(run_id)s, session_id, workspace, "user", %(question)s, %(request)s, %(status)s, %(owner)s,
            now() + make_interval(secs => %(lease)s), CASE WHEN %(status)s = 'running' THEN now() END, %(message_id)s,
            %(parent)s, %(fork)s, %(asked_once)s
-    FROM asked WHERE %(status)s = 'queued' AND %(may_wait)s OR NOT EXISTS (
-        SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s AND runs.status <> 'finished')
+    FROM asked WHERE NOT apart AND (%(status)s = 'queued' AND %(may_wait)s OR NOT EXISTS (
+        SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s AND runs.status <> 'finished'))
     RETURNING run_id
 ), told AS (
     INSERT INTO run_events (run_id, seq, type, payload) SELECT run_id, %(seq)s, %(type)s, %(payload)s FROM entered
-), counted AS ({RECORD_RUN})
-SELECT untitled, remembers, EXISTS (SELECT 1 FROM entered) FROM asked
+), counted AS ({RECORD_RUN}), titled AS (
+    UPDATE sessions SET title = %(title)s FROM entered, asked
+    WHERE sessions.session_id = asked.session_id AND untitled AND title = '{DEFAULT_TITLE}'
+      AND %(title)s::text IS NOT NULL
+    RETURNING 1
+)
+SELECT untitled, remembers, EXISTS (SELECT 1 FROM entered), EXISTS (SELECT 1 FROM titled), apart FROM asked
 """
 _ASKED_ONCE = """
 SELECT run_id::text FROM runs
@@ -123,20 +130,26 @@ class Ledger:
     async def resolve_position(self, session_id: str, request: RunRequest) -> tuple[RunRequest, Fork]:
         """Return the request with the question it resolves to, and the fork from which it continues the session.
 
+        Where it names no message, that is the end of the session, which ``open`` corrects where it has to.
         Raises NotFound for a message that is not in the session, InvalidRequest for one of the wrong kind.
         """
+        if request.names_no_message:
+            return request, at_the_end(request)
         async with self._database.connection() as connection:
             fork = await resolve_fork(connection, session_id, request)
         resolved = replace(request, question=fork.question, page_ids=fork.page_ids, selected_text=fork.selected_text)
         return resolved, fork
 
-    async def open(self, run: Run, first: LogLine, *, entry: EntryStatus, fork: Fork) -> bool:
+    async def open(
+        self, run: Run, first: LogLine, *, entry: EntryStatus, fork: Fork, title: str | None = None
+    ) -> EntryTitle:
         """Insert a run with its first event, committed, before its graph starts.
 
-        A ``queued`` run waits for its turn where the request allows it. Returns whether this is the first run of a
-        session that still has the default title. Raises NotFound where the session is not the identity's, SessionBusy
-        where it has an unfinished run and the entry is ``running`` or the request may not wait, AlreadyAsked where the
-        request asks once and another one has asked.
+        A ``queued`` run waits for its turn where the request allows it. The run gets the checkpoint that it forks from.
+        The first run of a session that still has the default title gives it its own, if any. Returns what came of that.
+        Raises NotFound where the session is not the identity's, SessionBusy where it has an unfinished run and the
+        entry is ``running`` or the request may not wait, AlreadyAsked where the request asks once and another one has
+        asked.
         """
         identity = run.request.context.identity
         row = {
@@ -154,6 +167,8 @@ class Ledger:
             "may_wait": run.request.while_running != "reject",
             "parent": fork.parent_message_id,
             "fork": fork.fork_checkpoint,
+            "title": title,
+            "assumed": run.request.names_no_message,
             "asked_once": sha256(run.request.question.encode()).digest() if run.request.once else None,
             "seq": first.envelope.seq,
             "type": first.envelope.event.type,
@@ -162,19 +177,26 @@ class Ledger:
         async with self._database.connection() as connection:
             try:
                 found = await (await connection.execute(_OPEN, row)).fetchone()
+                if found is not None and found[-1]:
+                    fork = await resolve_fork(connection, run.session_id, run.request)
+                    row |= {"parent": fork.parent_message_id, "fork": fork.fork_checkpoint, "assumed": False}
+                    found = await (await connection.execute(_OPEN, row)).fetchone()
             except psycopg.errors.UniqueViolation as error:
                 if error.diag.constraint_name == "runs_asked_once":
                     raise await _already_asked(connection, row) from error
-                found = (False, True, False)
+                found = (False, True, False, False, False)
         if found is None:
             raise NotFound(f"There is no session {run.session_id}.")
-        untitled, remembers, entered = found
+        untitled, remembers, entered, titled, _ = found
         if not entered:
             raise SessionBusy("The session is answering another question.")
+        run.fork_checkpoint = fork.fork_checkpoint
         run.remembers = remembers or entry == "queued"  # who waits for another run goes on from its checkpoint
         if run.account is not None:
             run.account.recorded_at = monotonic()
-        return bool(untitled)
+        if titled:
+            return "made"
+        return "missing" if untitled and title is None else "kept"
 
     async def finish(
         self, run: Run, end: RunFinished, lines: Sequence[LogLine], checkpoint: CheckpointRow | None = None

@@ -35,6 +35,11 @@ class RunRequest:
     regenerate: str | None = None
     once: bool = False
 
+    @property
+    def names_no_message(self) -> bool:
+        """Whether it goes on at the end of its session."""
+        return self.edit is None and self.regenerate is None
+
 
 @cache
 def _stored_request() -> TypeAdapter[RunRequest]:

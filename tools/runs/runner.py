@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Literal
 from uuid import uuid4
 
 from pydantic import ValidationError
@@ -25,7 +24,7 @@ from tools.runs.event_log import RunLogs, parse_event
 from tools.runs.event_writer import EventWriter
 from tools.runs.executor import Admission, Attempts, Durability, Executor, Graph, run_started
 from tools.runs.leases import Heartbeat, Leases, TakenOverRun
-from tools.runs.ledger import Ledger
+from tools.runs.ledger import EntryStatus, EntryTitle, Ledger
 from tools.runs.live_run import Run
 from tools.runs.log_days import new_run_id
 from tools.runs.run_request import RunReader, RunRequest, request_from_json
@@ -90,10 +89,10 @@ class Runner:
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
         request, fork = await self._ledger.resolve_position(session_id, request)
         run = Run(new_run_id(), session_id, str(uuid4()), request, family.name, family.model, sink=self._event_writer)
-        run.fork_checkpoint = fork.fork_checkpoint
         run.fallback = family.fallback
         if family.fallback is not None:
             log.warning("run %s: %s", run.run_id, family.fallback["message"])
+        title = self._titling.title_by_rule(request.question, request.context) if self._titling is not None else None
         run.account = await self._spending.open(request.context.identity)
         try:
             run.begun = self._admission.admit()
@@ -103,13 +102,15 @@ class Runner:
         try:
             if request.while_running == "interrupt":
                 await self._interrupt(request.context.identity, session_id)
-            untitled = await self._record_start(run, fork)
+            made = await self._record_start(run, fork, title)
         except BaseException:
             self._executor.release(run)
             run.account.close()
             raise
+        if made == "made" and title is not None:
+            run.emit(TitleChanged(title=title))
         await self._launch(run)
-        if untitled and self._titling is not None:
+        if made == "missing" and self._titling is not None:
             self._heartbeat.in_background(self._make_title(run, self._titling, untitled=True))
         return run
 
@@ -193,11 +194,11 @@ class Runner:
         if await self._logs.current(identity, session_id) is not None:
             await self._leases.stop_others(session_id, "interrupted")
 
-    async def _record_start(self, run: Run, fork: Fork) -> bool:
-        """Insert the run into the ledger, as running or queued; return True where its session is untitled."""
+    async def _record_start(self, run: Run, fork: Fork, title: str | None) -> EntryTitle:
+        """Insert the run into the ledger, as running or queued; return what came of its session's title."""
         if run.begun:
             try:
-                return await self._open(run, "running", run_started(run), fork)
+                return await self._open(run, "running", run_started(run), fork, title)
             except SessionBusy:
                 if run.request.while_running == "reject":
                     raise
@@ -206,19 +207,19 @@ class Runner:
                 before = [each for each in self._active_now() if each.session_id == run.session_id and not each.begun]
                 run.queue_position = len(before) + 1
         run.queue_position = run.queue_position or self._admission.next_position
-        return await self._open(run, "queued", Queued(position=run.queue_position), fork)
+        return await self._open(run, "queued", Queued(position=run.queue_position), fork, title)
 
     async def _open(
-        self, run: Run, entry: Literal["running", "queued"], event: Queued | RunStarted, fork: Fork
-    ) -> bool:
+        self, run: Run, entry: EntryStatus, event: Queued | RunStarted, fork: Fork, title: str | None
+    ) -> EntryTitle:
         first = run.next_line(event)
         try:
-            untitled = await self._ledger.open(run, first, entry=entry, fork=fork)
+            made = await self._ledger.open(run, first, entry=entry, fork=fork, title=title)
         except BaseException:
             run.last_seq -= 1
             raise
         run.publish([first])
-        return untitled
+        return made
 
     async def _make_title(self, run: Run, titling: SessionTitler, *, untitled: bool = False) -> None:
         with charged_to(run.account), log_ids(run_id=run.run_id):

@@ -1,6 +1,6 @@
 """Resolve where a run continues: at the end of its session, or at an edited or regenerated message."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -14,14 +14,19 @@ SELECT role, content, body, parent_message_id::text
 FROM messages JOIN sessions USING (session_id) JOIN workspaces ON number = workspace
 WHERE session_id = %(session_id)s AND message_id = %(message_id)s AND name = %(workspace)s AND "user" = %(user)s
 """
-# The newest message, and whether the thread's last checkpoint belongs to it.
-_END = """
-SELECT message_id::text, role = 'assistant' AND checkpoint_id = (
-    SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '')
-FROM messages
-WHERE session_id = %(session_id)s::uuid
-  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s::uuid AND status <> 'finished')
-ORDER BY created_at DESC, messages.message_id DESC LIMIT 1
+# The newest message, unless the thread's last checkpoint belongs to it, so that the next run just goes on: a failed
+# fork leaves newer checkpoints, which hold the memory of another branch. While a run is in progress, the next run
+# continues from the checkpoints of that run.
+APART = """
+SELECT message_id::text FROM (
+    SELECT message_id, role, checkpoint_id FROM messages
+    WHERE session_id = %(session_id)s::uuid
+      AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s::uuid AND status <> 'finished')
+    ORDER BY created_at DESC, message_id DESC LIMIT 1
+) AS newest
+WHERE (role = 'assistant' AND checkpoint_id = (
+    SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text AND checkpoint_ns = ''
+)) IS NOT TRUE
 """
 # Skips questions that were never answered: they are not part of the session's memory.
 _LAST_ANSWER = """
@@ -67,14 +72,25 @@ async def resolve_fork(connection: Connection, session_id: str, request: RunRequ
         raise InvalidRequest("edit: a request can either edit a question or regenerate an answer, not both.")
     if request.regenerate is not None:
         return await _regenerated(connection, session_id, request)
-    question = request.question, request.page_ids, request.selected_text
     if request.edit is not None:
         edited = await _message(connection, session_id, request.edit, "edit", request.context.identity)
         if edited["role"] != "user":
             raise InvalidRequest("edit: it must name a question, not an answer.")
-        parent = edited["parent_message_id"]
-        return Fork(*question, parent, await _memory_at(connection, session_id, parent))
-    return Fork(*question, *await _end(connection, session_id))
+        return await _behind(connection, session_id, edited["parent_message_id"], at_the_end(request))
+    newest = await (await connection.execute(APART, {"session_id": session_id})).fetchone()
+    if newest is None:
+        return at_the_end(request)
+    return await _behind(connection, session_id, newest[0], at_the_end(request))
+
+
+def at_the_end(request: RunRequest) -> Fork:
+    """Return the fork of a request that goes on from its session's last checkpoint: see ``APART``."""
+    return Fork(request.question, request.page_ids, request.selected_text)
+
+
+async def _behind(connection: Connection, session_id: str, message_id: str | None, fork: Fork) -> Fork:
+    memory = await _memory_at(connection, session_id, message_id)
+    return replace(fork, parent_message_id=message_id, fork_checkpoint=memory)
 
 
 async def _regenerated(connection: Connection, session_id: str, request: RunRequest) -> Fork:
@@ -92,18 +108,6 @@ async def _regenerated(connection: Connection, session_id: str, request: RunRequ
         fork_checkpoint=await _memory_at(connection, session_id, message["parent_message_id"]),
         existing_question_id=question_id,
     )
-
-
-async def _end(connection: Connection, session_id: str) -> tuple[str | None, str | None]:
-    """Return the last message and its checkpoint, or None for both if the thread's last checkpoint is the right one.
-
-    A failed fork leaves newer checkpoints, which hold the memory of another branch. While a run is in progress, the
-    next run continues from the checkpoints of that run.
-    """
-    row = await (await connection.execute(_END, {"session_id": session_id})).fetchone()
-    if row is None or row[1]:
-        return None, None
-    return row[0], await _memory_at(connection, session_id, row[0])
 
 
 async def _memory_at(connection: Connection, session_id: str, message_id: str | None) -> str:

@@ -11,7 +11,7 @@ from graph.ports import Families, Titler
 from graph.usage import Meter
 from text.inline_spans import READS_AS_A_MARK
 from text.language import language
-from tools.rules.question_rules import DEFAULT_TITLE, RuleTitler
+from tools.rules.question_rules import DEFAULT_TITLE, RuleTitler, rule_title
 from tools.storage.database import Database
 
 log = logging.getLogger("citewell.titles")
@@ -39,9 +39,12 @@ async def best_title(titler: Titler | None, question: str) -> tuple[str, Spent]:
     except CitewellError as error:
         log.warning("A title could not be made: %s", error.message)
         title = await RuleTitler().title(question, language=detected, meter=meter)
-    title = " ".join(READS_AS_A_MARK.sub("", without_links(title, (question,))).split()) or DEFAULT_TITLE
     ms = round((time.perf_counter() - began) * 1000, 3)
-    return title, meter.spent(ms)
+    return _without_marks(title, question), meter.spent(ms)
+
+
+def _without_marks(title: str, question: str) -> str:
+    return " ".join(READS_AS_A_MARK.sub("", without_links(title, (question,))).split()) or DEFAULT_TITLE
 
 
 class SessionTitler:
@@ -50,6 +53,14 @@ class SessionTitler:
     def __init__(self, database: Database, families: Families) -> None:
         self._database = database
         self._families = families
+
+    def title_by_rule(self, question: str, context: Context) -> str | None:
+        """Return the title of a family that makes them without a model; None where that takes one, or it makes none.
+
+        Raises UnknownModel.
+        """
+        titler = self._families(context.model, thinking=context.thinking).titler
+        return _without_marks(rule_title(question), question) if isinstance(titler, RuleTitler) else None
 
     async def title_session(
         self, session_id: str, question: str, context: Context, *, untitled: bool = False
