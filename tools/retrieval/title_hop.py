@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from uuid import UUID
 
 from graph.evidence import Hit
@@ -67,6 +67,7 @@ def bare_title(title: str) -> str:
     return _QUALIFIER.sub("", fold_width(title)).strip()
 
 
+@lru_cache(maxsize=256)  # some 4 KB each: a library's best hits come up again and again
 def find_names(text: str) -> Names:
     """Find what may be names in a passage, at most ``MOST_NAMES`` of each kind, in reading order."""
     text = fold_width(text.replace("\0", " "))
