@@ -1,5 +1,6 @@
 """Word lists of the claim checks: fields of words that exclude each other, and words of denial."""
 
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,6 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from tools.claims.claim_tokens import UNSPACED
 from tools.claims.sentence_parsing import parse_sentence
 
 _NEIGHBOURS = 2  # tokens on either side that may belong to a phrase of which a difference shows only a part
@@ -18,6 +20,28 @@ Phrase = tuple[str, ...]
 def lists() -> Mapping[str, Any]:
     """Return the word lists that the package ships."""
     return tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
+
+
+def denials_in(flat: str) -> frozenset[str]:
+    """Return the names of the lists of denials of which a text, its words between spaces, has a phrase."""
+    patterns, first_words = _denials()
+    if flat.isascii() and first_words.isdisjoint(flat.split()):
+        return frozenset()
+    return frozenset(name for name, pattern in patterns.items() if pattern.search(flat))
+
+
+@cache
+def _denials() -> tuple[Mapping[str, re.Pattern[str]], frozenset[str]]:
+    """Return a pattern of each list's phrases, and the first word of every phrase of a script with spaces."""
+    patterns: dict[str, re.Pattern[str]] = {}
+    first_words: set[str] = set()
+    for name, listed in lists()["denials"].items():
+        phrases = sorted(listed.strip().split(", "), key=len, reverse=True)
+        spaced = [phrase for phrase in phrases if not re.match(f"[{UNSPACED}]", phrase)]
+        letters = [phrase for phrase in phrases if phrase not in spaced]
+        patterns[name] = re.compile(rf" (?:{'|'.join(spaced)}) |{'|'.join(letters)}")
+        first_words.update(phrase.split()[0] for phrase in spaced)
+    return patterns, frozenset(first_words)
 
 
 @cache

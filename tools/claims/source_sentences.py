@@ -13,7 +13,7 @@ from text.sentences import sentences, trimmed
 from tools.claims.alignment import is_content
 from tools.claims.claim_tokens import UNSPACED
 from tools.claims.exact_forms import ExactForm, exact_form
-from tools.claims.lexicon import stem
+from tools.claims.lexicon import denials_in, stem
 from tools.claims.quantities import parts_of
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 
@@ -70,6 +70,11 @@ class SourceSentence:
     def flat(self) -> str:
         """Its words in lower case, each between two spaces."""
         return flat_words(fold(self.text))
+
+    @cached_property
+    def denials(self) -> frozenset[str]:
+        """The lists of denials of which it has a phrase."""
+        return denials_in(self.flat)
 
     @cached_property
     def words(self) -> frozenset[str]:

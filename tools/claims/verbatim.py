@@ -4,7 +4,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 
 from graph.evidence import Segment
 from text.normal_forms import unify_signs
@@ -12,7 +11,7 @@ from text.scripts import INVISIBLE
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_tokens import UNSPACED
 from tools.claims.exact_forms import ExactForm, exact_form
-from tools.claims.lexicon import lists
+from tools.claims.lexicon import denials_in
 from tools.claims.source_sentences import BULLET, LAST_MARK, SourceSentence, SourceText, digests, flat_words
 
 SentencePlace = tuple[int, int, int]  # segment, start, end
@@ -128,22 +127,22 @@ def is_denied(segment: Segment, source: SourceText, first: int, last: int) -> bo
     sentences = source.sentences
     before = sentences[max(0, first - FARTHEST) : first]
     after = sentences[last + 1 : last + 1 + FARTHEST]
-    if source.quoting[first] or _holds(flat_words(segment.heading), "false"):
+    if source.quoting[first] or "false" in denials_in(flat_words(segment.heading)):
         return True
-    if any(_holds(each.flat, "here") and _limits(each) for each in before):
+    if any("here" in each.denials and _limits(each) for each in before):
         return True
-    ahead = (each for each in before if _holds(each.flat, "ahead") and _limits(each, "forbids", "conditions"))
+    ahead = (each for each in before if "ahead" in each.denials and _limits(each, "forbids", "conditions"))
     if any(_reaches(segment, each, sentences[first].start) for each in ahead):
         return True
-    if any(_holds(each.flat, "back") and _limits(each, "true") for each in after):
+    if any("back" in each.denials and _limits(each, "true") for each in after):
         return True
-    if before and _holds(before[-1].flat, "conditions", "false") and _is_short(before[-1]):
+    if before and not before[-1].denials.isdisjoint(("conditions", "false")) and _is_short(before[-1]):
         return True
-    if any(_holds(each.flat, "disowns") for each in (*before[-BESIDE:], *after[:BESIDE])):
+    if any("disowns" in each.denials for each in (*before[-BESIDE:], *after[:BESIDE])):
         return True
-    if before and before[-1].text.endswith(_COLONS) and _is_short(before[-1], LEAD) and _holds(before[-1].flat, "says"):
+    if before and before[-1].text.endswith(_COLONS) and _is_short(before[-1], LEAD) and "says" in before[-1].denials:
         return True
-    if any(_holds(each.flat, "false") and _is_short(each) for each in after):
+    if any("false" in each.denials and _is_short(each) for each in after):
         return True
     lead_in = _lead_in(sentences, first)
     return lead_in is not None and _limits(lead_in) and _reaches(segment, lead_in, sentences[first].start)
@@ -169,10 +168,9 @@ def _reaches(segment: Segment, sentence: SourceSentence, offset: int) -> bool:
 
 def _limits(sentence: SourceSentence, *also: str) -> bool:
     """Whether a sentence negates, forbids, calls false or sets a condition; ``also`` what else it must hold."""
-    flat = sentence.flat
-    if also and not _holds(flat, "false", *also):
+    if also and sentence.denials.isdisjoint(("false", *also)):
         return False
-    return any(sentence.reading.negates) or _holds(flat, "forbids", "false", "conditions")
+    return any(sentence.reading.negates) or not sentence.denials.isdisjoint(("forbids", "false", "conditions"))
 
 
 def _lead_in(sentences: Sequence[SourceSentence], at: int) -> SourceSentence | None:
@@ -190,20 +188,3 @@ def _is_short(sentence: SourceSentence, most: int = SHORT) -> bool:
 
 
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    phrases = sorted(lists()["denials"][name].strip().split(", "), key=len, reverse=True)
-    spaced = [phrase for phrase in phrases if not re.match(f"[{UNSPACED}]", phrase)]
-    letters = [phrase for phrase in phrases if phrase not in spaced]
-    return re.compile(rf" (?:{'|'.join(spaced)}) |{'|'.join(letters)}")
-
-
-def _holds(flat: str, *names: str) -> bool:
-    return any(_finds(name, flat) for name in names)
-
-
-@lru_cache(maxsize=4096)
-def _finds(name: str, flat: str) -> bool:
-    return _pattern(name).search(flat) is not None
