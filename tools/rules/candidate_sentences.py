@@ -20,6 +20,11 @@ _SHAPES: Mapping[BlockKind, Shape] = {
 }
 
 
+def shape_of_kind(kind: BlockKind) -> Shape:
+    """Return the shape of an entry of a kind of block."""
+    return _SHAPES.get(kind, "prose")
+
+
 class CandidateSentence(NamedTuple):
     """An entry of one segment. ``start`` and ``end`` are offsets into the segment's text.
 
@@ -50,7 +55,7 @@ def candidate_sentences(segments: Sequence[Segment], *, unaccented: bool = False
             entry.start - segment.start,
             entry.end - segment.start,
             entry.text,
-            _SHAPES.get(entry.kind, "prose"),
+            shape_of_kind(entry.kind),
             comparable_text(entry.text, unaccented),
             entry,
         )
