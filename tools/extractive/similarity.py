@@ -21,6 +21,25 @@ def presence(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str
     return np.fromiter(held, dtype=bool, count=len(units) * len(texts)).reshape(len(units), len(texts))
 
 
+def nested_presence(sizes: Sequence[Sequence[str]], texts: Sequence[str]) -> list[Bools]:
+    """Return the same for units of several sizes, each a character longer than the last.
+
+    A longer unit is looked for only in the texts that contain the shorter one with which it begins, if any is.
+    """
+    tables: list[Bools] = []
+    shorter: dict[str, list[int]] = {}
+    everywhere = range(len(texts))
+    for units in sizes:
+        table = np.zeros((len(units), len(texts)), dtype=bool)
+        found: dict[str, list[int]] = {}
+        for row, unit in enumerate(units):
+            found[unit] = [at for at in shorter.get(unit[:-1], everywhere) if unit in texts[at]]
+            table[row, found[unit]] = True
+        tables.append(table)
+        shorter = found
+    return tables
+
+
 def idf(present: Bools, others: int = 0) -> Floats:
     """Return BM25's inverse document frequency of each row, with ``others`` extra columns that have none of them."""
     found = present.sum(axis=1)
