@@ -316,8 +316,10 @@ class CheckedAnswer:
 
     def _enqueue(self, index: int) -> bool:
         """Have the open claims of a section judged; return whether there are any."""
+        if self._queue is None:
+            return False
         questions = [question for row in self.claims_of(index) if (question := self._ask(index, row))]
-        if self._queue is None or not questions:
+        if not questions:
             return False
         self._queue.add(index, questions)
         return True

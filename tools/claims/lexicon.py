@@ -24,24 +24,28 @@ def lists() -> Mapping[str, Any]:
 
 def denials_in(flat: str) -> frozenset[str]:
     """Return the names of the lists of denials of which a text, its words between spaces, has a phrase."""
-    patterns, first_words = _denials()
-    if flat.isascii() and first_words.isdisjoint(flat.split()):
-        return frozenset()
-    return frozenset(name for name, pattern in patterns.items() if pattern.search(flat))
+    phrases, letters = _denials()
+    found = {name for word in flat.split() for phrase, name in phrases.get(word, ()) if phrase in flat}
+    if not flat.isascii():
+        found.update(name for name, pattern in letters.items() if pattern.search(flat))
+    return frozenset(found)
 
 
 @cache
-def _denials() -> tuple[Mapping[str, re.Pattern[str]], frozenset[str]]:
-    """Return a pattern of each list's phrases, and the first word of every phrase of a script with spaces."""
-    patterns: dict[str, re.Pattern[str]] = {}
-    first_words: set[str] = set()
+def _denials() -> tuple[Mapping[str, Sequence[tuple[str, str]]], Mapping[str, re.Pattern[str]]]:
+    """Return the phrases between spaces with their lists, by their longest words, and a pattern of each list's letters.
+
+    Letters are phrases of scripts without spaces.
+    """
+    phrases: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    letters: dict[str, re.Pattern[str]] = {}
     for name, listed in lists()["denials"].items():
-        phrases = sorted(listed.strip().split(", "), key=len, reverse=True)
-        spaced = [phrase for phrase in phrases if not re.match(f"[{UNSPACED}]", phrase)]
-        letters = [phrase for phrase in phrases if phrase not in spaced]
-        patterns[name] = re.compile(rf" (?:{'|'.join(spaced)}) |{'|'.join(letters)}")
-        first_words.update(phrase.split()[0] for phrase in spaced)
-    return patterns, frozenset(first_words)
+        all_ = listed.strip().split(", ")
+        unspaced = [phrase for phrase in all_ if re.match(f"[{UNSPACED}]", phrase)]
+        letters[name] = re.compile("|".join(unspaced))
+        for phrase in set(all_).difference(unspaced):
+            phrases[max(phrase.split(), key=len)].append((f" {phrase} ", name))
+    return dict(phrases), letters
 
 
 @cache

@@ -12,7 +12,14 @@ from tools.claims.cited_sources import Sources
 from tools.claims.claim_tokens import UNSPACED
 from tools.claims.exact_forms import ExactForm, exact_form
 from tools.claims.lexicon import denials_in
-from tools.claims.source_sentences import BULLET, LAST_MARK, SourceSentence, SourceText, digests, flat_words
+from tools.claims.source_sentences import (
+    BULLET,
+    SourceSentence,
+    SourceText,
+    digests,
+    flat_words,
+    without_last_mark,
+)
 
 SentencePlace = tuple[int, int, int]  # segment, start, end
 
@@ -39,7 +46,7 @@ def find_verbatim(claim: str, sources: Sources) -> VerbatimMatch | None:
     Takes time linear in the claim, once the sources are indexed.
     """
     said = _CLAIM_BULLET.sub("", claim, count=1)
-    bare = _QUOTED.sub(r"\1\2", unify_signs(LAST_MARK.sub("", said)))
+    bare = _QUOTED.sub(r"\1\2", unify_signs(without_last_mark(said)))
     forms = [(form, digests(form)) for form in dict.fromkeys((exact_form(said), exact_form(bare)))]
     denied = None
     for at, text in enumerate(sources.texts):
@@ -107,7 +114,7 @@ def _last_of(form: ExactForm, text: SourceText, first: int, *, unmarked: bool) -
         end = text.sentences[last].end
         found = [exact_form(text.text[start:end]) for start in (begin, bullet.end() if bullet else begin)]
         if unmarked:
-            found.append(exact_form(LAST_MARK.sub("", text.text[bullet.end() if bullet else begin : end])))
+            found.append(exact_form(without_last_mark(text.text[bullet.end() if bullet else begin : end])))
         if form in found:
             return last
         if min(map(len, found)) > len(form):
