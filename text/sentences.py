@@ -171,7 +171,8 @@ def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
     if stop[0][0] not in ".!?…" or after >= len(text):
         return after
     spaced = after > closed
-    ahead = text[_OPENING.match(text, after).end() :][:1]  # type: ignore[union-attr]
+    opened = _OPENING.match(text, after).end()  # type: ignore[union-attr]
+    ahead = text[opened : opened + 1]
     if not spaced:
         # Without a space, a sentence can begin only in a script that uses none, and only after a strong stop.
         return after if _NEEDS_NO_SPACE.match(ahead) and stop[0][-1] in "!?" else 0

@@ -35,7 +35,7 @@ def count_words(texts: Sequence[str]) -> list[int]:
 
 def word_runs(flat: str) -> list[str]:
     """Split a flattened text into words and runs of CJK."""
-    return ascii_words(flat) if flat.isascii() else _RUN.findall(flat)
+    return flat.split() if flat.isascii() else _RUN.findall(flat)
 
 
 def written_runs(text: str) -> list[str]:
