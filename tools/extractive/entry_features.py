@@ -14,7 +14,7 @@ from text.terms import code_names
 from text.words import QuestionTerms, comparable_text
 from tools.extractive.asked_kinds import KINDS, asked_kinds, shows
 from tools.extractive.similarity import Bools, Floats, cover, presence
-from tools.rules.candidate_sentences import CandidateSentence, shape_of_kind
+from tools.rules.candidate_sentences import SHAPES, CandidateSentence
 
 ENTRY_FEATURES = (
     "term",  # share of the question's term weight in the term that the entry defines
@@ -92,7 +92,7 @@ def _entry_table(text: str, start: int, blocks: tuple[SegmentBlock, ...], headin
     outer = heading.rpartition(" > ")[2]
     heads, head = _numbered([nearest_heading(each.context) or outer for each in entries])
     numbers, block = _numbered([each.block for each in entries])
-    shapes = [shape_of_kind(each.kind) for each in entries]
+    shapes = [SHAPES[each.kind] for each in entries]
     pairs = list(zip([None, *entries[:-1]], entries, strict=True)) if entries else []
     traits = {
         "has_term": [bool(term) for term in terms],

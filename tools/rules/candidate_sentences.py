@@ -1,14 +1,15 @@
 """Candidates of an answer: the entries of segments, each with its shape and its comparable wording."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from answers.entries import Entry, entries_of
 from graph.evidence import BlockKind, Segment
 from text.shapes import Shape
 from text.words import ComparableText, comparable_text
 
-_SHAPES: Mapping[BlockKind, Shape] = {
+SHAPES: Mapping[BlockKind, Shape] = {
+    **dict.fromkeys(get_args(BlockKind), "prose"),
     "heading": "heading",
     "term": "heading",
     "caption": "heading",
@@ -18,11 +19,6 @@ _SHAPES: Mapping[BlockKind, Shape] = {
     "table_row": "row",
     "code": "code",
 }
-
-
-def shape_of_kind(kind: BlockKind) -> Shape:
-    """Return the shape of an entry of a kind of block."""
-    return _SHAPES.get(kind, "prose")
 
 
 class CandidateSentence(NamedTuple):
@@ -55,7 +51,7 @@ def candidate_sentences(segments: Sequence[Segment], *, unaccented: bool = False
             entry.start - segment.start,
             entry.end - segment.start,
             entry.text,
-            shape_of_kind(entry.kind),
+            SHAPES[entry.kind],
             comparable_text(entry.text, unaccented),
             entry,
         )
