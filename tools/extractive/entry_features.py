@@ -162,9 +162,7 @@ def entry_features(
     kinds = asked_kinds(question)
     texts = [one.text for one in pool]
     term_named = np.array([_share_named(text, asked) for text in term_texts])
-    known = [
-        comparable_text(segment.title).vocabulary | comparable_text(head).vocabulary for segment, head in heads
-    ]
+    known = [comparable_text(segment.title).vocabulary | comparable_text(head).vocabulary for segment, head in heads]
     none = np.zeros(len(pool))
     return {
         "term": cover(weight, in_term),
