@@ -67,9 +67,9 @@ class ComparableText:
     vocabulary: frozenset[str]
 
 
-@lru_cache(maxsize=4096)  # some 1.8 KB each
+@lru_cache(maxsize=512)  # some 1.8 KB each
 def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
-    """Return the comparable form of a sentence; the last few thousand are cached."""
+    """Return the comparable form of a sentence, a title or a heading; the last few hundred are cached."""
     flat = without_accents(flatten(text)) if unaccented else flatten(text)
     terms = tuple(terms_of(flat))
     return ComparableText(flat, terms, frozenset(terms))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graph.evidence import Hit, Segment
-from text.normal_forms import fold_case
+from text.normal_forms import flatten, fold_case
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
 from tools.extractive.context_features import Columns
@@ -262,9 +262,14 @@ def _handicaps(question: str, pool: Sequence[CandidateSentence]) -> list[float]:
     if not asks_definition(question):
         return handicaps
     return [
-        handicap - DEFINITION_BONUS * defines(question, candidate.text)
+        handicap - DEFINITION_BONUS * defines(question, _flat(candidate))
         for handicap, candidate in zip(handicaps, pool, strict=True)
     ]
+
+
+def _flat(candidate: CandidateSentence) -> str:
+    """Return a sentence flattened with its accents, which its wording may lack."""
+    return candidate.wording.flat if candidate.text.isascii() else flatten(candidate.text)
 
 
 def _answerable(
