@@ -93,23 +93,19 @@ def stem(word: str) -> str:
     """Strip the commonest English endings; other words stay whole, and character grams relate their forms."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
-    for ending, replacement in _ENDINGS:
+    for ending, replacement in _ENDINGS.get(word[-1], ()):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)] + replacement
     return word
 
 
-_ENDINGS = (
-    ("ies", "y"),
-    ("sses", "ss"),
-    ("ing", ""),
-    ("ed", ""),
-    ("es", ""),
-    ("ss", "ss"),
-    ("s", ""),
-    ("ly", ""),
-    ("e", ""),
-)
+_ENDINGS = {  # by the last letter
+    "s": (("ies", "y"), ("sses", "ss"), ("es", ""), ("ss", "ss"), ("s", "")),
+    "g": (("ing", ""),),
+    "d": (("ed", ""),),
+    "y": (("ly", ""),),
+    "e": (("e", ""),),
+}
 
 
 @dataclass(frozen=True, slots=True)
