@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
 
 import prompts
 from answers.citations import build_claim
@@ -86,8 +87,13 @@ def question_coverage(question: str, texts: Sequence[str]) -> float:
     word.
     """
     wanted = set(question_terms(question).terms)
-    found = {term for text in texts for term in terms_of(flatten(text))}
+    found = frozenset[str]().union(*map(_terms_in, texts))
     return len(wanted & found) / len(wanted) if wanted else 1.0
+
+
+@lru_cache(maxsize=64)  # some 12 KB each; segments that are cited once are cited again
+def _terms_in(text: str) -> frozenset[str]:
+    return frozenset(terms_of(flatten(text)))
 
 
 # A sentence may have ended where one of these signs is followed by anything, or a line ends.
@@ -316,8 +322,10 @@ class CheckedAnswer:
 
     def _enqueue(self, index: int) -> bool:
         """Have the open claims of a section judged; return whether there are any."""
+        if self._queue is None:
+            return False
         questions = [question for row in self.claims_of(index) if (question := self._ask(index, row))]
-        if self._queue is None or not questions:
+        if not questions:
             return False
         self._queue.add(index, questions)
         return True

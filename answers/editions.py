@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import combinations
 
 from text.language import word_set
@@ -77,6 +78,7 @@ def are_editions(one: str, other: str) -> bool:
     return bool(_differences(one, other))
 
 
+@lru_cache(maxsize=256)  # a run compares each of its documents with the others, for every claim
 def names_an_edition(question: str, one: str, other: str) -> bool:
     """Whether a question names the edition of one of two titles: "in 2024", "version 2", "the old rules".
 

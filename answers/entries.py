@@ -96,7 +96,7 @@ def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[
     # By where they start: a long one is stored cut.
     leading = {each.start for block in blocks for each in block.context if each.role == "lead"}
     headers = {each.start for block in blocks for each in block.context if each.role == "header"}
-    past: list[ContextSlice] = []  # the sentences back to one that names something, the nearest last
+    past: list[tuple[int, int, str]] = []  # the sentences back to one that names something, the nearest last
     for index, block in enumerate(blocks):
         own = text[block.start - offset : block.end - offset]
         for start, end in _pieces(own, block.kind):
@@ -107,14 +107,14 @@ def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[
             span = block.start + start, block.start + end
             context = block.context
             if past and block.kind not in ONE_ENTRY and _POINTS_BACK.match(piece):
-                context = (*context, past[0], past[-1]) if len(past) > 1 else (*context, past[0])
+                context = (*context, *(ContextSlice("before", *each) for each in dict.fromkeys((past[0], past[-1]))))
             leads = span[0] in leading or (block.kind == "table_row" and span[0] in headers)
             yield Entry(*span, piece, block.kind, index, context, block.anchor, start == 0, leads)
             if block.kind in ONE_ENTRY:
                 past = []
             else:
                 kept = past[1 - _FURTHEST :] if _NAMES_NONE.match(piece) else []
-                past = [*kept, ContextSlice("before", *span, piece)]
+                past = [*kept, (*span, piece)]
 
 
 def _pieces(own: str, kind: BlockKind) -> list[tuple[int, int]]:

@@ -487,6 +487,9 @@ def _spans(read: _RenderedText) -> Iterator[tuple[int, int | None]]:
 
 def _last_cut(text: str, cut: int) -> int:
     """Return the last offset up to ``cut`` that no link spans: after a non-ASCII letter, or between word and space."""
+    if 0 < cut == len(text) and text.isascii():  # most text, of which there is no need to look at each character
+        word = 0 if text[-1].isspace() else len(text.rsplit(maxsplit=1)[-1])
+        return len(text[: cut - word].rstrip())
     while cut and not (_ends_links(text[cut - 1]) or (text[cut : cut + 1].isspace() and not text[cut - 1].isspace())):
         cut -= 1
     return cut

@@ -31,7 +31,7 @@ _TOKENISED_QUOTES = re.compile(r"``|''")
 
 def unify_signs(text: str) -> str:
     """Return a text composed (NFC), with one kind of quote and dash; it loses no sign that means something."""
-    return unicodedata.normalize("NFC", text.translate(_TABLE))
+    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_TABLE))
 
 
 def fold(text: str) -> str:

@@ -166,13 +166,17 @@ def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
 
 def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
     """Return where the next sentence begins if this stop ends a sentence, else 0."""
-    closed = _closed(text, stop.end())
-    after = _SPACE.match(text, closed).end()  # type: ignore[union-attr]
+    closed = stop.end()
+    if text[closed : closed + 1] == " " and text[closed + 1 : closed + 2].isalnum():
+        after = opened = closed + 1  # as behind most stops, where the patterns would find the same
+    else:
+        closed = _closed(text, closed)
+        after = _SPACE.match(text, closed).end()  # type: ignore[union-attr]
+        opened = _OPENING.match(text, after).end()  # type: ignore[union-attr]
     if stop[0][0] not in ".!?…" or after >= len(text):
         return after
-    spaced = after > closed
-    ahead = text[_OPENING.match(text, after).end() :][:1]  # type: ignore[union-attr]
-    if not spaced:
+    ahead = text[opened : opened + 1]
+    if after == closed:
         # Without a space, a sentence can begin only in a script that uses none, and only after a strong stop.
         return after if _NEEDS_NO_SPACE.match(ahead) and stop[0][-1] in "!?" else 0
     if ahead.islower():

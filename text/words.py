@@ -35,7 +35,7 @@ def count_words(texts: Sequence[str]) -> list[int]:
 
 def word_runs(flat: str) -> list[str]:
     """Split a flattened text into words and runs of CJK."""
-    return ascii_words(flat) if flat.isascii() else _RUN.findall(flat)
+    return flat.split() if flat.isascii() else _RUN.findall(flat)
 
 
 def written_runs(text: str) -> list[str]:
@@ -67,9 +67,9 @@ class ComparableText:
     vocabulary: frozenset[str]
 
 
-@lru_cache(maxsize=4096)  # some 1.8 KB each
+@lru_cache(maxsize=512)  # some 1.8 KB each
 def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
-    """Return the comparable form of a sentence; the last few thousand are cached."""
+    """Return the comparable form of a sentence, a title or a heading; the last few hundred are cached."""
     flat = without_accents(flatten(text)) if unaccented else flatten(text)
     terms = tuple(terms_of(flat))
     return ComparableText(flat, terms, frozenset(terms))
@@ -93,23 +93,19 @@ def stem(word: str) -> str:
     """Strip the commonest English endings; other words stay whole, and character grams relate their forms."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
-    for ending, replacement in _ENDINGS:
+    for ending, replacement in _ENDINGS.get(word[-1], ()):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)] + replacement
     return word
 
 
-_ENDINGS = (
-    ("ies", "y"),
-    ("sses", "ss"),
-    ("ing", ""),
-    ("ed", ""),
-    ("es", ""),
-    ("ss", "ss"),
-    ("s", ""),
-    ("ly", ""),
-    ("e", ""),
-)
+_ENDINGS = {  # by the last letter
+    "s": (("ies", "y"), ("sses", "ss"), ("es", ""), ("ss", "ss"), ("s", "")),
+    "g": (("ing", ""),),
+    "d": (("ed", ""),),
+    "y": (("ly", ""),),
+    "e": (("e", ""),),
+}
 
 
 @dataclass(frozen=True, slots=True)

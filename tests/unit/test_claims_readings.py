@@ -4,9 +4,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fakes import segment
 from text.numbers import read_chinese, read_digits
 from tools.claims.alignment import common_in_order, edits
+from tools.claims.cited_sources import MOST_SHARING, Sources
+from tools.claims.exact_forms import exact_form
+from tools.claims.lexicon import denials_in, lists
 from tools.claims.sentence_parsing import parse_sentence
+from tools.claims.source_sentences import flat_words, rough_words
+
+DENIALS = lists()["denials"]
+WRITTEN = [
+    "1,234,567 km",
+    "the 21st",
+    "don't",
+    "twenty-five of **them**",
+    "`code`",
+    "5 per cent",
+    "can't",
+    "2.5,",
+    "one hundred",
+]
 
 
 @pytest.mark.parametrize(
@@ -120,3 +138,32 @@ def test_the_longest_common_order_is_the_table_s(one: list[str], other: list[str
 )
 def test_a_long_text_is_read_in_one_pass(unit: str) -> None:
     assert parse_sentence(unit * 20_000) is not None
+
+
+@given(st.text(st.characters(max_codepoint=127)) | st.text(st.sampled_from("a1,.'-*` ")) | st.sampled_from(WRITTEN))
+def test_ascii_is_read_the_same_beside_other_letters(text: str) -> None:
+    assert exact_form(f"{text} x z")[:-2] == exact_form(f"{text} é z")[:-2]
+
+
+@pytest.mark.parametrize("name", DENIALS)
+def test_every_phrase_that_denies_is_found_among_whole_words(name: str) -> None:
+    for phrase in DENIALS[name].strip().split(", "):
+        assert name in denials_in(flat_words(f"As {phrase} it was")), phrase
+        if phrase.isascii():
+            assert name not in denials_in(flat_words(f"Asq{phrase}q it was")), phrase
+
+
+SAID = st.lists(st.sampled_from(["ferry", "pass", "dogs", "travel", "free", "winter", "渡船"]), min_size=1, max_size=5)
+
+
+@given(st.lists(SAID, max_size=60), SAID, st.integers(1, 3))
+def test_sentences_that_share_words_are_the_same_whether_indexed_or_looked_at(
+    said: list[list[str]], words: list[str], fewest: int
+) -> None:
+    sources = Sources([segment("d", 0, "\n\n".join(" ".join(each) + "." for each in said) or "None.")])
+    wanted = rough_words(" ".join(words))
+    shared = [len(wanted & sentence.words) for _, sentence in sources.places]
+    enough = {at for at, count in enumerate(shared) if count >= fewest}
+    found = sources.holding(wanted, fewest)
+    assert found == set(sources.sharing(wanted, fewest)) <= enough
+    assert found == enough or len(enough) > len(found) == MOST_SHARING

@@ -149,6 +149,9 @@ def test_vectors_of_tokens_are_those_of_the_file_in_any_order_and_in_threads() -
         np.testing.assert_array_equal(rows, narrow.astype(np.float32)[tokens])
     np.testing.assert_array_equal(vectors.truncated(3).take(drawn[0]), narrow.astype(np.float32)[drawn[0], :3])
     assert vectors.take(np.array([], np.uint16)).shape == (0, 8)
+    sums = vectors.summed([*drawn, np.array([], np.uint16)])
+    np.testing.assert_allclose(sums, [*(rows.sum(axis=0) for rows in taken), np.zeros(8)], atol=1e-5)
+    assert vectors.summed([]).shape == (0, 8)
     np.testing.assert_array_equal(vectors.take(np.array([60_000], np.uint16))[0], narrow[-1].astype(np.float32))
 
 

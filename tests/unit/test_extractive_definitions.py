@@ -2,6 +2,7 @@
 
 import pytest
 
+from text.normal_forms import flatten
 from tools.extractive.question_analysis import defines
 
 
@@ -17,7 +18,7 @@ from tools.extractive.question_analysis import defines
     ],
 )
 def test_a_definition_is_told(question: str, sentence: str) -> None:
-    assert defines(question, sentence)
+    assert defines(question, flatten(sentence))
 
 
 @pytest.mark.parametrize(
@@ -31,4 +32,4 @@ def test_a_definition_is_told(question: str, sentence: str) -> None:
     ],
 )
 def test_other_sentences_are_none(question: str, sentence: str) -> None:
-    assert not defines(question, sentence)
+    assert not defines(question, flatten(sentence))

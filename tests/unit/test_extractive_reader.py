@@ -16,6 +16,7 @@ from tools.extractive.extractive_family import ANSWERABLE
 from tools.extractive.question_analysis import about_whole_page
 from tools.extractive.reader import fitted_weights, rank_sentences, relevances
 from tools.extractive.sentence_features import FEATURES, compute_features
+from tools.extractive.similarity import nested_presence, presence
 from tools.rules.answer_types import asked_type
 from tools.rules.candidate_sentences import candidate_sentences
 
@@ -34,6 +35,14 @@ def hits(*texts: str, score: float = 0.8, kind: SourceKind = "search") -> list[H
 
 
 WORDS = st.text(st.sampled_from("ab éđ你好。.!?\n#|-1 '\"")) | st.text(max_size=40)
+
+
+@given(WORDS, st.lists(WORDS, max_size=6))
+def test_grams_stand_where_each_is_looked_for_by_itself(question: str, texts: list[str]) -> None:
+    grams = question_terms(question).grams
+    flats = [flatten(each) for each in (question, *texts)]
+    for found, units in zip(nested_presence(grams, flats), grams, strict=True):
+        assert found.tolist() == presence(units, flats).tolist()
 
 
 KINDS = st.sampled_from(["page", "search", "web"])

@@ -232,4 +232,4 @@ ASKED = [pattern for pattern in library_patterns() if not pattern.key.startswith
 def test_whatever_a_pattern_covers_has_what_its_language_needs(data: st.DataObject) -> None:
     pattern = data.draw(st.sampled_from(ASKED))
     line = data.draw(st.from_regex(pattern.found.compiled, fullmatch=True))
-    assert pattern.match(line, alone=True, after_listing=False)
+    assert pattern.needs.search(line)

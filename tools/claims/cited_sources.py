@@ -184,6 +184,14 @@ class Sources:
             counts.update(self._sharing.get(word, ())[:MOST_POSTINGS])
         return [place for place, count in counts.most_common(MOST_SHARING) if count >= fewest]
 
+    def holding(self, words: frozenset[str], fewest: int) -> set[int]:
+        """Return the same places in no order. In a short text each sentence is looked at, and none is indexed."""
+        if len(self.places) < MOST_POSTINGS:
+            found = {at for at, (_, sentence) in enumerate(self.places) if len(words & sentence.words) >= fewest}
+            if len(found) <= MOST_SHARING:
+                return found
+        return set(self.sharing(words, fewest))
+
     def weight(self, term: str) -> float:
         """Return the weight of a term, by its rarity among the sentences."""
         return log(1 + (len(self.places) + 1) / (len(self._postings.get(term, ())) + 0.5))

@@ -76,7 +76,7 @@ class CodeChecker:
     def _sources(self, segments: Sequence[Segment]) -> Sources:
         """Return the segments indexed; sections of one run, and sentences of one section, cite the same ones."""
         kept = tuple(segments)
-        for each in tuple(self._recent):
+        for each in reversed(tuple(self._recent)):
             if len(each.segments) == len(kept) and all(map(is_, each.segments, kept)):
                 return each
         sources = Sources(kept)

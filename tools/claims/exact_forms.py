@@ -33,8 +33,10 @@ _EMPHASIS = re.compile(r"`|(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
 _HYPHENED = re.compile(rf"\b({'|'.join(EN_TENS)})-(?=(?:{'|'.join(EN_UNITS)})\b)", re.IGNORECASE)
 _NUMERAL = "零〇一二三四五六七八九十百千两"
 _GROUPED = re.compile(r"\d{1,3}(?:(?:,\d{3}){2,}|(?:\.\d{3}){2,})(?![\d.,]*\d)")
-_PIECE = rf"{_GROUPED.pattern}|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*|{LETTER}+(?:'{LETTER}+)*|[{UNSPACED}]|\S"
+_NUMBER = rf"{_GROUPED.pattern}|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*"
+_PIECE = rf"{_NUMBER}|{LETTER}+(?:'{LETTER}+)*|[{UNSPACED}]|\S"
 _PLAIN = re.compile(_PIECE)
+_ASCII = re.compile(rf"{_NUMBER}|[A-Za-z]+(?:'[A-Za-z]+)*|\S")  # the same for ASCII, several times as fast
 _NUMBERED = LatePattern(rf"百分之(?P<share>[{_NUMERAL}\d.]+)|(?P<numerals>[{_NUMERAL}]+)|{_PIECE}")
 _HAS_NUMERAL = re.compile(f"[{_NUMERAL}]")
 _BIG = frozenset(word for word, value in (*EN_SCALES.items(), *VI_SCALES.items()) if value >= 1000)
@@ -46,13 +48,18 @@ _OPENED = {"can't": ("cannot",), "won't": ("will", "not"), "shan't": ("shall", "
 @lru_cache(maxsize=2048)  # some 1.2 KB each
 def exact_form(text: str) -> ExactForm:
     """Return the tokens of a sentence, the same for two notations of it and for nothing else."""
-    text = _EMPHASIS.sub("", unify_signs(text).translate(_WIDE)).strip()
+    if not text.isascii():
+        text = unify_signs(text).translate(_WIDE)
+    if "`" in text or "**" in text:
+        text = _EMPHASIS.sub("", text)
+    text = text.strip()
     if "-" in text:
         text = _HYPHENED.sub(lambda found: f"{found[1]} ", text)
     if _HAS_NUMERAL.search(text):
         keys = [key for match in _NUMBERED.finditer(text) for key in _keys(match, text)]
     else:
-        keys = [key for piece in _PLAIN.findall(text) for key in _plain_keys(piece)]
+        pieces = (_ASCII if text.isascii() else _PLAIN).findall(text)
+        keys = [key for piece in pieces for key in _plain_keys(piece)]
     keys = _with_numbers(keys)
     if keys and (len(keys[0]) == 1 or keys[0][1:].islower()):
         keys[0] = keys[0].casefold()

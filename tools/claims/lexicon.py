@@ -1,5 +1,6 @@
 """Word lists of the claim checks: fields of words that exclude each other, and words of denial."""
 
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,6 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from tools.claims.claim_tokens import UNSPACED
 from tools.claims.sentence_parsing import parse_sentence
 
 _NEIGHBOURS = 2  # tokens on either side that may belong to a phrase of which a difference shows only a part
@@ -18,6 +20,32 @@ Phrase = tuple[str, ...]
 def lists() -> Mapping[str, Any]:
     """Return the word lists that the package ships."""
     return tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
+
+
+def denials_in(flat: str) -> frozenset[str]:
+    """Return the names of the lists of denials of which a text, its words between spaces, has a phrase."""
+    phrases, letters = _denials()
+    found = {name for word in flat.split() for phrase, name in phrases.get(word, ()) if phrase in flat}
+    if not flat.isascii():
+        found.update(name for name, pattern in letters.items() if pattern.search(flat))
+    return frozenset(found)
+
+
+@cache
+def _denials() -> tuple[Mapping[str, Sequence[tuple[str, str]]], Mapping[str, re.Pattern[str]]]:
+    """Return the phrases between spaces with their lists, by their longest words, and a pattern of each list's letters.
+
+    Letters are phrases of scripts without spaces.
+    """
+    phrases: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    letters: dict[str, re.Pattern[str]] = {}
+    for name, listed in lists()["denials"].items():
+        all_ = listed.strip().split(", ")
+        unspaced = [phrase for phrase in all_ if re.match(f"[{UNSPACED}]", phrase)]
+        letters[name] = re.compile("|".join(unspaced))
+        for phrase in set(all_).difference(unspaced):
+            phrases[max(phrase.split(), key=len)].append((f" {phrase} ", name))
+    return dict(phrases), letters
 
 
 @cache

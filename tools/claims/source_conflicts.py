@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from answers.editions import are_editions, names_an_edition, tell_the_edition
 from graph.evidence import Proof, Segment
@@ -57,7 +58,7 @@ def find_disputes(
     if not any(rivals):
         return ()
     texts = list(dict.fromkeys((claim, *quotes)))
-    near = {place for text in texts for place in others.sharing(rough_words(text), FEWEST_WORDS)}
+    near = set[int]().union(*(others.holding(rough_words(text), FEWEST_WORDS) for text in texts))
     read = [(text, parse_sentence(text)) for text in texts] if near else []
     said = [(text, reading, content_of(reading)) for text, reading in read]
     keys = {reading.keys for _, reading in read}
@@ -102,8 +103,13 @@ def same_subject(one: Segment, other: Segment) -> bool:
     """
     if one.document_id == other.document_id or (one.content_hash and one.content_hash == other.content_hash):
         return False
-    ours, theirs = _WORD.findall(one.title.casefold()), _WORD.findall(other.title.casefold())
-    if len(ours) != len(theirs) or ours == theirs or are_editions(one.title, other.title):
+    return _on_one_subject(one.title, other.title)
+
+
+@lru_cache(maxsize=1024)
+def _on_one_subject(one: str, other: str) -> bool:
+    ours, theirs = _WORD.findall(one.casefold()), _WORD.findall(other.casefold())
+    if len(ours) != len(theirs) or ours == theirs or are_editions(one, other):
         return True
     shared = [mine == yours for mine, yours in zip(ours, theirs, strict=True)].count(True)
     return 2 * shared <= len(ours)

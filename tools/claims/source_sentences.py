@@ -8,17 +8,17 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from text.language import FUNCTION_LETTERS, FUNCTION_WORDS
-from text.normal_forms import fold, unify_signs
+from text.normal_forms import ascii_words, fold, unify_signs
 from text.sentences import sentences, trimmed
 from tools.claims.alignment import is_content
 from tools.claims.claim_tokens import UNSPACED
 from tools.claims.exact_forms import ExactForm, exact_form
-from tools.claims.lexicon import stem
+from tools.claims.lexicon import denials_in, stem
 from tools.claims.quantities import parts_of
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 
 BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s+(?=\D)")
-LAST_MARK = re.compile(r"\s*\[(?:\^?\d{1,4}|\^\w{1,20}|ref:\d{1,4})\]\s*(?=[.。]?\s*\Z)")
+_LAST_MARK = re.compile(r"\s*\[(?:\^?\d{1,4}|\^\w{1,20}|ref:\d{1,4})\]\s*(?=[.。]?\s*\Z)")
 _FLAT_WORD = re.compile(r"[^\W_]+")
 
 
@@ -62,14 +62,20 @@ class SourceSentence:
     @cached_property
     def unmarked(self) -> ExactForm:
         """Its exact form without bullet and reference mark."""
-        return exact_form(
-            LAST_MARK.sub("", self.text[bullet.end() :] if (bullet := BULLET.match(self.text)) else self.text)
-        )
+        if "[" not in self.text:
+            return self.forms[-1]
+        bullet = BULLET.match(self.text)
+        return exact_form(without_last_mark(self.text[bullet.end() :] if bullet else self.text))
 
     @cached_property
     def flat(self) -> str:
         """Its words in lower case, each between two spaces."""
         return flat_words(fold(self.text))
+
+    @cached_property
+    def denials(self) -> frozenset[str]:
+        """The lists of denials of which it has a phrase."""
+        return denials_in(self.flat)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -79,7 +85,13 @@ class SourceSentence:
 
 def flat_words(text: str) -> str:
     """Return the words of a text in lower case, each between two spaces."""
-    return f" {' '.join(_FLAT_WORD.findall(text.casefold()))} "
+    lower = text.casefold()
+    return f" {' '.join(ascii_words(lower) if lower.isascii() else _FLAT_WORD.findall(lower))} "
+
+
+def without_last_mark(text: str) -> str:
+    """Return a sentence without the reference mark at its end, such as ``[3]``."""
+    return _LAST_MARK.sub("", text) if "[" in text else text
 
 
 @dataclass(frozen=True)

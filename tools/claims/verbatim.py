@@ -4,7 +4,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 
 from graph.evidence import Segment
 from text.normal_forms import unify_signs
@@ -12,8 +11,15 @@ from text.scripts import INVISIBLE
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_tokens import UNSPACED
 from tools.claims.exact_forms import ExactForm, exact_form
-from tools.claims.lexicon import lists
-from tools.claims.source_sentences import BULLET, LAST_MARK, SourceSentence, SourceText, digests, flat_words
+from tools.claims.lexicon import denials_in
+from tools.claims.source_sentences import (
+    BULLET,
+    SourceSentence,
+    SourceText,
+    digests,
+    flat_words,
+    without_last_mark,
+)
 
 SentencePlace = tuple[int, int, int]  # segment, start, end
 
@@ -40,7 +46,7 @@ def find_verbatim(claim: str, sources: Sources) -> VerbatimMatch | None:
     Takes time linear in the claim, once the sources are indexed.
     """
     said = _CLAIM_BULLET.sub("", claim, count=1)
-    bare = _QUOTED.sub(r"\1\2", unify_signs(LAST_MARK.sub("", said)))
+    bare = _QUOTED.sub(r"\1\2", unify_signs(without_last_mark(said)))
     forms = [(form, digests(form)) for form in dict.fromkeys((exact_form(said), exact_form(bare)))]
     denied = None
     for at, text in enumerate(sources.texts):
@@ -108,7 +114,7 @@ def _last_of(form: ExactForm, text: SourceText, first: int, *, unmarked: bool) -
         end = text.sentences[last].end
         found = [exact_form(text.text[start:end]) for start in (begin, bullet.end() if bullet else begin)]
         if unmarked:
-            found.append(exact_form(LAST_MARK.sub("", text.text[bullet.end() if bullet else begin : end])))
+            found.append(exact_form(without_last_mark(text.text[bullet.end() if bullet else begin : end])))
         if form in found:
             return last
         if min(map(len, found)) > len(form):
@@ -128,22 +134,22 @@ def is_denied(segment: Segment, source: SourceText, first: int, last: int) -> bo
     sentences = source.sentences
     before = sentences[max(0, first - FARTHEST) : first]
     after = sentences[last + 1 : last + 1 + FARTHEST]
-    if source.quoting[first] or _holds(flat_words(segment.heading), "false"):
+    if source.quoting[first] or "false" in denials_in(flat_words(segment.heading)):
         return True
-    if any(_holds(each.flat, "here") and _limits(each) for each in before):
+    if any("here" in each.denials and _limits(each) for each in before):
         return True
-    ahead = (each for each in before if _holds(each.flat, "ahead") and _limits(each, "forbids", "conditions"))
+    ahead = (each for each in before if "ahead" in each.denials and _limits(each, "forbids", "conditions"))
     if any(_reaches(segment, each, sentences[first].start) for each in ahead):
         return True
-    if any(_holds(each.flat, "back") and _limits(each, "true") for each in after):
+    if any("back" in each.denials and _limits(each, "true") for each in after):
         return True
-    if before and _holds(before[-1].flat, "conditions", "false") and _is_short(before[-1]):
+    if before and not before[-1].denials.isdisjoint(("conditions", "false")) and _is_short(before[-1]):
         return True
-    if any(_holds(each.flat, "disowns") for each in (*before[-BESIDE:], *after[:BESIDE])):
+    if any("disowns" in each.denials for each in (*before[-BESIDE:], *after[:BESIDE])):
         return True
-    if before and before[-1].text.endswith(_COLONS) and _is_short(before[-1], LEAD) and _holds(before[-1].flat, "says"):
+    if before and before[-1].text.endswith(_COLONS) and _is_short(before[-1], LEAD) and "says" in before[-1].denials:
         return True
-    if any(_holds(each.flat, "false") and _is_short(each) for each in after):
+    if any("false" in each.denials and _is_short(each) for each in after):
         return True
     lead_in = _lead_in(sentences, first)
     return lead_in is not None and _limits(lead_in) and _reaches(segment, lead_in, sentences[first].start)
@@ -169,10 +175,9 @@ def _reaches(segment: Segment, sentence: SourceSentence, offset: int) -> bool:
 
 def _limits(sentence: SourceSentence, *also: str) -> bool:
     """Whether a sentence negates, forbids, calls false or sets a condition; ``also`` what else it must hold."""
-    flat = sentence.flat
-    if also and not _holds(flat, "false", *also):
+    if also and sentence.denials.isdisjoint(("false", *also)):
         return False
-    return any(sentence.reading.negates) or _holds(flat, "forbids", "false", "conditions")
+    return any(sentence.reading.negates) or not sentence.denials.isdisjoint(("forbids", "false", "conditions"))
 
 
 def _lead_in(sentences: Sequence[SourceSentence], at: int) -> SourceSentence | None:
@@ -190,20 +195,3 @@ def _is_short(sentence: SourceSentence, most: int = SHORT) -> bool:
 
 
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    phrases = sorted(lists()["denials"][name].strip().split(", "), key=len, reverse=True)
-    spaced = [phrase for phrase in phrases if not re.match(f"[{UNSPACED}]", phrase)]
-    letters = [phrase for phrase in phrases if phrase not in spaced]
-    return re.compile(rf" (?:{'|'.join(spaced)}) |{'|'.join(letters)}")
-
-
-def _holds(flat: str, *names: str) -> bool:
-    return any(_finds(name, flat) for name in names)
-
-
-@lru_cache(maxsize=4096)
-def _finds(name: str, flat: str) -> bool:
-    return _pattern(name).search(flat) is not None

@@ -38,7 +38,6 @@ class StaticEmbedder:
     def __init__(self, words: WordTokens, vectors: TokenVectors) -> None:
         self._words = words
         self._vectors = vectors
-        self._ones = np.ones(512, np.float32)
         self.dimension = vectors.dimension
         self.model = f"wordllama-{CONFIG}-{self.dimension}"
 
@@ -88,28 +87,19 @@ class StaticEmbedder:
 
     def pooled(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed a few texts on the calling thread; see ``embed``."""
-        return self.pooled_tokens(self._words.ids(texts))
+        return unit_vectors(self.summed(texts))
 
-    def truncated(self, dimension: int) -> "StaticEmbedder":
-        """Return the same model with shorter vectors."""
-        return StaticEmbedder(self._words, self._vectors.truncated(dimension))
+    def summed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Add up the vectors of each text's tokens, so that the sum of two joined texts is that of their sums."""
+        return self._vectors.summed(self._words.ids(texts))
 
     def tokens(self, text: str) -> Ids:
         """Return a text's token ids."""
         return self._words.ids_of(text)
 
-    def summed_tokens(self, tokens: Ids) -> NDArray[np.float32]:
-        """Add up the vectors of tokens."""
-        ones = self._ones[: len(tokens)] if len(tokens) <= len(self._ones) else np.ones(len(tokens), np.float32)
-        summed: NDArray[np.float32] = ones @ self._vectors.take(tokens)
-        return summed
-
-    def pooled_tokens(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
-        """Embed a few tokenized texts on the calling thread."""
-        pooled = np.zeros((len(texts), self.dimension), np.float32)
-        for row, tokens in enumerate(texts):
-            pooled[row] = self.summed_tokens(tokens)
-        return unit_vectors(pooled)
+    def truncated(self, dimension: int) -> "StaticEmbedder":
+        """Return the same model with shorter vectors."""
+        return StaticEmbedder(self._words, self._vectors.truncated(dimension))
 
 
 def unit_vectors(rows: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 import json
 import mmap
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,16 +52,28 @@ class TokenVectors:
 
     def take(self, tokens: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return the vectors of tokens, shape (n, dimension); an id beyond the last counts as the last."""
-        if not self._is_wide.take(tokens, mode="clip").all():
-            self._widen(np.unique(np.clip(tokens, 0, len(self._narrow) - 1)))
+        self._widen(tokens)
         found: NDArray[np.float32] = self._wide.take(tokens, axis=0, mode="clip")
         return found
+
+    def summed(self, texts: Sequence[NDArray[np.integer]]) -> NDArray[np.float32]:
+        """Return the sum of each text's vectors, shape (texts, dimension)."""
+        summed = np.zeros((len(texts), self.dimension), np.float32)
+        if texts:
+            self._widen(np.concatenate(texts))  # of all together: looking costs more than adding up a sentence
+        ones = np.ones(max(map(len, texts), default=0), np.float32)
+        for row, tokens in enumerate(texts):
+            summed[row] = ones[: len(tokens)] @ self._wide.take(tokens, axis=0, mode="clip")
+        return summed
 
     def truncated(self, dimension: int) -> "TokenVectors":
         """Return the first ``dimension`` values of each vector."""
         return self if dimension == self.dimension else TokenVectors(self._narrow[:, :dimension])
 
     def _widen(self, tokens: NDArray[np.integer]) -> None:
-        missing = tokens[~self._is_wide[tokens]]
+        if self._is_wide.take(tokens, mode="clip").all():
+            return
+        used = np.unique(np.clip(tokens, 0, len(self._narrow) - 1))
+        missing = used[~self._is_wide[used]]
         self._wide[missing] = self._narrow[missing]
         self._is_wide[missing] = True  # last, so that another thread that sees it finds the row

@@ -1,18 +1,20 @@
 """Features of an entry from what it hangs on, from its place, and from the kind of answer that is asked for."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graph.evidence import ContextRole, Segment, nearest_heading
+from answers.entries import Entry, entries_in
+from graph.evidence import ContextRole, Segment, SegmentBlock, nearest_heading
 from text.normal_forms import fold_case
 from text.terms import code_names
 from text.words import QuestionTerms, comparable_text
 from tools.extractive.asked_kinds import KINDS, asked_kinds, shows
 from tools.extractive.similarity import Bools, Floats, cover, presence
-from tools.rules.candidate_sentences import CandidateSentence
+from tools.rules.candidate_sentences import SHAPES, CandidateSentence
 
 ENTRY_FEATURES = (
     "term",  # share of the question's term weight in the term that the entry defines
@@ -51,6 +53,79 @@ ENTRY_FEATURES = (
 )
 
 
+TRAITS = (
+    "has_term",
+    "first",
+    "second",
+    "opens_section",
+    "item",
+    "code",
+    "row",
+    "labelled",
+    "points_back",
+    "leads",
+    "length",
+    "ascii",
+)
+_LEADS: tuple[ContextRole, ...] = ("lead", "caption", "header", "label")
+
+
+T = TypeVar("T", bound=Hashable)
+
+
+class EntryTable(NamedTuple):
+    """What no question changes of a segment's entries; an array has an element for each, in their order."""
+
+    terms: tuple[str, ...]  # the term that each defines, and its lead-in, caption and header row; "" where it has none
+    leads: tuple[str, ...]
+    heads: tuple[str, ...]  # the distinct nearest headings, and the place of each entry's among them
+    head: NDArray[np.intp]
+    blocks: int  # the number of blocks with entries, and the place of each entry's among them
+    block: NDArray[np.intp]
+    traits: Floats  # (TRAITS, entries)
+
+
+@lru_cache(maxsize=512)  # some 3 KB each
+def _entry_table(text: str, start: int, blocks: tuple[SegmentBlock, ...], heading: str) -> EntryTable:
+    entries = entries_in(text, start, blocks)
+    terms = tuple(_joined(each, ("term",)) for each in entries)
+    outer = heading.rpartition(" > ")[2]
+    heads, head = _numbered([nearest_heading(each.context) or outer for each in entries])
+    numbers, block = _numbered([each.block for each in entries])
+    shapes = [SHAPES[each.kind] for each in entries]
+    pairs = list(zip([None, *entries[:-1]], entries, strict=True)) if entries else []
+    traits = {
+        "has_term": [bool(term) for term in terms],
+        "first": [each.first for each in entries],
+        "second": [past is not None and past.first and not each.first for past, each in pairs],
+        "opens_section": [
+            past is not None and past.kind == "heading" and shape != "heading"
+            for (past, _), shape in zip(pairs, shapes, strict=True)
+        ],
+        **{shape: [each == shape for each in shapes] for shape in ("item", "code", "row")},
+        "labelled": [any(slice_.role == "label" for slice_ in each.context) for each in entries],
+        "points_back": [any(slice_.role == "before" for slice_ in each.context) for each in entries],
+        "leads": [each.leads for each in entries],
+        "length": [len(each.text) for each in entries],
+        "ascii": [each.text.isascii() for each in entries],
+    }
+    return EntryTable(
+        terms,
+        tuple(_joined(each, _LEADS) for each in entries),
+        tuple(heads),
+        head,
+        len(numbers),
+        block,
+        np.array([traits[name] for name in TRAITS], dtype=np.float64),
+    )
+
+
+def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
+    """Return the distinct values in order, and the place of each value among them."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return list(places), np.fromiter((places[value] for value in values), dtype=np.intp, count=len(values))
+
+
 def entry_features(
     question: str,
     question_words: QuestionTerms,
@@ -59,123 +134,105 @@ def entry_features(
     terms: Bools,
     weight: Floats,
 ) -> Mapping[str, Floats]:
-    """Compute ENTRY_FEATURES of each candidate; ``terms`` of shape (terms, candidates) is where the words stand."""
-    count = len(pool)
+    """Compute ENTRY_FEATURES of each candidate; ``terms`` of shape (terms, candidates) is where the words stand.
+
+    ``pool`` holds every entry of the segments.
+    """
     names = question_words.terms
     asked = frozenset(names)
     wanted_code = code_names(fold_case(question))
-    term_texts = [_joined(one, ("term",)) for one in pool]
-    lead_texts = [_joined(one, ("lead", "caption", "header", "label")) for one in pool]
-    heads = [_nearest_heading(one, segments) for one in pool]
-    paths = [f"{segments[one.segment].heading} {head}" for one, head in zip(pool, heads, strict=True)]
-    in_term, in_lead, in_path = (_present(names, texts) for texts in (term_texts, lead_texts, paths))
-    in_title = _present(names, [segments[one.segment].title for one in pool])
-    sections: dict[tuple[str, str], list[int]] = defaultdict(list)
-    blocks: dict[tuple[int, int], list[int]] = defaultdict(list)
-    documents: dict[str, list[int]] = defaultdict(list)
-    for index, (one, head) in enumerate(zip(pool, heads, strict=True)):
-        document_id = segments[one.segment].document_id
-        sections[document_id, head or segments[one.segment].heading].append(index)
-        documents[document_id].append(index)
-        blocks[one.segment, one.entry.block].append(index)
+    tables = [_entry_table(each.text, each.start, each.blocks, each.heading) for each in segments]
+    trait = dict(zip(TRAITS, np.concatenate([table.traits for table in tables], axis=1), strict=True))
+    owner = np.repeat(np.arange(len(tables)), [len(table.terms) for table in tables])
+    term_texts = [text for table in tables for text in table.terms]
+    lead_texts = [text for table in tables for text in table.leads]
+    # What the entries under one heading share is computed once, and taken by ``under``.
+    heads = [(segment, head) for segment, table in zip(segments, tables, strict=True) for head in table.heads]
+    under = _joint([table.head for table in tables], [len(table.heads) for table in tables])
+    paths = [f"{segment.heading} {head}" for segment, head in heads]
+    in_term, in_lead = _present(names, term_texts), _present(names, lead_texts)
+    in_path = _present(names, paths)[:, under]
+    in_title = _present(names, [segment.title for segment in segments])[:, owner]
     around = in_term | in_lead | in_path | in_title
-    in_section, in_document = (_spread(terms | around, groups.values()) for groups in (sections, documents))
-    in_block = _spread(terms | around, blocks.values())
+    here = terms | around
+    _, section = _numbered([(segment.document_id, head or segment.heading) for segment, head in heads])
+    _, document = _numbered([segment.document_id for segment in segments])
+    in_section, in_document = _spread(here, section[under]), _spread(here, document[owner])
+    in_block = _spread(here, _joint([table.block for table in tables], [table.blocks for table in tables]))
     kinds = asked_kinds(question)
     texts = [one.text for one in pool]
-    has_term = np.array([bool(text) for text in term_texts], dtype=np.float64)
-    first = np.array([one.entry.first for one in pool], dtype=np.float64)
-    item = _flags([one.shape == "item" for one in pool])
-    code = _flags([one.shape == "code" for one in pool])
-    row = _flags([one.shape == "row" for one in pool])
-    after_heading = _flags(
-        [
-            one.shape != "heading"
-            and at > 0
-            and pool[at - 1].entry.kind == "heading"
-            and pool[at - 1].segment == one.segment
-            for at, one in enumerate(pool)
-        ]
-    )
-    second = _flags(
-        [
-            at > 0 and not one.entry.first and pool[at - 1].entry.first and pool[at - 1].segment == one.segment
-            for at, one in enumerate(pool)
-        ]
-    )
-    signs = {
-        kind: _flags([shows(kind, text) for text in texts]) if kind in kinds else np.zeros(count) for kind in KINDS
-    }
-    foreign = not question.isascii()
-    lengths = np.array([len(text) for text in texts], dtype=np.float64)
+    term_named = np.array([_share_named(text, asked) for text in term_texts])
+    known = [comparable_text(segment.title).vocabulary | comparable_text(head).vocabulary for segment, head in heads]
+    none = np.zeros(len(pool))
     return {
         "term": cover(weight, in_term),
-        "term_named": np.array([_share_named(text, asked) for text in term_texts]),
-        "term_whole": np.array([_share_named(text, asked) >= 1.0 for text in term_texts], dtype=np.float64),
+        "term_named": term_named,
+        "term_whole": (term_named >= 1.0).astype(np.float64),
         "lead": cover(weight, in_lead),
         "path": cover(weight, in_path),
-        "path_named": np.array([_share_named(text, asked) for text in heads]),
+        "path_named": np.array([_share_named(head, asked) for _, head in heads])[under],
         "section_terms": cover(weight, in_section),
         "document_terms": cover(weight, in_document),
         "block_terms": cover(weight, in_block),
-        "block_beyond": cover(weight, in_block) - cover(weight, terms | around),
-        "missing_rare": _rarest_missing(weight, terms | around),
+        "block_beyond": cover(weight, in_block) - cover(weight, here),
+        "missing_rare": _rarest_missing(weight, here),
         "code_here": _code_share(wanted_code, texts),
         "code_in_term": _code_share(wanted_code, term_texts),
-        "code_around": _code_share(wanted_code, [f"{a} {b}" for a, b in zip(paths, lead_texts, strict=True)]),
-        "has_term": has_term,
-        "opens_term": has_term * first,
-        "opens_block": first,
-        "second": second,
-        "opens_section": after_heading,
-        "item": item,
-        "code": code,
-        "labelled": _flags([any(each.role == "label" for each in one.entry.context) for one in pool]),
-        "points_back": _flags([any(each.role == "before" for each in one.entry.context) for one in pool]),
-        "leads": _flags([one.entry.leads for one in pool]),
-        "length": np.log(lengths),
-        "short": (lengths < 30).astype(np.float64),
-        "foreign": _flags([foreign and text.isascii() for text in texts]),
-        "repeats_title": np.array([_share_known(one, segments, head) for one, head in zip(pool, heads, strict=True)]),
-        **{f"asks_{kind}": signs[kind] for kind in KINDS},
-        "item_for_list": item * ("list" in kinds),
-        "item_for_steps": item * ("steps" in kinds),
-        "row_for_value": row * ("value" in kinds),
-        "opens_for_definition": has_term * first * ("definition" in kinds),
-        "code_for_command": code * ("command" in kinds or "steps" in kinds),
+        "code_around": _code_share(
+            wanted_code, [f"{paths[at]} {lead}" for at, lead in zip(under.tolist(), lead_texts, strict=True)]
+        )
+        if wanted_code
+        else none,
+        "has_term": trait["has_term"],
+        "opens_term": trait["has_term"] * trait["first"],
+        "opens_block": trait["first"],
+        "second": trait["second"],
+        "opens_section": trait["opens_section"],
+        "item": trait["item"],
+        "code": trait["code"],
+        "labelled": trait["labelled"],
+        "points_back": trait["points_back"],
+        "leads": trait["leads"],
+        "length": np.log(trait["length"]),
+        "short": (trait["length"] < 30).astype(np.float64),
+        "foreign": trait["ascii"] * (not question.isascii()),
+        "repeats_title": np.array(
+            [_share_within(one.wording.vocabulary, known[at]) for one, at in zip(pool, under.tolist(), strict=True)]
+        ),
+        **{
+            f"asks_{kind}": np.array([shows(kind, text) for text in texts], dtype=np.float64) if kind in kinds else none
+            for kind in KINDS
+        },
+        "item_for_list": trait["item"] * ("list" in kinds),
+        "item_for_steps": trait["item"] * ("steps" in kinds),
+        "row_for_value": trait["row"] * ("value" in kinds),
+        "opens_for_definition": trait["has_term"] * trait["first"] * ("definition" in kinds),
+        "code_for_command": trait["code"] * ("command" in kinds or "steps" in kinds),
     }
 
 
-def _flags(values: Sequence[bool]) -> Floats:
-    return np.array(values, dtype=np.float64)
+def _joint(places: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> NDArray[np.intp]:
+    """Join places in several sequences of these sizes to places in all of them, one behind the other."""
+    before = np.cumsum([0, *sizes[:-1]])
+    return np.concatenate([each + offset for each, offset in zip(places, before, strict=True)])
 
 
-def _joined(one: CandidateSentence, roles: tuple[ContextRole, ...]) -> str:
-    context = one.entry.context
-    return " ".join([each.text for each in context if each.role in roles]) if context else ""
-
-
-def _nearest_heading(one: CandidateSentence, segments: Sequence[Segment]) -> str:
-    return nearest_heading(one.entry.context) or segments[one.segment].heading.rpartition(" > ")[2]
+def _joined(entry: Entry, roles: tuple[ContextRole, ...]) -> str:
+    return " ".join([each.text for each in entry.context if each.role in roles])
 
 
 def _present(names: Sequence[str], texts: Sequence[str]) -> Bools:
-    """Return where the terms stand in texts that many candidates share, each read once."""
-    distinct = {text: index for index, text in enumerate(dict.fromkeys(texts))}
-    found = presence(names, [comparable_text(text).vocabulary for text in distinct])
-    places = np.fromiter((distinct[text] for text in texts), dtype=np.intp, count=len(texts))
-    return found[:, places]
+    """Return where the terms stand in texts of which many are the same, each read once."""
+    distinct, places = _numbered(texts)
+    return presence(names, [comparable_text(text).vocabulary for text in distinct])[:, places]
 
 
-def _spread(present: Bools, groups: Iterable[list[int]]) -> Bools:
-    """Return for each candidate where any candidate of its group has the terms. No group is empty."""
-    parts = list(groups)
-    order = np.concatenate(parts)
-    sizes = [len(part) for part in parts]
-    held = np.logical_or.reduceat(present[:, order], np.cumsum([0, *sizes[:-1]]), axis=1)
-    spread = np.empty_like(present)
-    spread[:, order] = np.repeat(held, sizes, axis=1)
-    return spread
+def _spread(present: Bools, group: NDArray[np.intp]) -> Bools:
+    """Return for each candidate where any candidate of its group has the terms; groups are numbered from 0."""
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(group.max() + 1))
+    held: Bools = np.logical_or.reduceat(present[:, order], starts, axis=1)
+    return held[:, group]
 
 
 def _rarest_missing(weight: Floats, present: Bools) -> Floats:
@@ -188,13 +245,10 @@ def _rarest_missing(weight: Floats, present: Bools) -> Floats:
 
 @lru_cache(maxsize=8192)
 def _share_named(text: str, asked: frozenset[str]) -> float:
-    words = comparable_text(text).vocabulary if text else frozenset[str]()
-    return len(words & asked) / len(words) if words else 0.0
+    return _share_within(comparable_text(text).vocabulary if text else frozenset(), asked)
 
 
-def _share_known(one: CandidateSentence, segments: Sequence[Segment], head: str) -> float:
-    words = one.wording.vocabulary
-    known = comparable_text(segments[one.segment].title).vocabulary | comparable_text(head).vocabulary
+def _share_within(words: frozenset[str], known: frozenset[str]) -> float:
     return len(words & known) / len(words) if words else 0.0
 
 

@@ -10,7 +10,7 @@ from text.late_patterns import LatePattern
 from text.normal_forms import flatten, fold_case
 from text.numbers import without_page_references
 from text.scripts import CJK
-from text.words import comparable_text, stem, without_framing
+from text.words import stem, without_framing
 
 _FREQUENCY = (
     r"how often|how many times|bao lâu một lần|(?:mấy|bao nhiêu) lần|bao lâu .{0,30}lần|多久.{0,6}一次|几次|多少次",
@@ -149,10 +149,10 @@ def asks_definition(question: str) -> bool:
     return _definition(question) is not None
 
 
-def defines(question: str, sentence: str) -> bool:
-    """Whether a question asks only what a thing is, and a sentence begins with its definition."""
+def defines(question: str, flat: str) -> bool:
+    """Whether a question asks only what a thing is, and a flattened sentence begins with its definition."""
     definition = _definition(question)
-    return definition is not None and definition.match(comparable_text(sentence).flat.strip()) is not None
+    return definition is not None and definition.match(flat.strip()) is not None
 
 
 _ENGLISH = """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graph.evidence import Hit, Segment
-from text.normal_forms import fold_case
+from text.normal_forms import flatten, fold_case
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
 from tools.extractive.context_features import Columns
@@ -137,7 +137,7 @@ class ReaderMemo:
     """
 
     def __init__(self) -> None:
-        self._measured: dict[str, dict[str, tuple[Segment, Columns]]] = {}
+        self._measured: dict[str, dict[str, tuple[Segment, Columns, slice]]] = {}
         self._readings: dict[str, tuple[tuple[Segment, ...], RankedSentences]] = {}
 
     def remember(self, hits: Sequence[Hit], reading: RankedSentences) -> None:
@@ -176,14 +176,16 @@ class ReaderMemo:
         if new:
             measured = measure_sentences(question, segments, new)
             for index, place in _places(new).items():
-                part = {name: column[..., place] for name, column in measured.items()}
-                known[segments[index].segment_id] = segments[index], part
+                known[segments[index].segment_id] = segments[index], measured, place
             if len(new) == len(pool):
                 return measured
-        parts = [known[segments[index].segment_id][1] for index in _places(pool)]
-        return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
+        parts = [known[segments[index].segment_id][1:] for index in _places(pool)]
+        return {
+            name: np.concatenate([columns[name][..., place] for columns, place in parts], axis=-1)
+            for name in parts[0][0]
+        }
 
-    def _of_question(self, question: str) -> dict[str, tuple[Segment, Columns]]:
+    def _of_question(self, question: str) -> dict[str, tuple[Segment, Columns, slice]]:
         while question not in self._measured and len(self._measured) >= QUESTIONS_REMEMBERED:
             del self._measured[next(iter(self._measured))]
         return self._measured.setdefault(question, {})
@@ -260,9 +262,14 @@ def _handicaps(question: str, pool: Sequence[CandidateSentence]) -> list[float]:
     if not asks_definition(question):
         return handicaps
     return [
-        handicap - DEFINITION_BONUS * defines(question, candidate.text)
+        handicap - DEFINITION_BONUS * defines(question, _flat(candidate))
         for handicap, candidate in zip(handicaps, pool, strict=True)
     ]
+
+
+def _flat(candidate: CandidateSentence) -> str:
+    """Return a sentence flattened with its accents, which its wording may lack."""
+    return candidate.wording.flat if candidate.text.isascii() else flatten(candidate.text)
 
 
 def _answerable(

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from graph.evidence import Segment
 from text.normal_forms import flatten
-from text.words import question_terms
+from text.words import comparable_text, question_terms
 from tools.extractive.context_features import CONTEXT_FEATURES, Columns, context_columns, context_features
 from tools.extractive.entry_features import ENTRY_FEATURES, entry_features
-from tools.extractive.similarity import Bools, Floats, Similarity, cover, idf, log_odds, presence
+from tools.extractive.similarity import Bools, Floats, Similarity, cover, idf, log_odds, nested_presence, presence
 from tools.rules.answer_types import answer_spans, asked_type
 from tools.rules.candidate_sentences import CandidateSentence
 
@@ -72,7 +72,7 @@ def measure_sentences(
         "terms": terms,
         "counts": _counts(question_words.terms, terms, pool),
         "lengths": np.array([max(1, len(candidate.wording.terms)) for candidate in pool], dtype=np.float64),
-        **{size: presence(grams, flats) for size, grams in zip(GRAM_SIZES, question_words.grams, strict=True)},
+        **dict(zip(GRAM_SIZES, nested_presence(question_words.grams, flats), strict=True)),
         **context_columns(question, question_words, segments, pool),
     }
 
@@ -98,7 +98,8 @@ def compute_features(
     follows = np.r_[False, owner[1:] == owner[:-1]]
     before = np.where(follows, np.roll(middle, 1, axis=1), False)
     after = np.where(np.r_[follows[1:], False], np.roll(middle, -1, axis=1), False)
-    heads = presence(question_words.grams[1], [flatten(f"{segment.title} {segment.heading}") for segment in segments])
+    above = [comparable_text(f"{segment.title} {segment.heading}").flat for segment in segments]
+    heads = presence(question_words.grams[1], above)
     context = middle | before | middle[:, np.searchsorted(owner, owner)] | heads[:, owner]
     score = np.asarray(relevance, dtype=np.float64)
     odds = log_odds(score)
@@ -123,7 +124,9 @@ def compute_features(
         **context_features(question, segments, pool, held),
         **entry_features(question, question_words, segments, pool, terms, term_weight),
     }
-    by_segment = _by_segment(middle, owner, len(segments))
+    opens = np.flatnonzero(~follows)
+    by_segment = np.zeros((len(middle), len(segments)), dtype=bool)
+    by_segment[:, owner[opens]] = np.logical_or.reduceat(middle, opens, axis=1)
     steady = idf(middle, OTHER_SENTENCES)
     return FeatureTable(
         features=np.column_stack([columns[name] for name in FEATURES]),
@@ -134,13 +137,6 @@ def compute_features(
         segment_share=(by_segment | heads).mean(axis=0) if len(middle) else np.zeros(len(segments)),
         missing_terms=int((~terms.any(axis=1)).sum()),
     )
-
-
-def _by_segment(present: Bools, owner: NDArray[np.int_], count: int) -> Bools:
-    held = np.zeros((present.shape[0], count), dtype=bool)
-    for segment in range(count):
-        held[:, segment] = present[:, owner == segment].any(axis=1)
-    return held
 
 
 def _counts(terms: Sequence[str], held: Bools, pool: Sequence[CandidateSentence]) -> Floats:

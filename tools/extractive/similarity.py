@@ -9,7 +9,7 @@ from operator import contains
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.embeddings.static_embedding import WIDTH, bundled_embedder, unit_vectors
+from tools.embeddings.static_embedding import bundled_embedder, unit_vectors
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -19,6 +19,25 @@ def presence(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str
     """Return whether each text contains each unit, shape (units, texts)."""
     held = chain.from_iterable(map(contains, texts, repeat(unit)) for unit in units)
     return np.fromiter(held, dtype=bool, count=len(units) * len(texts)).reshape(len(units), len(texts))
+
+
+def nested_presence(sizes: Sequence[Sequence[str]], texts: Sequence[str]) -> list[Bools]:
+    """Return the same for units of several sizes, each a character longer than the last.
+
+    A longer unit is looked for only in the texts that contain the shorter one with which it begins, if any is.
+    """
+    tables: list[Bools] = []
+    shorter: dict[str, list[int]] = {}
+    everywhere = range(len(texts))
+    for units in sizes:
+        table = np.zeros((len(units), len(texts)), dtype=bool)
+        found: dict[str, list[int]] = {}
+        for row, unit in enumerate(units):
+            found[unit] = [at for at in shorter.get(unit[:-1], everywhere) if unit in texts[at]]
+            table[row, found[unit]] = True
+        tables.append(table)
+        shorter = found
+    return tables
 
 
 def idf(present: Bools, others: int = 0) -> Floats:
@@ -66,7 +85,7 @@ def measure_similarity(question: str, sentences: Sequence[str]) -> Similarity:
     coverage = _coverage(question)
     if coverage == 0.0:
         return Similarity(coverage, np.zeros(len(sentences)))
-    return Similarity(coverage, coverage * _cosines(question, np.array([_summed(each) for each in sentences])))
+    return Similarity(coverage, coverage * _cosines(question, _SUMS.of(sentences)))
 
 
 def measure_in_place(
@@ -79,15 +98,15 @@ def measure_in_place(
     coverage = _coverage(question)
     if coverage == 0.0:
         return np.zeros(len(sentences)), np.zeros(len(sentences))
-    summed = np.array([_summed(each) for each in sentences])
-    before = np.array([_summed(opening) if opening else _NOTHING for opening in openings])
+    summed = _SUMS.of(sentences)
+    before = _SUMS.of(openings)
     behind = summed + before[of_sentence]
     return coverage * _cosines(question, summed), coverage * _cosines(question, behind)
 
 
 def _cosines(question: str, summed: NDArray[np.float32]) -> Floats:
     """Return the cosine of a question with each row, which is scaled in place."""
-    question_vector = unit_vectors(_summed(question)[None, :].copy())[0]
+    question_vector = unit_vectors(_SUMS.of([question]))[0]
     found: Floats = unit_vectors(summed).astype(np.float64) @ question_vector.astype(np.float64)
     return found
 
@@ -97,10 +116,25 @@ def _coverage(question: str) -> float:
     return bundled_embedder().coverage(question)
 
 
-_NOTHING = np.zeros(WIDTH, np.float32)
+_MOST_SUMS = 4096  # some 1.2 KB each
 
 
-@lru_cache(maxsize=4096)  # some 1.4 KB each
-def _summed(text: str) -> NDArray[np.float32]:
-    """Return the sum of a text's token vectors, so that the vector of two joined texts is the sum of theirs."""
-    return bundled_embedder().summed_tokens(bundled_embedder().tokens(text))
+class _Sums:
+    """The sums of the token vectors of texts, the last few thousand remembered. Safe to use in threads."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the sum of each text, shape (texts, width); those that are not known are added up together."""
+        known = self._known
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if len(known) + len(new) > _MOST_SUMS:
+            known, new = {}, list(dict.fromkeys(texts))
+            self._known = known if len(new) <= _MOST_SUMS else {}
+        if new:
+            known.update(zip(new, bundled_embedder().summed(new), strict=True))
+        return np.array([known[text] for text in texts])
+
+
+_SUMS = _Sums()

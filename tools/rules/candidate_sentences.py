@@ -1,14 +1,16 @@
 """Candidates of an answer: the entries of segments, each with its shape and its comparable wording."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import NamedTuple, get_args
 
-from answers.entries import Entry, entries_of
-from graph.evidence import BlockKind, Segment
+from answers.entries import Entry, entries_in
+from graph.evidence import BlockKind, Segment, SegmentBlock
 from text.shapes import Shape
 from text.words import ComparableText, comparable_text
 
-_SHAPES: Mapping[BlockKind, Shape] = {
+SHAPES: Mapping[BlockKind, Shape] = {
+    **dict.fromkeys(get_args(BlockKind), "prose"),
     "heading": "heading",
     "term": "heading",
     "caption": "heading",
@@ -45,15 +47,27 @@ def candidate_sentences(segments: Sequence[Segment], *, unaccented: bool = False
     ``unaccented`` removes the accents from their ``wording``, to match a question written without accents.
     """
     return [
+        one.of_segment(index)
+        for index, segment in enumerate(segments)
+        for one in _of_text(
+            segment.text, segment.start, segment.blocks, unaccented=unaccented and not segment.text.isascii()
+        )
+    ]
+
+
+@lru_cache(maxsize=320)  # some 25 KB each: a segment that comes up again finds all of its sentences worded, or none
+def _of_text(
+    text: str, offset: int, blocks: tuple[SegmentBlock, ...], *, unaccented: bool
+) -> tuple[CandidateSentence, ...]:
+    return tuple(
         CandidateSentence(
-            index,
-            entry.start - segment.start,
-            entry.end - segment.start,
+            0,
+            entry.start - offset,
+            entry.end - offset,
             entry.text,
-            _SHAPES.get(entry.kind, "prose"),
+            SHAPES[entry.kind],
             comparable_text(entry.text, unaccented),
             entry,
         )
-        for index, segment in enumerate(segments)
-        for entry in entries_of(segment)
-    ]
+        for entry in entries_in(text, offset, blocks)
+    )

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from itertools import count
+from itertools import count, groupby
+from operator import attrgetter
 
 from graph.evidence import LibraryQuestion
 from graph.state import Turn
@@ -35,18 +36,24 @@ class LibraryPattern:
     needs: re.Pattern[str]
     found: LatePattern
 
-    def match(self, line: str, *, alone: bool, after_listing: bool) -> re.Match[str] | None:
-        """Match all of a line, where the pattern applies; see ``library_question``."""
+    def applies(self, *, needed: bool, alone: bool, after_listing: bool) -> bool:
+        """Whether to try the pattern on a line that has what it needs, if ``needed``; see ``library_question``."""
         if self.key.startswith("follow_up"):
-            return self.found.fullmatch(line) if after_listing else None
-        applies = alone or after_listing or not self.key.startswith("in_empty_view")
-        return self.found.fullmatch(line) if applies and self.needs.search(line) else None
+            return after_listing
+        return needed and (alone or after_listing or not self.key.startswith("in_empty_view"))
 
 
 @cache
 def library_patterns() -> tuple[LibraryPattern, ...]:
     """Load the patterns, in the order in which they are tried."""
     return tuple(_read_patterns())
+
+
+@cache
+def _patterns_by_need() -> tuple[tuple[re.Pattern[str], tuple[LibraryPattern, ...]], ...]:
+    """Return the same by what they need, which is looked for once for all of a language's patterns."""
+    grouped = groupby(library_patterns(), key=attrgetter("needs"))
+    return tuple((needs, tuple(patterns)) for needs, patterns in grouped)
 
 
 def _read_patterns() -> Iterator[LibraryPattern]:
@@ -106,10 +113,13 @@ def library_question(question: str, *, after_listing: bool = False, alone: bool 
     line = _line(question)
     if line is None:
         return None
-    for pattern in library_patterns():
-        if found := pattern.match(line, alone=alone, after_listing=after_listing):
-            groups = {name.rpartition("_")[0]: value for name, value in found.groupdict().items() if value}
-            return _asked(pattern.key, groups)
+    for needs, patterns in _patterns_by_need():
+        needed = needs.search(line) is not None
+        for pattern in patterns:
+            applies = pattern.applies(needed=needed, alone=alone, after_listing=after_listing)
+            if applies and (found := pattern.found.fullmatch(line)):
+                groups = {name.rpartition("_")[0]: value for name, value in found.groupdict().items() if value}
+                return _asked(pattern.key, groups)
     return None
 
 
