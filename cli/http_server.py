@@ -1,7 +1,6 @@
 """uvicorn under our command line: startup errors are reported, and a signal stops it cleanly with exit code 0."""
 
 import asyncio
-import gc
 import logging
 import math
 import signal
@@ -19,9 +18,9 @@ from api.dependencies import check_bind
 from api.metrics_server import gatherers_of, listen, serve_metrics
 from cli.console import print_json
 from cli.http_protocol import bounded_by
+from cli.process_memory import collect_less, share_heap
 from tools.settings import Settings
 
-NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 GRACE_SECONDS = 2  # for streams to send the last events of runs that ended while the server drained
 
 
@@ -47,22 +46,12 @@ class Server(uvicorn.Server):
                 self._captured_signals.clear()
 
 
-def collect_less() -> None:
-    """Exclude the current objects from garbage collection, and collect less often.
-
-    A quarter of a million objects exist from start to end; scanning them all would pause every stream for a tenth of a
-    second. And reading one long session makes a hundred thousand.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(NEW_OBJECTS)
-
-
 async def serve_app(settings: Settings, *, as_json: bool) -> None:
     """Serve the API until a signal arrives, then wait for open requests as long as runs may drain.
 
     Raises ConfigurationError if the address is not available, and what opening the library raises.
     """
+    share_heap()
     check_bind(settings)
     logging.getLogger().setLevel(settings.log_level.upper())
     listener = listen(settings.host, settings.port, "--port")

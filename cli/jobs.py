@@ -78,6 +78,7 @@ def worker(processes: Processes = None, as_json: AsJson = False) -> None:
 
 async def _work(processes: int | None, as_json: bool) -> Exit:
     from api.metrics_server import serve_metrics
+    from cli.process_memory import share_heap
     from tools.library.ingestion import Ingestor
     from tools.library.job_worker import JobWorker
     from tools.library.sandbox import opened_sandbox
@@ -86,6 +87,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
     from tools.runs.notifications import Notifications
     from tools.telemetry.readings import DatabaseReadings
 
+    share_heap()
     settings = settings_for()
     limits = settings.jobs.model_copy(update={"workers": processes or settings.jobs.workers or 2})
     async with (

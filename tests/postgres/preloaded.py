@@ -1,9 +1,7 @@
 """What processes that are forked to die share: the program as it stands once it has answered.
 
-A graph that is compiled for the first time takes a second in which nothing is tested, a database's types a moment.
+A graph that is compiled for the first time takes a second in which nothing is tested.
 """
-
-import pgvector.psycopg  # noqa: F401 - imported late by whoever opens a database
 
 from graph import builder
 from tests.postgres.dying import SCENARIOS, ports

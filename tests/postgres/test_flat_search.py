@@ -20,10 +20,12 @@ from graph.errors import NotFound
 from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult
 from tools.embeddings.reindexing import reindex
-from tools.library.segmenting import SegmentSpan
+from tools.library.catalogue import Documents, write_document_rows
+from tools.library.new_documents import NewDocument, make_ready
+from tools.library.segmenting import SegmentSize, SegmentSpan
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.indexing import drop_segments, index_documents
+from tools.retrieval.indexing import drop_segments, index_documents, new_version
 from tools.retrieval.partitions import drop_partition, lock_library
 from tools.retrieval.search_sql import Statement
 from tools.retrieval.segment_rows import IndexedDocument
@@ -96,8 +98,10 @@ async def ingest(database: Database, number: int, seed: int, embedder: WordEmbed
 
 
 async def change(database: Database, number: int, columns: str) -> None:
-    async with database.connection() as conn:
+    async with database.connection() as conn, conn.transaction():
         await conn.execute(f"UPDATE documents SET {columns} WHERE document_id = %s", [UUID(int=number)])
+        if "deleted_at = NULL" in columns:
+            await new_version(conn, 1)  # as whoever brings a document back
 
 
 def hits(found: SearchResult) -> list[tuple[str, float]]:
@@ -315,6 +319,29 @@ async def test_a_segment_that_was_committed_is_found_at_once(library: Database) 
                     question = f"word{ANCHOR} {body.replace('word', 'said')}"
                     best = await searcher.search(SearchQuery(question, Identity(), min_score=0.0, expand=0))
                     assert segment_id in [hit.segment_id for hit in best.hits[:2]]
+
+
+@pytest.mark.parametrize("way", ["restored", "stored again"])
+async def test_what_was_deleted_is_let_go_and_found_once_it_is_back(library: Database, way: str) -> None:
+    anchor = str(UUID(int=ANCHOR))
+    documents = Documents(library, Workspaces(library))
+    async with flat(library, WordEmbedder()) as (searcher, indexes):
+        await warmed(searcher, indexes)
+        await documents.delete(Identity(), anchor)
+        await ingest(library, 31, 0, WordEmbedder(), 10)
+        await warmed(searcher, indexes)
+        index = indexes.of(1, 16)
+        assert index is not None
+        assert len(index) == 300, "ten more, and ten less"
+        if way == "restored":
+            assert await documents.restore(Identity(), [anchor]) == [anchor]
+        else:
+            ready = make_ready(NewDocument(document_id=anchor, text="Again."), SegmentSize(300), max_bytes=1_000)
+            async with library.connection() as conn, conn.transaction():
+                await write_document_rows(conn, 1, [ready])
+        found = hits(await searcher.search(QUESTION))
+        assert found[0][0] == f"{anchor}:0"
+        assert found == hits(await HybridSearcher(library, Workspaces(library), WordEmbedder()).search(QUESTION))
 
 
 async def test_filters_that_leave_too_few_are_made_good_for(library: Database) -> None:

@@ -68,11 +68,11 @@ async def store(database: Database, workspace: int, document: str, bodies: Seque
 async def vectors(database: Database) -> dict[tuple[int, str, int], tuple[str, list[float]]]:
     async with database.connection() as connection:
         found = await connection.execute(
-            "SELECT workspace, document_id, segment_index, body, embedding FROM all_segments"
+            "SELECT workspace, document_id, segment_index, body, embedding::real[] FROM all_segments"
             " JOIN (TABLE segment_vectors UNION ALL TABLE shared_segment_vectors) AS v"
             " USING (workspace, document_id, segment_index)"
         )
-        return {(row[0], str(row[1]), row[2]): (row[3], row[4].to_list()) for row in await found.fetchall()}
+        return {(row[0], str(row[1]), row[2]): (row[3], row[4]) for row in await found.fetchall()}
 
 
 async def assert_embedded_by(database: Database, embedder: LengthEmbedder, segments: int) -> None:

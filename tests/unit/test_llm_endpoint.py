@@ -1,11 +1,13 @@
 """An endpoint's calls against a real server that misbehaves: counted, bounded, and never taken for done when broken."""
 
 import asyncio
+import gc
 import time
 from contextlib import aclosing
 from email.utils import formatdate
 from typing import Any
 
+import httpx2
 import pytest
 from pydantic import SecretStr
 
@@ -66,6 +68,25 @@ async def test_a_reply_streams_and_is_counted(scripted_openai):
     assert body["model"] == "upstream"
     assert body["temperature"] == 0.0
     assert body["messages"] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go on."}]
+
+
+async def test_a_reply_is_freed_when_it_ends_and_not_by_a_collection_of_garbage(scripted_openai):
+    scripted_openai.script(say("Hello."))
+    asked = endpoint(scripted_openai)
+    gc.collect()
+    gc.disable()
+    try:
+        known = set(map(id, _responses()))
+        await reply(asked)
+        for _ in range(10):  # the loop closes generators that the SDK left open
+            await asyncio.sleep(0)
+        assert set(map(id, _responses())) <= known
+    finally:
+        gc.enable()
+
+
+def _responses() -> list[httpx2.Response]:
+    return [each for each in gc.get_objects() if type(each) is httpx2.Response]
 
 
 async def test_tokens_are_estimated_where_the_endpoint_reports_none(scripted_openai):

@@ -28,7 +28,7 @@ from tools.library.document_filters import (
 from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument, readers_with, stored_readers
 from tools.originals.originals import Original, Originals
-from tools.retrieval.indexing import drop_segments
+from tools.retrieval.indexing import drop_segments, new_version
 from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import NOT_EXPIRED, READABLE, VISIBLE, readable, reading_as
 from tools.storage.database import Connection, Database
@@ -71,6 +71,9 @@ async def write_document_rows(connection: Connection, workspace: int, documents:
         [workspace, document.document_id, document.content_hash, *_values(document.fields)] for document in documents
     ]
     async with connection.cursor() as cursor:
+        await cursor.execute(_ANY_DELETED, [workspace, [document.document_id for document in documents]])
+        if await cursor.fetchone():
+            await new_version(connection, workspace)
         await cursor.executemany(_WRITE, rows)
 
 
@@ -86,6 +89,9 @@ SELECT document_id, content_hash, deleted_at IS NOT NULL,
        {", ".join(_FIELDS)}
 FROM documents AS d WHERE workspace = %(workspace)s AND document_id = ANY(%(ids)s::uuid[])
 """
+_ANY_DELETED = (
+    "SELECT 1 FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[]) AND deleted_at IS NOT NULL LIMIT 1"
+)
 _WRITTEN = ["content_hash", *_FIELDS]
 _WRITE = f"""
 INSERT INTO documents (workspace, document_id, {", ".join(_WRITTEN)})
@@ -359,8 +365,12 @@ class Documents:
     async def restore(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
         """Bring documents back that were deleted within the last hour and are not purged; return which."""
         row = {**await self._scope(identity), "ids": list(document_ids), "within": RESTORED_WITHIN}
-        async with self._database.connection() as connection:
-            return [found[0] for found in await (await connection.execute(_RESTORE, row)).fetchall()]
+        async with self._database.connection() as connection, connection.transaction():
+            await lock_library(connection, row["workspace"])
+            restored = [found[0] for found in await (await connection.execute(_RESTORE, row)).fetchall()]
+            if restored:
+                await new_version(connection, row["workspace"])
+        return restored
 
     async def taken_ids(self, identity: Identity, document_ids: Sequence[str]) -> set[str]:
         """Return those of some ids that are of documents which the identity may not change, deleted ones included."""

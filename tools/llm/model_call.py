@@ -56,9 +56,10 @@ class StreamRecord:
         self.tail = window[-16:]
 
     async def close(self) -> None:
-        """Close the connection, even if the response is incomplete."""
-        if self.response is not None:
-            await self.response.aclose()
+        """Close the connection, even if the response is incomplete, and let go of it: its stream holds this record."""
+        response, self.response = self.response, None
+        if response is not None:
+            await response.aclose()
 
 
 class _RecordedStream(httpx2.AsyncByteStream):

@@ -1,7 +1,8 @@
 """A workspace's vectors in memory, compared exactly and one by one with a question's: a flat index.
 
-It is an image of ``segment_vectors`` at one version of the library. What changed since is read into a new image, which
-shares the vectors that stayed, so that searches go on with the old one meanwhile.
+It is an image of ``segment_vectors`` at one version of the library, without those of documents that were deleted. What
+changed since is read into a new image, which shares the vectors that stayed, so that searches go on with the old one
+meanwhile.
 """
 
 from collections.abc import Mapping, Sequence

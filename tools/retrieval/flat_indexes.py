@@ -171,7 +171,7 @@ class FlatIndexes:
             if not self._make_room(workspace, segments, documents, index.dimension):
                 return None
             found = await conn.execute(
-                sql.SQL(_STAMPS).format(vectors=sql.SQL(joined(names, "document_id, xmin"))), binary=True
+                sql.SQL(_STAMPS).format(vectors=sql.SQL(joined(names, "document_id, xmin"))), [workspace], binary=True
             )
             row = await found.fetchone()
             assert row is not None
@@ -237,14 +237,16 @@ _VERSION = f"""
 SELECT {LIBRARY_VERSION}, l.segments, l.documents, coalesce(cardinality(l.part_segments), 1)
 FROM library_statistics AS l WHERE l.workspace = %s
 """
-# As one value: a row for each document would keep the event loop from all else while it is read.
+# As one value: a row for each document would keep the event loop from all else while it is read. Deleted documents are
+# left out, though their vectors stay until they are purged; whoever brings one back writes a new version.
 _STAMP = Struct(">16sqqq")
 _STAMPS = """
 SELECT string_agg(uuid_send(document_id) || int8send(segments) || int8send(oldest) || int8send(newest), ''::bytea)
 FROM (
     SELECT document_id, count(*) AS segments, min(xmin::text::bigint) AS oldest, max(xmin::text::bigint) AS newest
     FROM {vectors} AS v GROUP BY document_id
-) AS document
+) AS held
+JOIN documents AS d USING (document_id) WHERE d.workspace = %s AND num_nulls(d.deleted_at) = 1
 """
 _DOCUMENTS = """
 SELECT uuid_send(document_id), {segments} FROM {vectors} AS v WHERE document_id = ANY(%s::uuid[]) GROUP BY document_id

@@ -61,7 +61,7 @@ BATCH = 256  # rows prepared in a thread at a time
 
 
 async def new_version(conn: Connection, workspace: int) -> None:
-    """Write the row that is the library's version, where a transaction changed nothing but its vectors."""
+    """Write the row that is the library's version, for a change of vectors alone, or a document that is back."""
     await conn.execute("UPDATE library_statistics SET segments = segments WHERE workspace = %s", [workspace])
 
 

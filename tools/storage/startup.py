@@ -47,19 +47,19 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             await _refuse_pending(url)
         async with await _connect(url) as connection:
             vectors = await has_vectors(connection)
-        pool = _pool(url, settings, vectors=vectors)
+        pool = _pool(url, settings)
         async with pool:
             await _filled(pool)
             async with _with_replica(Database(url, pool, vectors, room), settings) as database:
                 yield database
 
 
-def _pool(url: str, settings: Settings, *, vectors: bool) -> Pool:
+def _pool(url: str, settings: Settings) -> Pool:
     return Pool(
         url,
         min_size=1,
         max_size=settings.pool_size,
-        configure=_configure if vectors else _configure_session,
+        configure=_configure,
         timeout=settings.pool_timeout_seconds,
         max_lifetime=MAX_LIFETIME_SECONDS,
         max_idle=MAX_IDLE_SECONDS,
@@ -76,7 +76,7 @@ async def _with_replica(database: Database, settings: Settings) -> AsyncIterator
 
     url = settings.replica.url.get_secret_value()
     check_address(url, "replica.url")
-    pool = _pool(url, settings, vectors=database.has_vectors)
+    pool = _pool(url, settings)
     async with opened_replica(pool, database.connection, settings.replica) as replica:
         yield replace(database, replica=replica)
 
@@ -151,13 +151,6 @@ async def _create_database(url: str) -> None:
 
 
 async def _configure(connection: Connection) -> None:
-    from pgvector.psycopg import register_vector_async
-
-    await _configure_session(connection)
-    await register_vector_async(connection)
-
-
-async def _configure_session(connection: Connection) -> None:
     set_json_dumps(to_json, connection)  # a fifth of the time that the standard library takes
     set_json_loads(from_json, connection)
     await connection.execute(SESSION)
