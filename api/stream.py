@@ -259,6 +259,7 @@ async def encode_run(run: RunReader, encoder: Encoder, after: int = 0) -> AsyncG
                 if ready:
                     yield bytes(ready)
                     ready.clear()
+                del batch, envelope  # or they would be held while nothing comes
     except ServerStopping as error:
         if not encoder.resumable:
             yield encoder.encode(_unlogged(run, last + 1, error))

@@ -72,9 +72,7 @@ def span(
 
 
 @contextmanager
-def _recorded(
-    name: str, attributes: Attributes, text: Mapping[str, str] | None, kind: SpanKind
-) -> Iterator[Span]:
+def _recorded(name: str, attributes: Attributes, text: Mapping[str, str] | None, kind: SpanKind) -> Iterator[Span]:
     with _now.tracer.start_as_current_span(
         name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as current:
@@ -133,9 +131,7 @@ def error_code(error: BaseException) -> str:
     return error.code if isinstance(error, CitewellError) else type(error).__name__
 
 
-def run_span(
-    run_id: str, session_id: str, context: RunContext, *, attempt: int
-) -> AbstractContextManager[Span]:
+def run_span(run_id: str, session_id: str, context: RunContext, *, attempt: int) -> AbstractContextManager[Span]:
     """Record the span of a run, which the spans of its steps stand in."""
     attributes: dict[str, str | int] = {
         OPERATION: "invoke_agent",
