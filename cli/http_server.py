@@ -1,13 +1,15 @@
 """uvicorn under our command line: startup errors are reported, and a signal stops it cleanly with exit code 0."""
 
 import asyncio
+import ctypes
 import gc
 import logging
 import math
+import os
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
@@ -21,6 +23,7 @@ from cli.console import print_json
 from cli.http_protocol import bounded_by
 from tools.settings import Settings
 
+_M_ARENA_MAX = -8  # of mallopt
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 GRACE_SECONDS = 2  # for streams to send the last events of runs that ended while the server drained
 
@@ -47,6 +50,17 @@ class Server(uvicorn.Server):
                 self._captured_signals.clear()
 
 
+def share_arena() -> None:
+    """Let all threads allocate in one arena of glibc, before the first one starts; elsewhere nothing changes.
+
+    Runs read their sources in threads. An arena for each would keep what its thread once needed, and the memory of a
+    process with many open streams would be a fifth more.
+    """
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        with suppress(AttributeError, OSError, TypeError):
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
 def collect_less() -> None:
     """Exclude the current objects from garbage collection, and collect less often.
 
@@ -63,6 +77,7 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
 
     Raises ConfigurationError if the address is not available, and what opening the library raises.
     """
+    share_arena()
     check_bind(settings)
     logging.getLogger().setLevel(settings.log_level.upper())
     listener = listen(settings.host, settings.port, "--port")
