@@ -17,7 +17,7 @@ from uuid import UUID
 
 from fastapi import FastAPI, Request
 from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from api.dialects.event_frames import Encoder
 from graph.errors import CitewellError, InvalidRequest, ServerStopping
@@ -86,8 +86,20 @@ _REST = "citewell.rest"  # in a request's scope
 class Rest:
     """What is left of a response once the layers around its route have returned: a stream, and what follows its end."""
 
+    task: asyncio.Task[Any] | None
+    has_begun: bool = False
     stream: Callable[[Receive, Send], Awaitable[None]] | None = None
     after: list[Callable[[], None]] = field(default_factory=list)
+
+    def take(self, stream: Callable[[Receive, Send], Awaitable[None]]) -> bool:
+        """Take a stream whose beginning was sent; False where a layer withholds that, or has a task of its own for it.
+
+        Such a layer, as one that compresses, sends what it withholds with the first frame, or ends the response when
+        its task has ended.
+        """
+        if self.has_begun and self.task is asyncio.current_task():
+            self.stream = stream
+        return self.stream is not None
 
 
 def once_sent(scope: Scope, act: Callable[[], None]) -> None:
@@ -118,10 +130,16 @@ class StreamingApp(FastAPI):
         if scope["type"] != "http" or self.keeps_layers:
             await super().__call__(scope, receive, send)
             return
-        rest = scope[_REST] = Rest()
+        rest = scope[_REST] = Rest(asyncio.current_task())
         names = set(scope)
+
+        async def noting(message: Message) -> None:
+            await send(message)
+            rest.has_begun = rest.has_begun or message["type"] == "http.response.start"
+
         try:
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, noting)
+            rest.task = None
             if rest.stream is not None:
                 for name in scope.keys() - names:
                     del scope[name]
@@ -172,9 +190,8 @@ class RunStream(StreamingResponse):
         """Send the stream, or its beginning where a ``StreamingApp`` sends the rest."""
         self._context = copy_context()  # of the request, whose id its lines in the log have
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        if (rest := scope.get(_REST)) is not None:
-            rest.stream = self._follow
-        else:
+        rest: Rest | None = scope.get(_REST)
+        if rest is None or not rest.take(self._follow):
             await self._follow(receive, send)
 
     async def _follow(self, receive: Receive, send: Send) -> None:

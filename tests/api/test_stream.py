@@ -9,8 +9,9 @@ from uuid import UUID
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from pydantic_core import PydanticSerializationError
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.dialects.native.encoder import NativeEncoder
@@ -128,6 +129,42 @@ async def test_a_stream_goes_on_without_the_layers_around_its_route_unless_one_k
         await sent.wait()
     assert [frame["event"] for frame in parse_frames(seen.decode())] == ["run_started", "run_finished"]
     assert run.watchers == 0
+
+
+class TaskedLayer(BaseHTTPMiddleware):
+    """Middleware that runs what it is around in a task of its own."""
+
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        return await call_next(request)
+
+
+class WithholdingLayer:
+    """Middleware that sends the beginning of a response with its first part, as one that may compress it does."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        withheld: list[Any] = []
+
+        async def withholding(message: Any) -> None:
+            withheld.append(message)
+            if message["type"] != "http.response.start":
+                for each in withheld:
+                    await send(each)
+                withheld.clear()
+
+        await self._app(scope, receive, withholding)
+
+
+@pytest.mark.parametrize("layer", [TaskedLayer, WithholdingLayer])
+async def test_a_layer_that_sends_by_itself_has_the_whole_stream(layer: Any) -> None:
+    run, app = new_run(), StreamingApp()
+    app.add_middleware(layer)
+    run.emit(finished())
+    async with telling(run, app) as client:
+        response = await client.post("/run")
+    assert [frame["event"] for frame in parse_frames(response.text)] == ["run_started", "run_finished"]
 
 
 async def test_whoever_joins_a_run_that_waits_is_sent_all_its_events() -> None:
