@@ -48,6 +48,7 @@ from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.scopes import RouteTable
 from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
+from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
@@ -104,13 +105,15 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             finally:
                 await cancel_and_wait(expiring)
 
-    app = FastAPI(
+    traced = start_tracing(settings.tracing)
+    app = StreamingApp(
         title="Citewell",
         version=str(SCHEMA),
         description=DESCRIPTION,
         lifespan=lifespan,
-        telemetry=request_telemetry(traced=start_tracing(settings.tracing)),
+        telemetry=request_telemetry(traced=traced),
     )
+    app.keeps_layers = traced
     app.state.settings = settings
     app.state.citewell = citewell
     app.state.audit = None

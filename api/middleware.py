@@ -28,6 +28,7 @@ from api.browsers import LOGIN_COOKIE, PublicAddress, names_loopback, opens_docu
 from api.login_streams import LoginStream
 from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
 from api.scopes import RouteTable, default_action
+from api.stream import keep_layers
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, ConfigurationError, InvalidRequest, NotAuthenticated, NotFound, NotPermitted
 from graph.evidence import Identity
@@ -94,6 +95,7 @@ class IdentityMiddleware:
                 return
             with coming_from(origin_of(connection, scope["state"]["grant"])):
                 if lasts := scope["state"].get("login_lasts"):
+                    keep_layers(scope)
                     stream = LoginStream(receive, send, lasts, check_seconds=scope["app"].state.login_check_seconds)
                     await self._app(scope, stream.receive, stream.send)
                     await stream.finish()

@@ -6,6 +6,7 @@ The line and the metrics name the route, never the path or the query, which may 
 import logging
 import re
 import time
+from functools import partial
 from uuid import uuid4
 
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.stream import once_sent
 from tools.telemetry.logs import log_ids
 from tools.telemetry.metrics import HTTP_REQUESTS, HTTP_SECONDS
 
@@ -71,16 +73,9 @@ class ObservationMiddleware:
                 status = status or 500  # what Starlette answers, around all middleware
                 raise
             finally:
-                self._count(scope, status, time.perf_counter() - began)
-
-    def _count(self, scope: Scope, status: int, seconds: float) -> None:
-        method = scope["method"] if scope["method"] in METHODS else OTHER
-        route = self._route(scope)
-        # A client that leaves before the response begins gets none; nginx counts that as 499.
-        HTTP_REQUESTS.labels(method, route, status or 499).inc()
-        HTTP_SECONDS.labels(method, route).observe(seconds)
-        level = logging.DEBUG if route in PROBES else logging.INFO
-        log.log(level, "%s %s %d in %.0f ms", method, route, status or 499, seconds * 1000)
+                method = scope["method"] if scope["method"] in METHODS else OTHER
+                # A client that leaves before the response begins gets none; nginx counts that as 499.
+                once_sent(scope, partial(_count, method, self._route(scope), status or 499, began, request_id))
 
     def _route(self, scope: Scope) -> str:
         template = getattr(scope.get("route"), "path", None)
@@ -94,3 +89,12 @@ class ObservationMiddleware:
             paths = (context.path or "" for context in iter_route_contexts(app.router.routes))
             self._fixed = frozenset(path for path in paths if "{" not in path)
         return self._fixed
+
+
+def _count(method: str, route: str, status: int, began: float, request_id: str) -> None:
+    seconds = time.perf_counter() - began
+    HTTP_REQUESTS.labels(method, route, status).inc()
+    HTTP_SECONDS.labels(method, route).observe(seconds)
+    level = logging.DEBUG if route in PROBES else logging.INFO
+    with log_ids(request_id=request_id):
+        log.log(level, "%s %s %d in %.0f ms", method, route, status, seconds * 1000)

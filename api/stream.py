@@ -7,16 +7,17 @@ continues in another process, or in the next one.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from api.dialects.event_frames import Encoder
 from graph.errors import CitewellError, InvalidRequest, ServerStopping
@@ -78,6 +79,78 @@ def resume_position(request: Request) -> StreamPosition | None:
         ) from None
 
 
+_REST = "citewell.rest"  # in a request's scope
+
+
+@dataclass(slots=True)
+class Rest:
+    """What is left of a response once the layers around its route have returned: a stream, and what follows its end."""
+
+    task: asyncio.Task[Any] | None
+    has_begun: bool = False
+    stream: Callable[[Receive, Send], Awaitable[None]] | None = None
+    after: list[Callable[[], None]] = field(default_factory=list)
+
+    def take(self, stream: Callable[[Receive, Send], Awaitable[None]]) -> bool:
+        """Take a stream whose beginning was sent; False where a layer withholds that, or has a task of its own for it.
+
+        Such a layer, as one that compresses, sends what it withholds with the first frame, or ends the response when
+        its task has ended.
+        """
+        if self.has_begun and self.task is asyncio.current_task():
+            self.stream = stream
+        return self.stream is not None
+
+
+def once_sent(scope: Scope, act: Callable[[], None]) -> None:
+    """Act now that a layer returns or, where the response is a stream that goes on without it, when that has ended."""
+    rest: Rest | None = scope.get(_REST)
+    if rest is None or rest.stream is None:
+        act()
+    else:
+        rest.after.append(act)
+
+
+def keep_layers(scope: Scope) -> None:
+    """Have a stream sent through all layers around its route, since one of them has to see each frame."""
+    scope.pop(_REST, None)
+
+
+class StreamingApp(FastAPI):
+    """An application that sends the frames of a stream itself, past the layers that have let its beginning through.
+
+    Some twenty of them would stay in memory with what they know of the request, for as long as the stream is open.
+    ``keeps_layers``: a span around them is to last as long as the stream.
+    """
+
+    keeps_layers = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, and send what is left of its response."""
+        if scope["type"] != "http" or self.keeps_layers:
+            await super().__call__(scope, receive, send)
+            return
+        rest = scope[_REST] = Rest(asyncio.current_task())
+        names = set(scope)
+
+        async def noting(message: Message) -> None:
+            await send(message)
+            rest.has_begun = rest.has_begun or message["type"] == "http.response.start"
+
+        try:
+            await super().__call__(scope, receive, noting)
+            rest.task = None
+            if rest.stream is not None:
+                for name in scope.keys() - names:
+                    del scope[name]
+                scope["state"] = {}
+                del names
+                await rest.stream(receive, send)
+        finally:
+            for act in rest.after:
+                act()
+
+
 class RunStream(StreamingResponse):
     """A run streamed to one reader as Server-Sent Events; by default the run is cancelled when its last reader leaves.
 
@@ -114,7 +187,15 @@ class RunStream(StreamingResponse):
         self._send_timeout = send_timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream, and afterwards cancel a run without readers if ``on_disconnect`` is "cancel".
+        """Send the stream, or its beginning where a ``StreamingApp`` sends the rest."""
+        self._context = copy_context()  # of the request, whose id its lines in the log have
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        rest: Rest | None = scope.get(_REST)
+        if rest is None or not rest.take(self._follow):
+            await self._follow(receive, send)
+
+    async def _follow(self, receive: Receive, send: Send) -> None:
+        """Send the frames, and afterwards cancel a run without readers if ``on_disconnect`` is "cancel".
 
         Where the server closes the stream, its reader has not left: the run goes on, here or in another process.
         """
@@ -124,7 +205,7 @@ class RunStream(StreamingResponse):
             with LIVE_STREAMS.track_inprogress():
                 await self._stream(receive, send)
         except ReaderStalled:
-            log.info("run %s: its reader accepted nothing for %s s", self._run.run_id, self._send_timeout)
+            self._log("run %s: its reader accepted nothing for %s s", self._run.run_id, self._send_timeout)
         except asyncio.CancelledError:
             left = False
             raise
@@ -135,8 +216,7 @@ class RunStream(StreamingResponse):
                 await self._cancel("interrupted" if self._run.gives_way else "client_disconnected")
 
     async def _stream(self, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        sending = asyncio.create_task(self._send_frames(send))
+        sending = asyncio.create_task(self._send_frames(send), context=self._context)
         leaving = asyncio.create_task(client_left(receive))
         both = {sending, leaving}
         try:
@@ -169,7 +249,10 @@ class RunStream(StreamingResponse):
             # Shielded: if the request is cancelled now, the run's end must still be recorded.
             await shield_until_done(self._run.cancel(reason))
         except CitewellError as error:
-            log.warning("run %s: could not be cancelled: %s", self._run.run_id, error.code)
+            self._log("run %s: could not be cancelled: %s", self._run.run_id, error.code, level=logging.WARNING)
+
+    def _log(self, message: str, *of: object, level: int = logging.INFO) -> None:
+        self._context.run(log.log, level, message, *of)
 
 
 async def encode_run(run: RunReader, encoder: Encoder, after: int = 0) -> AsyncGenerator[bytes, None]:
@@ -193,6 +276,7 @@ async def encode_run(run: RunReader, encoder: Encoder, after: int = 0) -> AsyncG
                 if ready:
                     yield bytes(ready)
                     ready.clear()
+                del batch, envelope  # or they would be held while nothing comes
     except ServerStopping as error:
         if not encoder.resumable:
             yield encoder.encode(_unlogged(run, last + 1, error))

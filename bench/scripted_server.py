@@ -4,7 +4,6 @@ With ``page`` each answer quotes four sources, for the page's benchmark; else a 
 """
 
 import asyncio
-import gc
 import json
 import re
 import socket
@@ -20,6 +19,7 @@ import uvloop
 from api.app import create_app
 from bench.libraries import open_scripted_library
 from bench.scripted_writer import ScriptedWriter
+from cli.process_memory import collect_less, share_heap
 from graph.entrypoint import open_runner
 from graph.evidence import Hit
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Family, Grading
@@ -64,15 +64,14 @@ async def open_quoting_library(settings: Settings) -> AsyncIterator[Library]:
 
 async def main(*, for_page: bool) -> None:
     """Serve until a signal arrives, as ``citewell serve`` does."""
+    share_heap()  # as citewell serve does
     settings = load_settings()
     opening = open_quoting_library if for_page else open_scripted_library
     async with opening(settings) as library, open_runner(library, settings) as citewell:
         await library.workspaces.ensure(settings.workspace)
         app = create_app(settings, citewell=citewell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-        gc.collect()  # from here on as citewell serve does
-        gc.freeze()
-        gc.set_threshold(10_000)
+        collect_less()
         with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listening:
             print(json.dumps({"url": f"http://127.0.0.1:{listening.getsockname()[1]}"}), flush=True)
             await uvicorn.Server(config).serve(sockets=[listening])

@@ -14,7 +14,7 @@ from graph.context import Context
 from graph.events import EMIT_KEY, StepFinished, StepStarted
 from graph.ports import Family, Resources
 from graph.routing import NEXT, ROUTES, Router, following
-from graph.state import FIRST_STEP, InputState, Outside, State, advanced, spent_with, written_as
+from graph.state import FIRST_STEP, InputState, Outside, State, advanced, altered, spent_with, written_as
 from graph.usage import ALLOWANCES, Allowance, Meter
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
@@ -184,7 +184,7 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
         runtime.stream_writer(StepFinished(step=name, ms=ms))
         used = partial(spent_with, node=name, now=meter.spent(ms))
         if name == FIRST_STEP:
-            return {**update, "spent": Overwrite({name: used({})}), "exhausted": meter.exhausted or ""}
+            return {**altered(state, update), "spent": Overwrite({name: used({})}), "exhausted": meter.exhausted or ""}
         cap = update.pop("exhausted", None) or meter.exhausted
         reached = {"exhausted": cap} if cap and not state.exhausted else {}
         return {**update, **reached, "spent": {name: used(state.spent)}}

@@ -166,7 +166,7 @@ class SegmentBlock:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Segment:
     """A contiguous slice of canonical text, with its location in the document.
 

@@ -139,7 +139,7 @@ def last_cap(before: str, after: str) -> str:
     return after
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class InputState:
     """The input of a run: the question, documents to read whole, and a passage selected by a reader.
 
@@ -156,7 +156,7 @@ class InputState:
     history: list[Turn] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class State(InputState):
     """A session between and during runs.
 
@@ -242,6 +242,14 @@ REDUCERS = _reducers()
 def advanced(state: State, update: Mapping[str, Any]) -> State:
     """Return the state after a step's update, as the channels of the graph make it."""
     return replace(state, **{name: _after(name, getattr(state, name), value) for name, value in update.items()})
+
+
+def altered(state: State, update: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of an update that is not so already.
+
+    A channel that nobody writes is in no checkpoint, and in none of LangGraph's tables for a run.
+    """
+    return {name: value for name, value in update.items() if getattr(state, name) != value}
 
 
 def _after(name: str, before: Any, value: Any) -> Any:

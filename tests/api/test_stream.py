@@ -9,11 +9,13 @@ from uuid import UUID
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from pydantic_core import PydanticSerializationError
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.dialects.native.encoder import NativeEncoder
-from api.stream import RunStream
+from api.stream import RunStream, StreamingApp, keep_layers, once_sent
 from graph.context import Context
 from graph.events import Envelope, RunFailed, RunFinished, RunStarted, TextDelta
 from graph.evidence import Message
@@ -45,8 +47,8 @@ def finished(outcome: Any = "answered") -> RunFinished:
 
 
 @asynccontextmanager
-async def telling(run: Run, **knobs: Any) -> AsyncIterator[httpx.AsyncClient]:
-    app = FastAPI()
+async def telling(run: Run, app: FastAPI | None = None, **knobs: Any) -> AsyncIterator[httpx.AsyncClient]:
+    app = app or FastAPI()
 
     @app.post("/run")
     async def told() -> RunStream:
@@ -93,6 +95,94 @@ async def test_pings_keep_an_idle_stream_open_and_use_newlines_only() -> None:
                 run.emit(finished())
     assert b"\r" not in seen
     assert [frame["event"] for frame in parse_frames(seen.decode())] == ["run_started", "run_finished"]
+
+
+class NotingLayer:
+    """Middleware that notes when it returns, and what it does once the response has ended."""
+
+    def __init__(self, app: ASGIApp, *, returned: asyncio.Event, sent: asyncio.Event, keeps: bool) -> None:
+        self._app, self._returned, self._sent, self._keeps = app, returned, sent, keeps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._keeps:
+            keep_layers(scope)
+        await self._app(scope, receive, send)
+        if scope["type"] == "http":
+            self._returned.set()
+            once_sent(scope, self._sent.set)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+async def test_a_stream_goes_on_without_the_layers_around_its_route_unless_one_keeps_them(keeps: bool) -> None:
+    run, app = new_run(), StreamingApp()
+    returned, sent = asyncio.Event(), asyncio.Event()
+    app.add_middleware(NotingLayer, returned=returned, sent=sent, keeps=keeps)
+    async with telling(run, app, ping=0.05) as client, client.stream("POST", "/run") as response:
+        seen = b""
+        async for chunk in response.aiter_raw():
+            seen += chunk
+            if seen.count(b": ping\n\n") == 1:
+                assert returned.is_set() is not keeps
+                assert not sent.is_set()
+                assert run.watchers == 1
+                run.emit(finished())
+        await sent.wait()
+    assert [frame["event"] for frame in parse_frames(seen.decode())] == ["run_started", "run_finished"]
+    assert run.watchers == 0
+
+
+class TaskedLayer(BaseHTTPMiddleware):
+    """Middleware that runs what it is around in a task of its own."""
+
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        return await call_next(request)
+
+
+class WithholdingLayer:
+    """Middleware that sends the beginning of a response with its first part, as one that may compress it does."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        withheld: list[Any] = []
+
+        async def withholding(message: Any) -> None:
+            withheld.append(message)
+            if message["type"] != "http.response.start":
+                for each in withheld:
+                    await send(each)
+                withheld.clear()
+
+        await self._app(scope, receive, withholding)
+
+
+@pytest.mark.parametrize("layer", [TaskedLayer, WithholdingLayer])
+async def test_a_layer_that_sends_by_itself_has_the_whole_stream(layer: Any) -> None:
+    run, app = new_run(), StreamingApp()
+    app.add_middleware(layer)
+    run.emit(finished())
+    async with telling(run, app) as client:
+        response = await client.post("/run")
+    assert [frame["event"] for frame in parse_frames(response.text)] == ["run_started", "run_finished"]
+
+
+async def test_whoever_joins_a_run_that_waits_is_sent_all_its_events() -> None:
+    run = new_run()
+    for word in ("Be", "cause", "."):
+        run.emit(TextDelta(section_index=0, delta=word * 300))
+    run.pack()
+    assert run.has_started
+    async with telling(run) as client, client.stream("POST", "/run") as response:
+        seen = b""
+        async for chunk in response.aiter_raw():
+            seen += chunk
+            if seen.count(b"event: text_delta") == 3 and not run.has_ended:
+                run.pack()
+                run.emit(finished())
+    frames = parse_frames(seen.decode())
+    assert [json.loads(frame["data"]).get("delta", "")[:2] for frame in frames] == ["", "Be", "ca", "..", ""]
+    assert [frame["id"] for frame in frames] == [f"{RUN_ID}:{seq}" for seq in range(1, 6)]
 
 
 async def test_an_event_that_cannot_be_written_out_is_refused_and_leaves_the_log_as_it_was() -> None:

@@ -97,3 +97,15 @@ async def test_a_run_without_the_web_has_none_and_asks_for_its_family_once() -> 
     assert run.passages is None
     assert run.families("", thinking=False) is run.families("", thinking=False)
     assert made == [""]
+
+
+async def test_runs_that_read_the_same_hold_it_once_and_each_what_storage_gave_it() -> None:
+    library = Shelves([replace(LEAVE), PAY])
+    (first,) = await RunTexts(resources(library, ScriptedFamily())).read_segments([LEAVE.segment_id], ME)
+    library.segments = [replace(LEAVE), PAY]
+    (second,) = await RunTexts(resources(library, ScriptedFamily())).read_segments([LEAVE.segment_id], OTHER)
+    assert second is first
+    library.segments = [changed := replace(LEAVE, text="Staff get 30 days of annual leave.")]
+    (third,) = await RunTexts(resources(library, ScriptedFamily())).read_segments([LEAVE.segment_id], ME)
+    assert third == changed
+    assert first.text == LEAVE.text

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from psycopg import sql
 
@@ -143,7 +144,19 @@ class RunTexts:
     def _keep(self, segments: Iterable[Segment], identity: Identity) -> None:
         """Remember segments; one that the run has already had stays as it was, so that all its steps see one text."""
         for segment in segments:
-            self._known.setdefault((identity, segment.segment_id), segment)
+            self._known.setdefault((identity, segment.segment_id), _shared(segment))
+
+
+_HELD: WeakValueDictionary[str, Segment] = WeakValueDictionary()  # by segment id, those of all runs of this process
+
+
+def _shared(segment: Segment) -> Segment:
+    """Return the equal segment that another run holds, so that runs that read the same hold it once; else this one."""
+    held = _HELD.get(segment.segment_id)
+    if held == segment:
+        return held
+    _HELD[segment.segment_id] = segment
+    return segment
 
 
 def resources_of_run(live: Resources, texts: RunTexts | None = None) -> Resources:

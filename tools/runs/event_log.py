@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from pydantic import ConfigDict, TypeAdapter
-
 from graph.errors import NotFound
-from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFinished, timestamp
+from graph.events import TERMINAL, Envelope, RunFailed, RunFinished, timestamp
 from graph.evidence import Identity, Message, Outcome, StopReason
 from tools.library.withholding import documents_of, find_unreadable, hidden_in, withhold
 from tools.runs.live_run import Run
 from tools.runs.notifications import CHANNEL, STOPS, Notifications
+from tools.runs.published import parse_line
 from tools.runs.retry import retry_while_unavailable
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -22,7 +21,6 @@ from tools.storage.tenants import Workspaces
 POLL_SECONDS = 2.0  # in case a notification is lost
 EVENTS_PER_READ = 500
 
-_EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Event, config=ConfigDict(defer_build=True))
 _MINE = """
 SELECT run_id::text, session_id::text, message_id::text FROM runs
 WHERE run_id = %s AND workspace = %s AND "user" = %s
@@ -165,8 +163,7 @@ class StoredRun:
 
     def envelope(self, seq: int, payload: str) -> Envelope:
         """Return a logged event."""
-        at = payload.partition('"at":"')[2].partition('"')[0]
-        return Envelope(self.run_id, self.session_id, seq, at, parse_event(payload), payload)
+        return parse_line(self.run_id, self.session_id, seq, payload)
 
     async def _read_end(self) -> "_RunEnd | None":
         async def read() -> Any:
@@ -225,11 +222,6 @@ def _terminal_event(end: _RunEnd) -> RunFinished | RunFailed:
         spent=end.body.get("spent", {}),
         cost=end.body.get("cost"),
     )
-
-
-def parse_event(payload: str) -> AnyEvent:
-    """Parse an event from the payload stored in the log."""
-    return _EVENT.validate_json(payload)
 
 
 async def wait_for_wakeup(wakeup: asyncio.Event, seconds: float) -> None:

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
@@ -183,17 +184,16 @@ class Attempts:
                 if run.fork_checkpoint:
                     config["configurable"]["checkpoint_id"] = run.fork_checkpoint
             try:
-                async for part in graph.astream(
+                async for now in graph.astream(
                     graph_input,
                     config,
                     context=run.request.context,
                     stream_mode="values",
-                    version="v2",
                     durability=self.durability,
                     control=run.control,
                 ):
                     begun = bool(values)  # the first values are the session as the last run left it
-                    values = cast(dict[str, Any], part["data"])  # a copied graph does not map its values to State
+                    values = now
                     run.spent = values.get("spent", {}) if begun else {}
                     if values.get("rounds"):
                         texts.let_go(_left_out(values))
@@ -211,7 +211,8 @@ class Attempts:
         return run_saver(self.database.pool, run.committed, every_step=False, leaves_last=True, is_new=is_new)
 
     def _graph_of(self, run: Run, resources: Resources, saver: RunSaver) -> tuple[Any, Any]:
-        graph = self.graph.copy({"checkpointer": saver})
+        graph = copy(self.graph)  # its own method would make and validate the copy anew
+        graph.checkpointer = saver
         config = {
             "configurable": {"thread_id": run.session_id, EMIT_KEY: run.emit, RUN_RESOURCES_KEY: resources},
             "recursion_limit": RECURSION_FUSE,

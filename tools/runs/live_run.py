@@ -29,6 +29,7 @@ from graph.events import (
     timestamp,
 )
 from graph.evidence import Failure, FamilyName, Spent, StopReason
+from tools.runs.published import PublishedEvents
 from tools.runs.run_request import RunReader, RunRequest, Superseded
 from tools.runs.tasks import cancel_and_wait
 from tools.spending.accounts import RunAccount
@@ -36,7 +37,6 @@ from tools.telemetry.metrics import RunMetrics
 
 DELTAS = (TextDelta, ThinkingDelta)
 MOST_AT_ONCE = 100  # events of a batch, which a reader that joins late and reads slowly must accept in its time
-LONG = 500  # characters of an event's JSON, from which it is not kept
 
 
 @dataclass(slots=True)
@@ -129,8 +129,7 @@ class Run:
     left: CitewellError | None = None  # set when this process leaves it to another
     failure: CitewellError | None = None  # why its events can't be committed
     metrics: RunMetrics = field(default_factory=RunMetrics)
-    _log: list[Envelope] = field(default_factory=list)
-    _long: list[int] = field(default_factory=list)  # the places of the last batch whose text is long
+    _log: PublishedEvents = field(default_factory=PublishedEvents)
     _pending: list[LogLine] = field(default_factory=list)
     _taken: list[LogLine] = field(default_factory=list)
     _grown: asyncio.Event = field(default_factory=asyncio.Event)
@@ -167,16 +166,14 @@ class Run:
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
         self._pending = [line for line in self._pending if line.envelope.seq not in committed]
-        # Who follows has been sent what was long in the last batch. Whoever joins later has its text made again, so
-        # that a run does not hold its log twice while it waits.
-        for at in self._long:
-            self._log[at] = replace(self._log[at], text="")
-        first = len(self._log)
-        self._log += [line.envelope for line in lines]
-        self._long = [at for at in range(first, len(self._log)) if len(self._log[at].text) > LONG]
+        self._log.add([line.envelope for line in lines])
         for line in lines:
             self.metrics.feed(line.envelope.event)
         self._wake()
+
+    def pack(self) -> None:
+        """Hold the published events in less memory, until a reader joins: call it for a run that emits nothing."""
+        self._log.pack()
 
     async def committed(self) -> None:
         """Wait until all events emitted so far are committed.
@@ -246,11 +243,12 @@ class Run:
         while True:
             grown = self._grown
             if new := self._events_after(after):
-                after = new[-1].seq
+                after, over = new[-1].seq, isinstance(new[-1].event, TERMINAL)
                 yield new
-                if isinstance(new[-1].event, TERMINAL):
+                if over:
                     return
-            if self.has_ended and self._log[-1].seq <= after:
+            new = []  # or they would be held while nothing comes
+            if self._is_read(after):
                 return
             if self.elsewhere is not None:
                 async with aclosing(self.elsewhere.batches(after)) as others:
@@ -262,8 +260,11 @@ class Run:
             await grown.wait()
 
     def _events_after(self, after: int) -> list[Envelope]:
-        first = max(0, after - self.begins_at + 1)
-        return self._log[first : first + MOST_AT_ONCE]
+        return self._log.read(max(0, after - self.begins_at + 1), MOST_AT_ONCE)
+
+    def _is_read(self, after: int) -> bool:
+        last = self._log.last
+        return last is not None and isinstance(last.event, TERMINAL) and last.seq <= after
 
     async def finished(self) -> RunFinished | RunFailed:
         """Wait for the run's terminal event and return it."""
@@ -276,7 +277,7 @@ class Run:
         """Whether a reader that has received event ``after`` has received the terminal event."""
         if self.elsewhere is not None:
             return await self.elsewhere.is_over(after)
-        return self.has_ended and self._log[-1].seq <= after
+        return self._is_read(after)
 
     async def cancel(self, reason: StopReason) -> None:
         """Cancel the run and wait until its end is recorded; a run that has ended is unchanged."""
@@ -294,8 +295,8 @@ class Run:
     @property
     def end(self) -> RunFinished | RunFailed | None:
         """The terminal event, None until it has been published."""
-        last = self._log[-1].event if self._log else None
-        return last if isinstance(last, RunFinished | RunFailed) else None
+        last = self._log.last
+        return last.event if last is not None and isinstance(last.event, RunFinished | RunFailed) else None
 
     @property
     def has_ended(self) -> bool:
@@ -315,7 +316,7 @@ class Run:
     @property
     def _emitted(self) -> list[AnyEvent]:
         waiting = [line.envelope for line in [*self._taken, *self._pending]]
-        return [*self.before, *(envelope.event for envelope in [*self._log, *waiting])]
+        return [*self.before, *(envelope.event for envelope in [*self._log.read(), *waiting])]
 
     def _stop(self) -> None:
         self._wake()

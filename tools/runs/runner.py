@@ -20,13 +20,14 @@ from graph.ports import Resources
 from graph.usage import charged_to, use_by_model
 from tools.runs.carriers import open_notifications
 from tools.runs.completion import CompletionRecorder, internal_error
-from tools.runs.event_log import RunLogs, parse_event
+from tools.runs.event_log import RunLogs
 from tools.runs.event_writer import EventWriter
 from tools.runs.executor import Admission, Attempts, Durability, Executor, Graph, run_started
 from tools.runs.leases import Heartbeat, Leases, TakenOverRun
 from tools.runs.ledger import EntryStatus, EntryTitle, Ledger
 from tools.runs.live_run import Run
 from tools.runs.log_days import new_run_id
+from tools.runs.published import parse_event
 from tools.runs.run_request import RunReader, RunRequest, request_from_json
 from tools.sessions.branches import Fork
 from tools.sessions.titles import SessionTitler

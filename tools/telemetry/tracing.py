@@ -7,7 +7,7 @@ models. Text (questions, queries, prompts, replies, claims) is added only where 
 import json
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import Context
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
-from opentelemetry.trace import NoOpTracer, Span, SpanKind, StatusCode, Tracer
+from opentelemetry.trace import INVALID_SPAN, NoOpTracer, Span, SpanKind, StatusCode, Tracer
 
 from graph.context import Context as RunContext
 from graph.errors import CitewellError
@@ -51,18 +51,28 @@ def record_with(tracer: Tracer, *, text: bool, workspace: bool) -> None:
     _now.tracer, _now.text, _now.workspace = tracer, text, workspace
 
 
-@contextmanager
+# One for all: a run that waits stands in several, and nested contexts of its own would stay in memory with it.
+_UNRECORDED = nullcontext(INVALID_SPAN)
+
+
 def span(
     name: str,
     attributes: Attributes,
     *,
     text: Mapping[str, str] | None = None,
     kind: SpanKind = SpanKind.INTERNAL,
-) -> Iterator[Span]:
+) -> AbstractContextManager[Span]:
     """Record a span around a piece of work, current within it; ``text`` is added only where the settings allow it.
 
     An exception sets its status and ``error.type``; the exception's own words, which may quote text, are left out.
     """
+    if isinstance(_now.tracer, NoOpTracer):
+        return _UNRECORDED
+    return _recorded(name, attributes, text, kind)
+
+
+@contextmanager
+def _recorded(name: str, attributes: Attributes, text: Mapping[str, str] | None, kind: SpanKind) -> Iterator[Span]:
     with _now.tracer.start_as_current_span(
         name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as current:
@@ -121,8 +131,7 @@ def error_code(error: BaseException) -> str:
     return error.code if isinstance(error, CitewellError) else type(error).__name__
 
 
-@contextmanager
-def run_span(run_id: str, session_id: str, context: RunContext, *, attempt: int) -> Iterator[Span]:
+def run_span(run_id: str, session_id: str, context: RunContext, *, attempt: int) -> AbstractContextManager[Span]:
     """Record the span of a run, which the spans of its steps stand in."""
     attributes: dict[str, str | int] = {
         OPERATION: "invoke_agent",
@@ -133,8 +142,7 @@ def run_span(run_id: str, session_id: str, context: RunContext, *, attempt: int)
     }
     if _now.workspace:
         attributes["citewell.workspace"] = context.workspace
-    with span("invoke_agent citewell", attributes) as current:
-        yield current
+    return span("invoke_agent citewell", attributes)
 
 
 def describe_run(
