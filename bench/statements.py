@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-# What a run says to the database, by a part of the text that no other statement has.
+# What a run and the reader of a session say to the database, by a part of the text that no other statement has.
 KINDS = {
     "run: entered with its first event": "INSERT INTO runs",
     "fork: where the run goes on from": "checkpoint_id = (\n    SELECT max(checkpoint_id)",
@@ -25,14 +25,19 @@ KINDS = {
     "search: documents by title": "d.title_key",
     "search: common words of titles": "JOIN library_statistics AS l USING (workspace)",
     "segments: read by id": "WITH ORDINALITY AS w (document_id, index, place)",
+    "segments: fingerprints": "sha256(string_agg(",
     "pages: read whole": "WITH ORDINALITY AS w (document_id, place)",
+    "session: opened": "AS answers\nFROM sessions",
+    "session: a branch": "WITH RECURSIVE branch",
+    "session: messages with their bodies": "FROM messages WHERE message_id = ANY",
+    "session: rights to documents": "FROM documents AS d\nWHERE d.workspace = %(workspace)s AND d.document_id = ANY",
 }
 CHECKED = "pool: a connection checked"  # by an empty statement, where it was idle for some seconds
 BATCHES = ("checkpoint: writes beside other steps",)  # sent by ``executemany``
 
 
 def kind_of(statement: str) -> str:
-    """Name a statement by what it is for, or by its first words where it is none of a run's."""
+    """Name a statement by what it is for, or by its first words where it is none of these."""
     found = next((kind for kind, part in KINDS.items() if part in statement), None)
     return found or re.sub(r"\s+", " ", statement).strip()[:60] or CHECKED
 

@@ -3,6 +3,10 @@
 LangGraph imports its SDK for one type, and LangSmith its generated schemas for one literal; each import runs an
 ``__init__`` that loads two hundred modules which no run uses. The package is there at once, so that its submodules can
 be imported; its own code runs at the first look at one of its names, and from then on it is like any other.
+
+No import of our own can be put off instead: it is ``langgraph.runtime`` and ``langsmith.run_trees`` that import them,
+and every way to a graph leads through both. ``importlib.util.LazyLoader`` runs a package as soon as one of its
+submodules is imported, which is what they do.
 """
 
 import sys

@@ -1,8 +1,12 @@
 """Old sessions read again: what has become of their quotes, in the documents as they are stored today."""
 
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +15,16 @@ import pytest
 from api.dialects.ai_sdk.schemas import ui_messages
 from api.dialects.docmost.schemas import AiMessage
 from api.dialects.docs_chatbot.schemas import DocsMessage
+from api.dialects.native.schemas import message_as_json
+from bench.statements import CHECKED, recorded_statements
+from graph.errors import NotFound
 from graph.events import RunFinished
 from graph.evidence import Citation, Identity, Message, Section, SectionClaim
 from tests.entering import entered, finish
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor, NewDocument
+from tools.sessions.feedback import FeedbackBook, Rating
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.database import Database
@@ -92,6 +100,20 @@ class Archive:
         run = await entered(self._database, self.session_id)
         end = RunFinished(outcome="answered", stop_reason="answer_complete", message=message, spent={})
         await finish(self._database, run, end)
+
+    async def set_owner(self, owner: str | None) -> None:
+        async with self._database.connection() as connection:
+            await connection.execute("UPDATE documents SET owner = %s", [owner])
+
+    async def rate(self, rating: Rating) -> None:
+        last = (await self.elsewhere().get(ME, self.session_id, limit=1)).messages[-1]
+        await FeedbackBook(self._database, Workspaces(self._database)).give(
+            ME, self.session_id, last.message_id, rating
+        )
+
+    def elsewhere(self) -> Sessions:
+        """The sessions as a process sees them that has not read any."""
+        return Sessions(self._database, Workspaces(self._database))
 
     async def citations(self) -> list[Citation]:
         body = (await self.sessions.get(ME, self.session_id)).messages[-1].body
@@ -190,3 +212,64 @@ async def test_a_reader_finds_in_an_answer_what_another_left_in_it(archive: Arch
     [DocsMessage.of(message, archive.session_id) for message in shown.shown]
     [AiMessage.of(message) for message in shown.shown]
     assert await archive.sessions.get(ME, archive.session_id) == before
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_process_that_has_read_a_session_sees_what_one_sees_that_has_not(archive: Archive, seed: int) -> None:
+    async def again() -> None:
+        await archive.sessions.get(ME, archive.session_id)
+
+    moved, changed = "Preface.\n\n" + TEXT, TEXT.replace("25 days", "30 days")
+    events: list[Callable[[], Awaitable[object]]] = [
+        again,
+        lambda: archive.sessions.get(ME, archive.session_id, limit=1),
+        lambda: archive.sessions.whole(ME, archive.session_id, reader=Identity(user="guest")),
+        lambda: archive.rate("up"),
+        lambda: archive.rate("down"),
+        lambda: archive.answer(NOTICE),
+        lambda: archive.write(TEXT),
+        lambda: archive.write(moved),
+        lambda: archive.write(changed),
+        lambda: archive.documents.delete(ME, BOOK),
+        lambda: archive.set_owner("someone-else"),
+        lambda: archive.set_owner(None),
+    ]
+    drawn = Random(seed)
+    for _ in range(16):
+        with suppress(NotFound, ValueError):  # what is deleted, or not as it was, can't be deleted again or quoted
+            await drawn.choice(events)()
+        pages = [
+            await sessions.get_encoded(ME, archive.session_id, message_as_json)
+            for sessions in (archive.sessions, archive.elsewhere())
+        ]
+        assert pages[0] == pages[1]
+        shown = (await archive.elsewhere().get(ME, archive.session_id)).shown
+        assert pages[0].messages == [message_as_json(message) for message in shown]
+
+
+AGAIN = {
+    "session: opened": 1,
+    "session: a branch": 1,
+    "session: rights to documents": 1,
+    "segments: fingerprints": 1,
+}
+
+
+async def test_a_session_that_is_read_again_is_read_without_its_answers_and_texts(archive: Archive) -> None:
+    async def read() -> Counter[str]:
+        with recorded_statements() as sent:
+            await archive.sessions.get_encoded(ME, archive.session_id, message_as_json)
+        del sent[CHECKED]
+        return sent
+
+    again, bodies = Counter(AGAIN), Counter(["session: messages with their bodies"])
+    looked_up = Counter(["segments: read by id"])
+    assert await read() == again + bodies + looked_up
+    assert await read() == again
+    await archive.answer(NOTICE)
+    assert await read() == again + bodies + looked_up + Counter(["segments: fingerprints"])
+    assert await read() == again
+    await archive.write(TEXT.replace("25 days", "30 days"))
+    assert await read() == again + bodies + looked_up + Counter(["segments: fingerprints", "pages: read whole"])
+    # One of the answers is known to be as it was; the other's quotes are looked for each time.
+    assert await read() == again + looked_up + Counter(["segments: fingerprints", "pages: read whole"])

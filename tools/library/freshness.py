@@ -9,9 +9,8 @@ from typing import Any
 
 from answers.citations import context_of_quote
 from graph.evidence import Citation, CitationContext, Freshness, Identity, Page, Place, Segment
-from graph.ports import SegmentReader
 from text.words import cuts_word, is_whole
-from tools.library.stored_bodies import StoredBody, once
+from tools.retrieval.segment_store import SegmentStore
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -178,44 +177,60 @@ class CurrentText:
         return self._segments[bisect_right(self._starts, at) - 1]
 
 
-async def check_freshness(
-    bodies: Sequence[dict[str, Any]], reader: SegmentReader, identity: Identity
-) -> list[dict[str, Any]]:
-    """Return bodies of stored messages with ``freshness`` in each citation, and ``now`` if its place differs.
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An answer's body with the freshness of its citations.
+
+    ``fingerprint`` is that of the cited segments if all quotes are fresh in them, and None if any is not.
+    """
+
+    body: dict[str, Any]
+    fingerprint: bytes | None
+
+
+def call_fresh(body: dict[str, Any]) -> None:
+    """Call every citation of an answer fresh, in the body itself."""
+    for citation in _citations(body):
+        citation["freshness"] = "fresh"
+
+
+def cited_segments(body: dict[str, Any]) -> tuple[str, ...]:
+    """Return the ids of the segments that an answer quotes, each once."""
+    return tuple(dict.fromkeys(citation["segment_id"] for citation in _citations(body)))
+
+
+async def check_freshness(bodies: Sequence[dict[str, Any]], reader: SegmentStore, identity: Identity) -> list[Checked]:
+    """Check the citations of answers that were called fresh; set ``now`` in each whose place differs.
 
     A quote that is still there counts as changed where it no longer hangs on the same words, such as the term that it
     defines.
 
     Makes at most two reads, however many citations there are: of the cited segments, and of the documents in which a
     quote is no longer at its old place. A document that is deleted, expired or not readable by the identity counts as
-    deleted.
+    deleted. The bodies stay as they are.
     """
-    cited = [once(body, _distinct) for body in bodies]
+    if not bodies:
+        return []
+    fingerprints, found = await reader.read_cited([cited_segments(body) for body in bodies], identity)
+    segments = {segment.segment_id: segment for segment in found}
+    # An answer lists every citation twice.
+    cited = [{_key(citation): citation for citation in _citations(body)} for body in bodies]
     every = {key: citation for citations in cited for key, citation in citations.items()}
-    if not every:
-        return list(bodies)
-    segment_ids = list(dict.fromkeys(citation["segment_id"] for citation in every.values()))
-    segments = {segment.segment_id: segment for segment in await reader.read_segments(segment_ids, identity)}
     stale = {key: each["document_id"] for key, each in every.items() if not _is_unchanged(each, segments)}
-    if not stale:
-        return [once(body, _all_fresh) for body in bodies]
-    pages = await reader.read_pages(list(dict.fromkeys(stale.values())), identity)
-    texts = {page.document_id: CurrentText(page) for page in pages}
     moving = [{stale[key] for key in citations if key in stale} for citations in cited]
-    return await asyncio.to_thread(
-        lambda: [
-            _with_freshness(body, documents, texts) if documents else once(body, _all_fresh)
-            for body, documents in zip(bodies, moving, strict=True)
+    pages = await reader.read_pages(list(dict.fromkeys(stale.values())), identity) if stale else []
+    texts = {page.document_id: CurrentText(page) for page in pages}
+
+    def checked() -> list[Checked]:
+        return [
+            Checked(_with_freshness(body, documents, texts), None) if documents else Checked(body, fingerprint)
+            for body, documents, fingerprint in zip(bodies, moving, fingerprints, strict=True)
         ]
-    )
+
+    return await asyncio.to_thread(checked) if stale else checked()
 
 
 _Key = tuple[object, ...]
-
-
-def _distinct(body: dict[str, Any]) -> dict[_Key, Citation]:
-    """Return the citations of an answer by what has to be checked of them: an answer lists every citation twice."""
-    return {_key(citation): citation for citation in _citations(body)}
 
 
 def _key(citation: Citation) -> _Key:
@@ -223,18 +238,12 @@ def _key(citation: Citation) -> _Key:
     return citation["segment_id"], citation["start"], citation["end"], citation["quote"], context
 
 
-def _all_fresh(body: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer's body with all of its citations fresh."""
-    return StoredBody(_with_freshness(body, (), {}))
-
-
 def _with_freshness(body: dict[str, Any], moving: Collection[str], texts: Mapping[str, CurrentText]) -> dict[str, Any]:
     """Return an answer's body with the freshness of its citations, given the documents in which some are not fresh."""
     headings = {source["index"]: source["heading"] for source in body.get("sources", [])}
     quotes: dict[str, set[PlacedQuote]] = defaultdict(set)
-    if moving:  # all quotes of a document, since the unmoved ones help to locate the others
-        for citation in _citations(body):
-            quotes[citation["document_id"]].add(_quoted(citation, headings))
+    for citation in _citations(body):  # all quotes of a document, since the unmoved ones help to locate the others
+        quotes[citation["document_id"]].add(_quoted(citation, headings))
     located = {
         document_id: texts[document_id].locate(sorted(quotes[document_id]))
         for document_id in moving
@@ -244,7 +253,7 @@ def _with_freshness(body: dict[str, Any], moving: Collection[str], texts: Mappin
     def checked(citation: Citation) -> Citation:
         document_id = citation["document_id"]
         if document_id not in moving:
-            return {**citation, "freshness": "fresh"}
+            return citation
         freshness, place = located.get(document_id, {}).get(_quoted(citation, headings), DELETED)
         context = citation.get("context", [])
         if place is not None and not texts[document_id].keeps(context, place["start"] - citation["start"], place):

@@ -10,7 +10,7 @@ from graph.evidence import Citation, Identity, PagesRead, PageUse, SectionClaim
 from graph.state import answer_text
 from tools.library.passages import SOURCE_TYPE as MARKED
 from tools.mcp_search.mcp_library import SOURCE_TYPE as FROM_SERVERS
-from tools.retrieval.scope import READABLE, as_uuid, reading_as
+from tools.retrieval.scope import READABLE, as_array, as_uuid, reading_as
 from tools.storage.database import Connection
 
 WITHHELD = "[…]"  # instead of the text of a section
@@ -18,7 +18,7 @@ WITHHELD = "[…]"  # instead of the text of a section
 BROUGHT = frozenset({"web", FROM_SERVERS, MARKED})
 _RIGHTS = f"""
 SELECT d.document_id::text, coalesce({READABLE}, false) FROM documents AS d
-WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s)
+WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s::uuid[])
 """
 
 
@@ -29,13 +29,13 @@ async def find_unreadable(
 
     A deleted document that is not purged yet still has readers.
     """
-    ids = {each for each in map(as_uuid, document_ids) if each is not None}
+    ids = {str(each) for each in map(as_uuid, document_ids) if each is not None}
     if not ids:
         return set(), set()
-    row = {"workspace": workspace, **reading_as(identity), "ids": sorted(ids)}
+    row = {"workspace": workspace, **reading_as(identity), "ids": as_array(sorted(ids))}
     found: dict[str, bool] = dict(await (await connection.execute(_RIGHTS, row)).fetchall())
     refused = {document_id for document_id, allowed in found.items() if not allowed}
-    return refused, {str(each) for each in ids if str(each) not in found}
+    return refused, {each for each in ids if each not in found}
 
 
 def documents_of(body: Mapping[str, Any]) -> set[str]:
@@ -48,12 +48,16 @@ def documents_of(body: Mapping[str, Any]) -> set[str]:
     return {each["document_id"] for each in (*sources, *cited, *stated, *read)}
 
 
+def brought_in(body: Mapping[str, Any]) -> set[str]:
+    """Return the ids of the documents that a run stored for its asker, of those that its answer was written from."""
+    return {each["document_id"] for each in body.get("sources", ()) if each["source_type"] in BROUGHT}
+
+
 def hidden_in(body: Mapping[str, Any], refused: Collection[str], gone: Collection[str]) -> set[str]:
     """Return the documents of an answer that are to be withheld: the refused, and those that somebody purged."""
     if not refused and not gone:
         return set()
-    brought = {each["document_id"] for each in body.get("sources", ()) if each["source_type"] in BROUGHT}
-    return documents_of(body) & {*refused, *(set(gone) - brought)}
+    return documents_of(body) & {*refused, *(set(gone) - brought_in(body))}
 
 
 def hidden_from_another(body: Mapping[str, Any], refused: Collection[str], gone: Collection[str]) -> set[str]:

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from typing import Any
-from uuid import UUID
 from weakref import WeakValueDictionary
 
 from psycopg import sql
@@ -13,7 +12,7 @@ from psycopg import sql
 from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery, SearchResult
 from tools.retrieval.partitions import Place, ReadTables
-from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_segment, as_uuid, reading_as
+from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_array, as_segment, as_uuid, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -30,10 +29,7 @@ class SegmentStore:
 
         Raises NotFound for an unknown workspace, DatabaseUnavailable.
         """
-        wanted = [key for key in map(_key, segment_ids) if key is not None]
-        rows = await self._read(
-            _SEGMENTS, identity, {"documents": [key[0] for key in wanted], "indices": [key[1] for key in wanted]}
-        )
+        rows = await self._read(_SEGMENTS, identity, _wanted(segment_ids))
         return [as_segment(row) for row in rows]
 
     async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
@@ -49,22 +45,71 @@ class SegmentStore:
             for segments in [tuple(group)]
         ]
 
+    async def fingerprints(self, groups: Sequence[Sequence[str]], identity: Identity) -> list[bytes]:
+        """Return a hash of what each group of segments says, and of which of them are in the identity's reach.
+
+        That of a group of which nothing is in reach is empty. Raises NotFound for an unknown workspace,
+        DatabaseUnavailable.
+        """
+        return _by_group(groups, await self._read(_FINGERPRINTS, identity, _grouped(groups)))
+
+    async def read_cited(
+        self, groups: Sequence[Sequence[str]], identity: Identity
+    ) -> tuple[list[bytes], list[Segment]]:
+        """Return the fingerprints of groups of segments, and the segments, which are as new as these or newer.
+
+        Raises NotFound for an unknown workspace, DatabaseUnavailable.
+        """
+        segment_ids = list(dict.fromkeys(segment_id for group in groups for segment_id in group))
+        # One after the other from one server: what changes in between has another fingerprint the next time.
+        hashes, rows = await self._read_all(
+            identity, [(_FINGERPRINTS, _grouped(groups)), (_SEGMENTS, _wanted(segment_ids))]
+        )
+        return _by_group(groups, hashes), [as_segment(row) for row in rows]
+
     async def _read(self, statement: str, identity: Identity, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-        async def read_on(conn: Connection) -> list[tuple[Any, ...]]:
-            async def read_from(place: Place) -> list[tuple[Any, ...]]:
-                row = {"workspace": place.workspace, **parameters, **reading_as(identity)}
+        [rows] = await self._read_all(identity, [(statement, parameters)])
+        return rows
+
+    async def _read_all(
+        self, identity: Identity, statements: Sequence[tuple[str, dict[str, Any]]]
+    ) -> list[list[tuple[Any, ...]]]:
+        async def read_on(conn: Connection) -> list[list[tuple[Any, ...]]]:
+            async def read_from(place: Place) -> list[list[tuple[Any, ...]]]:
+                found = []
                 async with conn.cursor(binary=True) as rows:
-                    return await (await rows.execute(_statement(statement, place.read), row)).fetchall()
+                    for statement, parameters in statements:
+                        row = {"workspace": place.workspace, **parameters, **reading_as(identity)}
+                        found.append(await (await rows.execute(_statement(statement, place.read), row)).fetchall())
+                return found
 
             return await self._workspaces.read(conn, identity.workspace, read_from)
 
         return await self._database.read(read_on)
 
 
-def _key(segment_id: str) -> tuple[UUID, int] | None:
+def _wanted(segment_ids: Sequence[str]) -> dict[str, Any]:
+    wanted = [key for key in map(_key, segment_ids) if key is not None]
+    return {"documents": as_array(key[0] for key in wanted), "indices": as_array(key[1] for key in wanted)}
+
+
+def _grouped(groups: Sequence[Sequence[str]]) -> dict[str, Any]:
+    numbered = [(str(at), segment_id) for at, group in enumerate(groups) for segment_id in group]
+    known = [at for at, segment_id in numbered if _key(segment_id) is not None]
+    return {**_wanted([segment_id for _, segment_id in numbered]), "groups": as_array(known)}
+
+
+def _by_group(groups: Sequence[Sequence[str]], rows: Sequence[tuple[int, bytes]]) -> list[bytes]:
+    found = dict(rows)
+    return [found.get(at, b"") for at in range(len(groups))]
+
+
+@lru_cache(4096)
+def _key(segment_id: str) -> tuple[str, str] | None:
+    """Return the document's id and the index of a segment as PostgreSQL reads them; None if it can't be one's id."""
     document_id, _, index = segment_id.rpartition(":")
     uuid = as_uuid(document_id)
-    return (uuid, int(index)) if uuid is not None and index.isascii() and index.isdigit() and len(index) < 10 else None
+    return (str(uuid), index) if uuid is not None and index.isascii() and index.isdigit() and len(index) < 10 else None
 
 
 _FROM = (
@@ -77,6 +122,14 @@ _SEGMENTS = (
     " FROM unnest(%(documents)s::uuid[], %(indices)s::integer[]) WITH ORDINALITY AS w (document_id, index, place)"
     + _FROM
     + " AND s.segment_index = w.index WHERE {here} ORDER BY w.place"
+)
+# All that freshness depends on. The text's own hash is what nobody can forge; the others tell of rows written anew.
+_FINGERPRINTS = (
+    "SELECT w.place, sha256(string_agg(concat_ws(' ', w.document_id, s.segment_index, s.start_offset, s.end_offset,"
+    " d.content_hash, hashtextextended(s.body, 0), jsonb_hash_extended(s.structure, 0)), ','"
+    " ORDER BY w.document_id, w.index)::bytea)"
+    " FROM unnest(%(documents)s::uuid[], %(indices)s::integer[], %(groups)s::integer[])"
+    " AS w (document_id, index, place)" + _FROM + " AND s.segment_index = w.index WHERE {here} GROUP BY w.place"
 )
 _PAGES = (
     f"SELECT {SEGMENT_COLUMNS}"

@@ -9,20 +9,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from psycopg.rows import kwargs_row
-
 from graph.errors import NotFound
 from graph.evidence import Outcome
-from tools.library.stored_bodies import RecentBodies, StoredBody
 from tools.runs.run_request import question_id
 from tools.sessions.session_rows import Session
 from tools.storage.database import Connection
-from tools.storage.pagination import decode_cursor, encode_cursor, invalid_cursor
+from tools.storage.pagination import decode_cursor, invalid_cursor
 
-_NEWEST = """
-SELECT message_id::text FROM messages WHERE session_id = %(session_id)s
-ORDER BY created_at DESC, messages.message_id DESC LIMIT 1
-"""
 # The newest of a message and its descendants.
 _NEWEST_BELOW = """
 WITH RECURSIVE below AS (
@@ -36,32 +29,35 @@ SELECT message_id::text FROM below ORDER BY created_at DESC, message_id DESC LIM
 _PARENT = """
 SELECT parent_message_id::text FROM messages WHERE session_id = %(session_id)s AND message_id = %(message_id)s
 """
+# Without a message to start from, the newest one of the session. Each message's own session_id is what its siblings are
+# looked up by: by the parameter, PostgreSQL would plan the statement anew for every session.
 _BRANCH = """
 WITH RECURSIVE branch AS (
-    SELECT message_id, parent_message_id, 1 AS depth FROM messages
-    WHERE session_id = %(session_id)s AND message_id = %(from)s
+    SELECT message_id, parent_message_id, session_id, role, xmin AS version, 1 AS depth FROM messages
+    WHERE session_id = %(session_id)s AND message_id = coalesce(%(from)s::uuid, (
+        SELECT message_id FROM messages WHERE session_id = %(session_id)s
+        ORDER BY created_at DESC, messages.message_id DESC LIMIT 1
+    ))
     UNION ALL
-    SELECT messages.message_id, messages.parent_message_id, depth + 1 FROM branch
-    JOIN messages ON messages.message_id = branch.parent_message_id
+    SELECT m.message_id, m.parent_message_id, m.session_id, m.role, m.xmin, depth + 1 FROM branch
+    JOIN messages AS m ON m.message_id = branch.parent_message_id
     WHERE depth < %(limit)s
 )
-SELECT message.message_id::text, message.run_id::text, message.parent_message_id::text, message.role,
-       message.content, message.outcome, message.stop_reason, message.created_at,
-       message.xmin::text AS version,
-       CASE WHEN message.message_id || ':' || message.xmin <> ALL(%(known)s::text[]) THEN message.body::text END
-       AS body,
-       CASE WHEN message.parent_message_id IS NULL THEN (
+SELECT message_id::text, version::text,
+       CASE WHEN parent_message_id IS NULL THEN (
            SELECT array_agg(other.message_id::text ORDER BY other.created_at, other.message_id) FROM messages AS other
-           WHERE other.session_id = message.session_id AND other.parent_message_id IS NULL AND other.role = message.role
+           WHERE other.session_id = branch.session_id AND other.parent_message_id IS NULL AND other.role = branch.role
+           HAVING count(*) > 1
        ) ELSE (
            SELECT array_agg(other.message_id::text ORDER BY other.created_at, other.message_id) FROM messages AS other
-           WHERE other.parent_message_id = message.parent_message_id AND other.role = message.role
+           WHERE other.parent_message_id = branch.parent_message_id AND other.role = branch.role
+           HAVING count(*) > 1
        ) END AS versions,
        (SELECT jsonb_build_object('rating', f.rating, 'reason_code', f.reason_code, 'text', f.note, 'claim', f.claim,
                                   'changed_at', to_char(f.changed_at AT TIME ZONE 'UTC',
                                                         'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
-        FROM message_feedback AS f WHERE f.message_id = message.message_id) AS feedback
-FROM branch JOIN messages AS message USING (message_id) ORDER BY depth
+        FROM message_feedback AS f WHERE f.message_id = branch.message_id) AS feedback
+FROM branch ORDER BY depth
 """
 # Committed before the run begins, so that a question is there as soon as it is asked.
 _ASKED = """
@@ -70,8 +66,6 @@ SELECT run_id::text, message_id::text, parent_message_id::text, fork_checkpoint 
 FROM runs WHERE session_id = %(session_id)s AND status <> 'finished' AND message_id IS NOT NULL
 ORDER BY created_at, runs.run_id
 """
-
-MESSAGES_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +110,19 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchMessage:
+    """Where a message stands in its session, and what its reader says of it: all that may change once it is stored.
+
+    ``version`` is another one when its row was written anew; ``versions`` are as in ``StoredMessage``.
+    """
+
+    message_id: str
+    version: str
+    versions: list[str]
+    feedback: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """The questions of a session that are still being answered.
 
@@ -156,89 +163,42 @@ def question_body(page_ids: Sequence[str], selected_text: str) -> dict[str, Any]
 
 
 async def read_branch(
-    connection: Connection,
-    session_id: str,
-    *,
-    limit: int,
-    cursor: str | None,
-    branch: str | None,
-    asked: Asked,
-    recent: RecentBodies,
-) -> tuple[list[StoredMessage], str | None]:
-    """Return the newest ``limit`` messages of a branch, newest first, and the cursor for the page before them.
+    connection: Connection, session_id: str, *, limit: int, cursor: str | None, branch: str | None, asked: Asked
+) -> list[BranchMessage]:
+    """Return the newest ``limit`` messages of a branch, newest first.
 
     ``branch`` selects the branch through that message, down to its newest descendant; without it, the most recently
     continued branch is read, which is the one that a question is ``asked`` on. A cursor stays on the branch that it was
-    made for. Bodies that are among the ``recent`` ones are not read again.
+    made for.
+
     Raises NotFound if ``branch`` is not a message of the session, InvalidRequest for a cursor of another list.
     """
-    newest = await _start(connection, session_id, cursor, branch, asked)
-    if newest is None:
-        return [], None
-    known = recent.of(session_id)
-
-    def stored(*, message_id: str, version: str, body: str | None, **fields: Any) -> StoredMessage:
-        key = f"{message_id}:{version}"
-        if body is not None:
-            known[key] = StoredBody.parse(body)
-        return StoredMessage(message_id=message_id, body=known[key], **fields)
-
-    async with connection.cursor(row_factory=kwargs_row(stored)) as rows:
-        values = {"session_id": session_id, "from": newest, "limit": limit + 1, "known": list(known)}
-        found = await (await rows.execute(_BRANCH, values)).fetchall()
-    recent.keep(session_id, known)
-    shown = found[:limit]
-    return shown, encode_cursor(shown[-1].created_at, shown[-1].message_id) if len(found) > limit else None
+    newest = cursor is None and branch is None and not asked.forks
+    start = asked.parent if asked.forks else await _start(connection, session_id, cursor, branch)
+    if start is None and not newest:
+        return []
+    row = {"session_id": session_id, "from": start, "limit": limit}
+    return [
+        BranchMessage(message_id, version, versions or [message_id], feedback)
+        for message_id, version, versions, feedback in await (await connection.execute(_BRANCH, row)).fetchall()
+    ]
 
 
-async def read_whole_branch(
-    connection: Connection, session_id: str, *, through: str | None, recent: RecentBodies
-) -> list[StoredMessage]:
-    """Return all messages of a branch in chronological order, up to ``through``, or of the branch used last.
-
-    Raises NotFound if ``through`` is not a message of the session.
-    """
-    messages: list[StoredMessage] = []
-    cursor = None
-    while True:
-        page, cursor = await read_branch(
-            connection,
-            session_id,
-            limit=MESSAGES_AT_ONCE,
-            cursor=cursor,
-            branch=through,
-            asked=Asked([]),
-            recent=recent,
-        )
-        messages += page
-        if cursor is None:
-            break
-    messages.reverse()
-    ends = next((at for at, message in enumerate(messages, start=1) if message.message_id == through), len(messages))
-    return messages[:ends]
-
-
-async def _start(
-    connection: Connection, session_id: str, cursor: str | None, branch: str | None, asked: Asked
-) -> str | None:
+async def _start(connection: Connection, session_id: str, cursor: str | None, branch: str | None) -> str | None:
+    """Return the message from which a branch is read upwards. None: there is none, or it is the one used last."""
     if cursor is not None:
         row = await _one(connection, _PARENT, session_id, decode_cursor(cursor)[1])
         if row is None:
             raise invalid_cursor()
         return row[0]
-    if branch is None and asked.forks:
-        return asked.parent
     if branch is None:
-        row = await _one(connection, _NEWEST, session_id)
-        return None if row is None else row[0]
+        return None
     row = await _one(connection, _NEWEST_BELOW, session_id, branch)
     if row is None:
         raise NotFound(f"There is no message {branch} in the session.")
     return row[0]
 
 
-async def _one(
-    connection: Connection, query: str, session_id: str, message_id: str | None = None
-) -> tuple[str | None] | None:
+async def _one(connection: Connection, query: str, session_id: str, message_id: str | None) -> tuple[str | None] | None:
     values = {"session_id": session_id, "message_id": message_id}
     return await (await connection.execute(query, values)).fetchone()

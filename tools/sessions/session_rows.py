@@ -48,6 +48,12 @@ ON CONFLICT (workspace, "user", dialect, external_id) DO UPDATE SET external_id 
 RETURNING {SESSION_COLUMNS}
 """
 GET_SESSION = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE {OWN_SESSION}"
+OPEN_SESSION = f"""
+SELECT {SESSION_COLUMNS}, EXISTS (
+    SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id AND status <> 'finished' AND message_id IS NOT NULL
+) AS answers
+FROM sessions WHERE {OWN_SESSION}
+"""
 LIST_SESSIONS = f"""
 WITH edge AS (
     SELECT coalesce((SELECT pinned FROM sessions WHERE session_id = %(after_id)s::uuid), false) AS pinned

@@ -5,28 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid4
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, kwargs_row
 from psycopg.types.json import Jsonb
 
 from graph.errors import InvalidRequest, NotFound, SessionBusy, UnknownModel
 from graph.evidence import Identity
 from graph.ports import Families, Titler
-from tools.library.freshness import check_freshness
-from tools.library.stored_bodies import RecentBodies, once
-from tools.library.withholding import (
-    documents_of,
-    find_unreadable,
-    hidden_from_another,
-    hidden_in,
-    uncited_in,
-    withhold,
-)
+from tools.library.withholding import find_unreadable, hidden_from_another, uncited_in
 from tools.retrieval.segment_store import SegmentStore
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
 from tools.sessions.checkpoints import delete_threads
-from tools.sessions.history import Asked, History, StoredMessage, read_asked, read_branch, read_whole_branch
+from tools.sessions.history import Asked, BranchMessage, History, StoredMessage, read_asked, read_branch
 from tools.sessions.history_search import FoundSession, search_history
+from tools.sessions.message_reader import Encode, KnownMessage, MessageReader, ReadMessage
 from tools.sessions.session_rows import (
     CHANGE_SESSION,
     CREATE_SESSION,
@@ -35,6 +27,7 @@ from tools.sessions.session_rows import (
     HAS_ACTIVE_RUN,
     LIST_SESSIONS,
     LOCK_SESSION,
+    OPEN_SESSION,
     Session,
     unknown_session,
 )
@@ -72,6 +65,7 @@ def _is_secret(external_id: str) -> bool:
 __all__ = ["DEFAULT_TITLE", "History", "RunPage", "RunStatus", "Session", "SessionPage", "Sessions", "StoredMessage"]
 
 EPHEMERAL_HOURS = 24
+EVERY_MESSAGE = 1_000_000_000  # of a branch
 LONGEST_EXTERNAL_ID = 500  # characters; short enough for an index entry in any script
 
 
@@ -91,6 +85,23 @@ class FoundPage:
     next_cursor: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedHistory:
+    """A session with what ``History.shown`` has of messages, each as a wire format sends it."""
+
+    session: Session
+    messages: list[bytes]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    session: Session
+    messages: list[ReadMessage]  # the newest first
+    next_cursor: str | None
+    waiting: list[StoredMessage]
+
+
 class Sessions:
     """The sessions of a deployment. Those of other identities raise NotFound, as if they did not exist.
 
@@ -100,9 +111,8 @@ class Sessions:
     def __init__(self, database: Database, workspaces: Workspaces, families: Families | None = None) -> None:
         self._database = database
         self._workspaces = workspaces
-        self._reader = SegmentStore(database, workspaces)
+        self._messages = MessageReader(database, SegmentStore(database, workspaces))
         self._families = families
-        self._recent = RecentBodies()
 
     async def create(
         self,
@@ -195,26 +205,60 @@ class Sessions:
 
         Raises NotFound, and InvalidRequest for a cursor that does not come from this method.
         """
+        page = await self._page(identity, session_id, limit, cursor, branch)
+        messages = [each.shown() for each in page.messages]
+        self._messages.recent.keep(session_id, [each.known for each in page.messages])
+        return History(page.session, messages[::-1], page.next_cursor, page.waiting)
+
+    async def get_encoded(
+        self,
+        identity: Identity,
+        session_id: str,
+        encode: Encode,
+        *,
+        limit: int = 100,
+        cursor: str | None = None,
+        branch: str | None = None,
+    ) -> EncodedHistory:
+        """Read a session like ``get``, each message as ``encode`` writes it.
+
+        What it wrote of a message is kept for the next reading, so pass the same function each time.
+        """
+        page = await self._page(identity, session_id, limit, cursor, branch, encode)
+        encoded = [each.encoded(encode) for each in page.messages]
+        self._messages.recent.keep(session_id, [known for _, known in encoded])
+        messages = [*(text for text, _ in reversed(encoded)), *map(encode, page.waiting)]
+        return EncodedHistory(page.session, messages, page.next_cursor)
+
+    async def _page(
+        self,
+        identity: Identity,
+        session_id: str,
+        limit: int,
+        cursor: str | None,
+        branch: str | None,
+        encode: Encode | None = None,
+    ) -> _Page:
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
-            session = await self._own_session(connection, row)
-            newest = cursor is None and branch is None
+            session, answers = await _opened(connection, row)
             # Read before the messages, so that a run that ends meanwhile is in at least one of the two.
-            asked = await read_asked(connection, session_id) if newest else Asked([])
-            shown, earlier = await read_branch(
-                connection, session_id, limit=limit, cursor=cursor, branch=branch, asked=asked, recent=self._recent
+            newest = cursor is None and branch is None
+            asked = await read_asked(connection, session_id) if newest and answers else Asked([])
+            places = await read_branch(
+                connection, session_id, limit=limit + 1, cursor=cursor, branch=branch, asked=asked
             )
-            cited = _documents(shown)
-            refused, gone = await find_unreadable(connection, row["workspace"], identity, cited)
-        bodies = await check_freshness([message.body for message in shown], self._reader, identity)
-        messages = [
-            replace(message, content=allowed.get("answer", message.content), body=allowed)
-            for message, body in zip(shown, bodies, strict=True)
-            for allowed in [withhold(body, hidden_in(body, refused, gone))]
-        ]
-        stored = {message.run_id for message in messages}
-        waiting = [question for question in asked.questions if question.run_id not in stored]
-        return History(session, messages[::-1], earlier, waiting)
+            found = await self._messages.read(connection, session_id, places[:limit], encode)
+            refused, gone = await find_unreadable(connection, row["workspace"], identity, _documents(found))
+        messages = await self._messages.check(found, refused, gone, identity)
+        last = messages[-1].known if messages and len(places) > limit else None
+        stored = {each.known.run_id for each in messages}
+        return _Page(
+            session,
+            messages,
+            None if last is None else encode_cursor(last.created_at, last.message_id),
+            [question for question in asked.questions if question.run_id not in stored],
+        )
 
     async def whole(
         self, identity: Identity, session_id: str, *, through: str | None = None, reader: Identity | None = None
@@ -228,19 +272,25 @@ class Sessions:
         viewer = reader or identity
         async with self._database.connection() as connection:
             session = await self._own_session(connection, row)
-            messages = await read_whole_branch(connection, session_id, through=through, recent=self._recent)
-            cited = _documents(messages)
-            refused, gone = await find_unreadable(connection, row["workspace"], viewer, cited)
-        bodies = await check_freshness([message.body for message in messages], self._reader, viewer)
-        hide = hidden_in if reader is None else hidden_from_another
-        hidden = [hide(body, refused, gone) for body in bodies]
+            branch = await read_branch(
+                connection, session_id, limit=EVERY_MESSAGE, cursor=None, branch=through, asked=Asked([])
+            )
+            ids = [place.message_id for place in branch]
+            upwards = branch[ids.index(through) :] if through in ids else branch
+            found = await self._messages.read(connection, session_id, upwards)
+            refused, gone = await find_unreadable(connection, row["workspace"], viewer, _documents(found))
+        messages = (await self._messages.check(found, refused, gone, viewer))[::-1]
+        if reader is None:
+            return History(session, [each.shown() for each in messages], None)
+        bodies = [each.body or {} for each in messages]
+        hidden = [hidden_from_another(body, refused, gone) for body in bodies]
         # A follow-up may repeat what an answer before it said, so nothing without a source is shown beside a secret.
-        secret = reader is not None and any(hidden)
+        secret = any(hidden)
         shown: list[StoredMessage] = []
         for message, body, documents in zip(messages, bodies, hidden, strict=True):
-            listing = reader is not None and message.stop_reason == "answered_from_catalogue"
-            allowed = withhold(body, documents, also=uncited_in(body) if secret or listing else ())
-            shown.append(replace(message, content=allowed.get("answer", message.content), body=allowed))
+            listing = message.known.stop_reason == "answered_from_catalogue"
+            also = uncited_in(body) if secret or listing else ()
+            shown.append(replace(message, hidden=documents).shown(also=also))
         return History(session, shown, None)
 
     async def change(
@@ -318,7 +368,7 @@ class Sessions:
                 raise SessionBusy("The session is answering a question.")
             await delete_threads(connection, [session_id])
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
-        self._recent.forget(session_id)
+        self._messages.recent.forget(session_id)
 
     async def run(self, identity: Identity, run_id: str) -> RunStatus:
         """Return the status of a run, whichever process executes it. Raises NotFound."""
@@ -359,8 +409,21 @@ class Sessions:
         return found
 
 
-def _documents(messages: Sequence[StoredMessage]) -> set[str]:
-    return {document_id for message in messages for document_id in once(message.body, documents_of)}
+def _documents(found: Sequence[tuple[BranchMessage, KnownMessage]]) -> set[str]:
+    return {document_id for _, known in found for document_id in known.documents}
+
+
+async def _opened(connection: Connection, row: dict[str, Any]) -> tuple[Session, bool]:
+    """Return one's own session, and whether a question in it is still being answered. Raises NotFound."""
+
+    def opened(*, answers: bool, **fields: Any) -> tuple[Session, bool]:
+        return Session(**fields), answers
+
+    async with connection.cursor(row_factory=kwargs_row(opened)) as rows:
+        found = await (await rows.execute(OPEN_SESSION, row)).fetchone()
+    if found is None:
+        raise unknown_session(row["session_id"])
+    return found
 
 
 async def _session(connection: Connection, statement: str, row: dict[str, Any]) -> Session | None:

@@ -17,6 +17,7 @@ from api.dialects.native.schemas import (
     SessionList,
     SessionTitle,
     detail_as_json,
+    message_as_json,
 )
 from api.fields import Cursor, Limit, Name, optional
 from api.problems import problem, problems
@@ -74,7 +75,9 @@ async def get_session(
     branch: Branch = None,
 ) -> Any:
     """Read a session with the messages of a branch, their citations and sources."""
-    history = await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor, branch=optional(branch))
+    history = await library.sessions.get_encoded(
+        me, str(session_id), message_as_json, limit=limit, cursor=cursor, branch=optional(branch)
+    )
     return Response(detail_as_json(history), media_type="application/json")
 
 

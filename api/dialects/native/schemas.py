@@ -27,13 +27,12 @@ from graph.evidence import (
     Spent,
     WhileRunning,
 )
-from tools.library.stored_bodies import once
 from tools.runs.live_run import Run
 from tools.runs.run_listing import RunStatus
 from tools.runs.run_request import RunRequest
 from tools.sessions.feedback import Feedback
 from tools.sessions.history_search import SessionHit
-from tools.sessions.session_store import History, Session, StoredMessage
+from tools.sessions.session_store import EncodedHistory, Session, StoredMessage
 
 WITH_REGENERATE = "leave it out: regenerate asks the same question again"
 
@@ -218,18 +217,19 @@ _OF_ANSWERS = {
 }
 
 
-def detail_as_json(history: History) -> bytes:
-    """Return a session's history as JSON, in the shape of ``SessionDetail``.
-
-    Not validated again: a long session has a thousand citations, and they were valid when they were stored.
-    """
-    messages = b",".join(map(_as_json, history.shown))
+def detail_as_json(history: EncodedHistory) -> bytes:
+    """Return a session whose messages ``message_as_json`` encoded as JSON, in the shape of ``SessionDetail``."""
     session, cursor = to_json(history.session), to_json(history.next_cursor)
-    return b'{"session":%b,"messages":[%b],"next_cursor":%b}' % (session, messages, cursor)
+    parts = [part for message in history.messages for part in (b",", message)][1:]
+    return b"".join([b'{"session":', session, b',"messages":[', *parts, b'],"next_cursor":', cursor, b"}"])
 
 
-def _as_json(stored: StoredMessage) -> bytes:
-    """Return a stored message as JSON, the fields in the order of ``SessionMessage``."""
+def message_as_json(stored: StoredMessage) -> bytes:
+    """Return a stored message as JSON, the fields in the order of ``SessionMessage``.
+
+    Not validated again: a long session has a thousand citations, and they were valid when they were stored. Fields that
+    only a later release knows are left out.
+    """
     first = {
         "message_id": stored.message_id,
         "run_id": stored.run_id,
@@ -245,12 +245,7 @@ def _as_json(stored: StoredMessage) -> bytes:
         "outcome": stored.outcome,
         "stop_reason": stored.stop_reason,
     }
-    return b"%b,%b" % (to_json(first)[:-1], once(stored.body, _answer_as_json)[1:])
-
-
-def _answer_as_json(body: dict[str, Any]) -> bytes:
-    """Return what belongs to answers as a JSON object, without fields that only a later release knows."""
-    return to_json({name: body.get(name, default) for name, default in _OF_ANSWERS.items()})
+    return to_json(first | {name: stored.body.get(name, default) for name, default in _OF_ANSWERS.items()})
 
 
 class RunList(Body):
