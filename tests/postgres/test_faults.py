@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from answers.standing import standing_sections
 from graph.context import Context
 from graph.errors import CitewellError, NotFound
-from graph.events import TERMINAL, AnyEvent, Envelope, RunFinished, StepStarted
+from graph.events import TERMINAL, AnyEvent, Envelope, RunFinished, StepStarted, TextDelta
 from graph.evidence import Hit
 from graph.ports import Draft, Grading
 from graph.usage import Meter
@@ -21,7 +21,7 @@ from tests.postgres.proxy import Proxy, proxied
 from tools.runs.leases import Leases
 from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, NOTIFY
-from tools.runs.run_request import RunRequest
+from tools.runs.run_request import RunReader, RunRequest
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.tenants import Workspaces
@@ -317,6 +317,16 @@ async def test_a_run_that_was_handed_over_is_cancelled_where_it_goes_on(settings
         assert await run.is_over(log[-1].seq)
 
 
+async def read_text(run: RunReader, text: str) -> None:
+    """Read a run until a reader has had this text."""
+    had = ""
+    async with aclosing(run.events()) as events:
+        async for envelope in events:
+            had += envelope.event.delta if isinstance(envelope.event, TextDelta) else ""
+            if had == text:
+                return
+
+
 @pytest.mark.parametrize("asked", ["before", "after"])
 async def test_a_run_cancelled_around_a_takeover_keeps_what_its_readers_have(settings: Settings, asked: str) -> None:
     family, other = HeldFamily(), HeldFamily()
@@ -324,6 +334,7 @@ async def test_a_run_cancelled_around_a_takeover_keeps_what_its_readers_have(set
         async with process(settings, family) as first:
             run = await first.ask(await first.session())
             await family.writing.wait()
+            await read_text(run, LEAVE.text)
             if asked == "before":
                 await first.rows("UPDATE runs SET stop_requested = 'cancel_requested' RETURNING 1")
         second.runner.take_over_abandoned()
