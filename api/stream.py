@@ -141,10 +141,10 @@ class StreamingApp(FastAPI):
             await super().__call__(scope, receive, noting)
             rest.task = None
             if rest.stream is not None:
-                for name in scope.keys() - names:
+                for name in scope.keys() - names:  # what the layers know of the request
                     del scope[name]
                 scope["state"] = {}
-                del names
+                del names  # it would be kept as long as the stream is open
                 await rest.stream(receive, send)
         finally:
             for act in rest.after:

@@ -31,8 +31,8 @@ ANSWERED = {
     "run: closed": 1,
     "run: messages and last event": 1,
 }
-MOST_COMMITS = 8  # of events: each step's before its checkpoint, and the text as it is written
-MOST_SENT_ONE_BY_ONE = 28
+MOST_COMMITS = 3  # of events, beside those that go along with the beginning and the end of a run
+MOST_SENT_ONE_BY_ONE = 10
 
 
 async def fill(citewell: Citewell) -> None:

@@ -10,7 +10,7 @@ from graph.errors import DependencyFailed, NotFound
 from graph.evidence import ModelUse, Spent
 from graph.ports import Families, Family, Titler
 from graph.usage import Meter
-from tests.entering import entered
+from tests.entering import entered, entered_titled
 from tests.postgres.conversing import ME
 from tools.claims.code_checker import CodeChecker
 from tools.extractive.extractive_family import extractive_family
@@ -90,6 +90,21 @@ async def test_a_model_that_fails_leaves_the_questions_own_words(sessions: Sessi
     given = await SessionTitler(database, families(released(None))).title_session(session_id, QUESTION, Context())
     assert given is not None
     assert given[0] == await title_of(sessions, session_id) == QUESTION
+
+
+async def test_a_title_that_takes_no_model_is_set_as_the_first_run_is_entered(
+    sessions: Sessions, database: Database
+) -> None:
+    fresh, renamed, later, ephemeral = [
+        (await sessions.create(ME, ephemeral=each)).session_id for each in (False, False, False, True)
+    ]
+    await sessions.rename(ME, renamed, "My own")
+    titled = {
+        session_id: (await entered_titled(database, session_id, QUESTION, title=title))[1]
+        for session_id, title in ((fresh, "Notice"), (renamed, "Notice"), (later, None), (ephemeral, "Notice"))
+    }
+    assert titled == {fresh: "now", renamed: "before", later: "not yet", ephemeral: "before"}
+    assert [await title_of(sessions, each) for each in titled] == ["Notice", "My own", "New Chat", "New Chat"]
 
 
 async def test_ephemeral_sessions_and_those_of_others_stay_untitled(sessions: Sessions, database: Database) -> None:

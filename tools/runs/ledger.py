@@ -23,7 +23,7 @@ from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
 EntryStatus = Literal["running", "queued"]
-EntryTitle = Literal["kept", "made", "missing"]
+Titled = Literal["before", "now", "not yet"]  # whether a session has its title before a run is entered, or by that
 
 # One statement, so that the row and the first event are committed together.
 _OPEN = f"""
@@ -142,11 +142,11 @@ class Ledger:
 
     async def open(
         self, run: Run, first: LogLine, *, entry: EntryStatus, fork: Fork, title: str | None = None
-    ) -> EntryTitle:
+    ) -> Titled:
         """Insert a run with its first event, committed, before its graph starts.
 
         A ``queued`` run waits for its turn where the request allows it. The run gets the checkpoint that it forks from.
-        The first run of a session that still has the default title gives it its own, if any. Returns what came of that.
+        The first run of a session that still has the default title sets it, if there is one. Returns when that has one.
         Raises NotFound where the session is not the identity's, SessionBusy where it has an unfinished run and the
         entry is ``running`` or the request may not wait, AlreadyAsked where the request asks once and another one has
         asked.
@@ -195,8 +195,8 @@ class Ledger:
         if run.account is not None:
             run.account.recorded_at = monotonic()
         if titled:
-            return "made"
-        return "missing" if untitled and title is None else "kept"
+            return "now"
+        return "not yet" if untitled and title is None else "before"
 
     async def finish(
         self, run: Run, end: RunFinished, lines: Sequence[LogLine], checkpoint: CheckpointRow | None = None

@@ -24,7 +24,7 @@ from tools.runs.event_log import RunLogs
 from tools.runs.event_writer import EventWriter
 from tools.runs.executor import Admission, Attempts, Durability, Executor, Graph, run_started
 from tools.runs.leases import Heartbeat, Leases, TakenOverRun
-from tools.runs.ledger import EntryStatus, EntryTitle, Ledger
+from tools.runs.ledger import EntryStatus, Ledger, Titled
 from tools.runs.live_run import Run
 from tools.runs.log_days import new_run_id
 from tools.runs.published import parse_event
@@ -103,15 +103,15 @@ class Runner:
         try:
             if request.while_running == "interrupt":
                 await self._interrupt(request.context.identity, session_id)
-            made = await self._record_start(run, fork, title)
+            titled = await self._record_start(run, fork, title)
         except BaseException:
             self._executor.release(run)
             run.account.close()
             raise
-        if made == "made" and title is not None:
+        if titled == "now" and title is not None:
             run.emit(TitleChanged(title=title))
         await self._launch(run)
-        if made == "missing" and self._titling is not None:
+        if titled == "not yet" and self._titling is not None:
             self._heartbeat.in_background(self._make_title(run, self._titling, untitled=True))
         return run
 
@@ -195,8 +195,8 @@ class Runner:
         if await self._logs.current(identity, session_id) is not None:
             await self._leases.stop_others(session_id, "interrupted")
 
-    async def _record_start(self, run: Run, fork: Fork, title: str | None) -> EntryTitle:
-        """Insert the run into the ledger, as running or queued; return what came of its session's title."""
+    async def _record_start(self, run: Run, fork: Fork, title: str | None) -> Titled:
+        """Insert the run into the ledger, as running or queued; return when its session gets its title."""
         if run.begun:
             try:
                 return await self._open(run, "running", run_started(run), fork, title)
@@ -212,15 +212,15 @@ class Runner:
 
     async def _open(
         self, run: Run, entry: EntryStatus, event: Queued | RunStarted, fork: Fork, title: str | None
-    ) -> EntryTitle:
+    ) -> Titled:
         first = run.next_line(event)
         try:
-            made = await self._ledger.open(run, first, entry=entry, fork=fork, title=title)
+            titled = await self._ledger.open(run, first, entry=entry, fork=fork, title=title)
         except BaseException:
             run.last_seq -= 1
             raise
         run.publish([first])
-        return made
+        return titled
 
     async def _make_title(self, run: Run, titling: SessionTitler, *, untitled: bool = False) -> None:
         with charged_to(run.account), log_ids(run_id=run.run_id):
