@@ -54,9 +54,11 @@ class WorkspaceMessages:
 
     async def _unfinished(self) -> list[RunStatus]:
         listed = self.library.sessions.list_runs
-        running = await listed(self.me, session_id=self.session_id, status="running")
+        # In this order, so that a run that begins meanwhile is in at least one of the two.
         waiting = await listed(self.me, session_id=self.session_id, status="queued")
-        return sorted([*running.runs, *waiting.runs], key=lambda run: run.created_at)
+        running = await listed(self.me, session_id=self.session_id, status="running")
+        found = {run.run_id: run for run in (*waiting.runs, *running.runs)}
+        return sorted(found.values(), key=lambda run: run.created_at)
 
     async def _stored(self, messages: list[StoredMessage]) -> list[Row]:
         answered = {message.run_id for message in messages if message.role == "assistant"}
