@@ -88,7 +88,7 @@ def page(outcome: Outcome) -> str:
         "",
         "## What was found",
         "",
-        f"**{len(faults)} broken promises.**" if faults else "**No broken promise.**",
+        f"**{len(faults)} broken promise{'s' * (len(faults) > 1)}.**" if faults else "**No broken promise.**",
         "",
         *(f"- {fault}" for fault in faults[:MOST_LISTED]),
         *([""] if faults else []),
