@@ -6,7 +6,7 @@ slices of the canonical text.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
@@ -96,7 +96,7 @@ class _Found:
         if not known and all(each.role != "governs" for each in entry.context):
             return entry
         kept = (each for each in entry.context if each.role != "governs")
-        return replace(entry, context=(*kept, *known.values()))
+        return entry._replace(context=(*kept, *known.values()))
 
     def add_all(self, places: Iterable[int], by: int, kind: Governance) -> None:
         for at in islice(places, FURTHEST):

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from graph.evidence import Governance
 from text.language import word_set
+from text.normal_forms import letter_runs
 
 _CORRECTING = (  # one of these is in a sentence that corrects another part of a document
     "editor", "postscript", "p.s.", "update:", "edit:", "wrong", "incorrect", "编者", "有误", "补记", "又及",
@@ -23,7 +24,6 @@ _CORRECTING = (  # one of these is in a sentence that corrects another part of a
 )  # fmt: skip
 _LONGEST_MARK = 160  # characters
 _SHORT_LEAD = 48  # characters of a lead-in without a colon, such as "Not covered"
-_WORDS = re.compile(r"[^\W\d_]+")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _CLAUSE = re.compile(r"([,;，；.!?。！？]|\s[–—-]\s|\bbut\b|\bso\b|nhưng|但)")
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]")
@@ -47,7 +47,7 @@ class Wording:
     def of(cls, text: str) -> "Wording":
         """Read a text."""
         lowered = text.lower()
-        return cls(lowered, frozenset(_WORDS.findall(lowered)), not text.isascii() and _HAN.search(text) is not None)
+        return cls(lowered, frozenset(letter_runs(lowered)), not text.isascii() and _HAN.search(text) is not None)
 
     @property
     def ends_in_colon(self) -> bool:
@@ -154,7 +154,7 @@ def has_trigger(text: str) -> bool:
     lowered = text.lower()
     if lowered.startswith(_LABELS):
         return True
-    words = _WORDS.findall(lowered)
+    words = letter_runs(lowered)
     if not (
         _TRIGGERS.isdisjoint(words)
         and (_PARTS.isdisjoint(words) or _ABOUT_PARTS.isdisjoint(words))
@@ -166,7 +166,7 @@ def has_trigger(text: str) -> bool:
 
 def may_govern_afar(before: str, after: str) -> bool:
     """Whether one of two texts may govern the other: a quick look that leaves out words common in manuals."""
-    if not _RARE_TRIGGERS.isdisjoint(_WORDS.findall(f"{before}\n{after}".lower())):
+    if not _RARE_TRIGGERS.isdisjoint(letter_runs(f"{before}\n{after}".lower())):
         return True
     return any(not text.isascii() and _HAN_TRIGGERS.search(text) is not None for text in (before, after))
 

@@ -21,6 +21,7 @@ _TITLES = word_set(
 )
 # May end a sentence; they do where a word that commonly opens one follows.
 _AMBIGUOUS = word_set("etc inc ltd co corp u.s u.k u.n e.u d.c a.m p.m b.c a.d ph.d m.d b.a m.a v.v")
+_SHORTENED = _TITLES | _AMBIGUOUS
 _OPENERS = word_set(
     "The A An It Its In On At By He She They We You I This That These Those There Here When While Where Who What Why "
     "How If As After Before Since Until Although Though Because But And Or So Yet However For From To With Without "
@@ -62,9 +63,11 @@ def sentences(text: str) -> list[tuple[int, int]]:
         cut = _cut(text, line_start, stop)
         if stop[0][0] == "\n":
             line_start = stop.end()
+        if not cuts[-1] < cut < len(text):
+            continue
         within = bisect_right(starts, cut) - 1
         in_code = within >= 0 and starts[within] < cut < fences[within][1]
-        if cuts[-1] < cut < len(text) and not (in_code and stop[0].count("\n") < 2) and text[cuts[-1] : cut].strip():
+        if not (in_code and stop[0].count("\n") < 2) and not text[cuts[-1] : cut].isspace():
             cuts.append(cut)
     return list(pairwise([*cuts, len(text)]))
 
@@ -93,6 +96,8 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Shrink a span to exclude white space at both ends; a blank span becomes empty at its start."""
     piece = text[start:end]
     kept = piece.strip()
+    if len(kept) == len(piece):
+        return start, end
     if not kept:
         return start, start
     first = start + len(piece) - len(piece.lstrip())
@@ -166,22 +171,22 @@ def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
 
 def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
     """Return where the next sentence begins if this stop ends a sentence, else 0."""
-    closed = stop.end()
+    closed, sign = stop.end(), stop[0]
     if text[closed : closed + 1] == " " and text[closed + 1 : closed + 2].isalnum():
         after = opened = closed + 1  # as behind most stops, where the patterns would find the same
     else:
         closed = _closed(text, closed)
         after = _SPACE.match(text, closed).end()  # type: ignore[union-attr]
         opened = _OPENING.match(text, after).end()  # type: ignore[union-attr]
-    if stop[0][0] not in ".!?…" or after >= len(text):
+    if sign[0] not in ".!?…" or after >= len(text):
         return after
     ahead = text[opened : opened + 1]
     if after == closed:
         # Without a space, a sentence can begin only in a script that uses none, and only after a strong stop.
-        return after if _NEEDS_NO_SPACE.match(ahead) and stop[0][-1] in "!?" else 0
+        return after if _NEEDS_NO_SPACE.match(ahead) and sign[-1] in "!?" else 0
     if ahead.islower():
         return 0
-    if stop[0] == "." and not _period_ends(text, line_start, stop.start(), after):
+    if sign == "." and not _period_ends(text, line_start, stop.start(), after):
         return 0
     return after
 
@@ -198,8 +203,10 @@ def _period_ends(text: str, line_start: int, stop: int, after: int) -> bool:
     before = text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop]
     if stop - line_start <= _LONGEST_ABBREVIATION and _ENUMERATOR.match(before):
         return False
-    token = _token_before(text, line_start, stop)
+    token = _last_token(before)
     word = token.casefold()
+    if len(token) > 1 and word.isalpha() and word not in _SHORTENED:
+        return True  # as before most stops
     if word in _TITLES and not (word in {"no", "v", "sun", "mar", "sat", "dec", "art", "p", "c"} and token.islower()):
         return False
     if _is_ambiguous(token):
@@ -210,7 +217,10 @@ def _period_ends(text: str, line_start: int, stop: int, after: int) -> bool:
 
 def _token_before(text: str, line_start: int, stop: int) -> str:
     """Return the end of the word before a stop, without opening marks."""
-    before = text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop]
+    return _last_token(text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop])
+
+
+def _last_token(before: str) -> str:
     pieces = before.split()
     return pieces[-1].lstrip("\"'“‘«([{*_`") if pieces and not before[-1:].isspace() else ""
 

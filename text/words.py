@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from text.language import CJK_STOP, language, stop_words
 from text.late_patterns import LatePattern
@@ -58,8 +59,7 @@ def is_indexed_by_bigrams(word: str) -> bool:
     return _IS_INDEXED_BY_BIGRAMS.match(word) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class ComparableText:
+class ComparableText(NamedTuple):
     """A text as it is compared. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept."""
 
     flat: str
@@ -78,7 +78,7 @@ def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
 def terms_of(flat: str) -> list[str]:
     """Return the stems of words and bigrams of CJK runs, in order; a lone CJK character is its own term."""
     if flat.isascii():
-        return list(map(stem, word_runs(flat)))
+        return list(map(_STEMS.__getitem__, flat.split()))
     terms: list[str] = []
     for word in word_runs(flat):
         if is_bigrammed(word):
@@ -88,9 +88,28 @@ def terms_of(flat: str) -> list[str]:
     return terms
 
 
-@lru_cache(maxsize=16384)
 def stem(word: str) -> str:
     """Strip the commonest English endings; other words stay whole, and character grams relate their forms."""
+    return _STEMS[word]
+
+
+_MOST_STEMS = 16_384
+
+
+class _Stems(dict[str, str]):
+    """The stems of words met before; a cached function takes twice as long to answer, and each word is asked for."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        found = self[word] = _without_ending(word)
+        return found
+
+
+_STEMS = _Stems()
+
+
+def _without_ending(word: str) -> str:
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     for ending, replacement in _ENDINGS.get(word[-1], ()):

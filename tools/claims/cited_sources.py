@@ -12,7 +12,7 @@ from graph.evidence import ContextRole, Segment
 from tools.claims.alignment import is_content
 from tools.claims.exact_forms import exact_form
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
-from tools.claims.source_sentences import SourceSentence, digest, parse_source, quantities_of, rough_words, terms_of
+from tools.claims.source_sentences import SourceSentence, parse_source, quantities_of, rough_words, terms_of
 from tools.rules.candidate_sentences import CandidateSentence, candidate_sentences
 
 _VALUE = re.compile(r"#-?\d+(?:\.\d+)?(?:e\+\d+)?")
@@ -155,8 +155,8 @@ class Sources:
 
     def has_sentence(self, text: str) -> bool:
         """Whether a text is a sentence of these, but for notation."""
-        wanted = digest(exact_form(text))
-        return any(wanted in each.wholes for each in self.texts)
+        form = exact_form(text)
+        return any(each.has_form(form, whole=True) for each in self.texts)
 
     def has_beginning(self, text: str) -> bool:
         """Whether a text may be the beginning of a sentence of these, but for notation.
@@ -164,8 +164,8 @@ class Sources:
         Its last few tokens may be read otherwise with what follows them, except behind a stop.
         """
         form = exact_form(f"{text} {_MORE}")[:-1]  # which keeps the stop that a form leaves out at its end
-        wanted = digest(form if _STOPPED.search(text) else form[: max(1, len(form) - UNSETTLED)])
-        return any(wanted in each.beginnings for each in self.texts)
+        begun = form if _STOPPED.search(text) else form[: max(1, len(form) - UNSETTLED)]
+        return any(each.has_form(begun, whole=False) for each in self.texts)
 
     @cached_property
     def _sharing(self) -> Mapping[str, Sequence[int]]:

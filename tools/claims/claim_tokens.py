@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from text.normal_forms import fold
 from text.numbers import ZH_DIGITS, ZH_SCALES, read_chinese, read_digits, spell
@@ -53,8 +52,7 @@ _CONTRACTED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "'d
 _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "gonna": "going to"}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One unit of comparison. ``start`` and ``end`` are offsets into the folded sentence.
 
     ``key`` is what is compared; ``value`` is a number's value; ``capital`` says that it was written with a capital.

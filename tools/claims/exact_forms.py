@@ -38,6 +38,7 @@ _PIECE = rf"{_NUMBER}|{LETTER}+(?:'{LETTER}+)*|[{UNSPACED}]|\S"
 _PLAIN = re.compile(_PIECE)
 _ASCII = re.compile(rf"{_NUMBER}|[A-Za-z]+(?:'[A-Za-z]+)*|\S")  # the same for ASCII, several times as fast
 _NUMBERED = LatePattern(rf"百分之(?P<share>[{_NUMERAL}\d.]+)|(?P<numerals>[{_NUMERAL}]+)|{_PIECE}")
+_DECIMAL = re.compile(r"\d")
 _HAS_NUMERAL = re.compile(f"[{_NUMERAL}]")
 _BIG = frozenset(word for word, value in (*EN_SCALES.items(), *VI_SCALES.items()) if value >= 1000)
 _PERCENT = (("percent",), ("per", "cent"), ("phần", "trăm"))
@@ -58,8 +59,9 @@ def exact_form(text: str) -> ExactForm:
     if _HAS_NUMERAL.search(text):
         keys = [key for match in _NUMBERED.finditer(text) for key in _keys(match, text)]
     else:
-        pieces = (_ASCII if text.isascii() else _PLAIN).findall(text)
-        keys = [key for piece in pieces for key in _plain_keys(piece)]
+        keys = (_ASCII if text.isascii() else _PLAIN).findall(text)
+        if "'" in text or _DECIMAL.search(text):
+            keys = [key for piece in keys for key in _plain_keys(piece)]
     keys = _with_numbers(keys)
     if keys and (len(keys[0]) == 1 or keys[0][1:].islower()):
         keys[0] = keys[0].casefold()

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from text.language import word_set
-from text.numbers import EN_SCALES, EN_UNITS, VI_SCALES, VI_UNITS, read_english, read_vietnamese, spell
+from text.numbers import (
+    BEGINS_ENGLISH,
+    BEGINS_VIETNAMESE,
+    EN_SCALES,
+    EN_UNITS,
+    VI_SCALES,
+    VI_UNITS,
+    read_english,
+    read_vietnamese,
+    spell,
+)
 from tools.claims.claim_tokens import Token, date_key, words_of
 
 _CURRENCIES = word_set("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")
@@ -38,12 +48,19 @@ _UNITS, _DIMENSIONS = _read_units()
 _LONGEST = max(map(len, _UNITS))
 
 
+_MAY_COUNT = frozenset((*BEGINS_ENGLISH, *BEGINS_VIETNAMESE, *EN_UNITS, *VI_UNITS, "a", "an"))
+
+
 def join_numbers(tokens: Sequence[Token], *, vietnamese: bool) -> list[Token]:
     """Return the tokens with each number as one token: words read, scales multiplied, currencies put behind."""
     spelled = [token.key if token.kind == "word" else "" for token in tokens]
     joined: list[Token] = []
     at = 0
     while at < len(tokens):
+        if tokens[at].value is None and spelled[at] not in _MAY_COUNT:
+            joined.append(tokens[at])  # as most words
+            at += 1
+            continue
         token, length = _number(tokens, spelled, at, vietnamese)
         joined.append(token)
         at += length

@@ -212,7 +212,7 @@ def accompanies(token: Token) -> bool:
 def _hidden(folded: str) -> bytearray:
     masked = bytearray(len(folded) + 1)
     lowered = folded.lower()
-    for pattern in (_ZH_COMPOUNDS, _VI_COMPOUNDS, _EN_COMPOUNDS):
+    for pattern in (_EN_COMPOUNDS,) if folded.isascii() else (_ZH_COMPOUNDS, _VI_COMPOUNDS, _EN_COMPOUNDS):
         for match in pattern.finditer(lowered):
             if match.end() <= len(folded):
                 masked[match.start() : match.end()] = b"\1" * (match.end() - match.start())
@@ -244,7 +244,7 @@ class ParsedSentence:
 
 def is_vietnamese(folded: str) -> bool:
     """Whether a text is Vietnamese, by a letter that only Vietnamese has."""
-    return _VIETNAMESE.search(folded) is not None
+    return not folded.isascii() and _VIETNAMESE.search(folded) is not None
 
 
 @lru_cache(maxsize=512)  # some 3.6 KB each

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from string import ascii_lowercase
 
 from text.language import FUNCTION_LETTERS, FUNCTION_WORDS
-from text.normal_forms import ascii_words, fold, unify_signs
+from text.normal_forms import ascii_words, fold, letter_runs, unify_signs
 from text.sentences import sentences, trimmed
 from tools.claims.alignment import is_content
 from tools.claims.claim_tokens import UNSPACED
@@ -56,8 +57,9 @@ class SourceSentence:
     @cached_property
     def forms(self) -> tuple[ExactForm, ...]:
         """Its exact form, and that behind its bullet."""
-        bullet = BULLET.match(self.text)
-        return tuple(dict.fromkeys(exact_form(self.text[begin:]) for begin in (0, bullet.end() if bullet else 0)))
+        whole, bullet = exact_form(self.text), BULLET.match(self.text)
+        behind = whole if bullet is None else exact_form(self.text[bullet.end() :])
+        return (whole,) if behind == whole else (whole, behind)
 
     @cached_property
     def unmarked(self) -> ExactForm:
@@ -138,23 +140,23 @@ class SourceText:
         return frozenset(each for sentence in self.sentences for each in quantities_of(sentence.reading))
 
     @cached_property
-    def forms(self) -> Mapping[int, Sequence[int]]:
-        """Its sentences by the digest of each of their exact forms."""
-        found: dict[int, list[int]] = defaultdict(list)
+    def forms(self) -> Mapping[str, Sequence[int]]:
+        """Its sentences by each of their exact forms in one line, the shortest lines first."""
+        found: dict[str, list[int]] = defaultdict(list)
         for at, sentence in enumerate(self.sentences):
             for form in dict.fromkeys((*sentence.forms, sentence.unmarked)):
-                found[digest(form)].append(at)
-        return found
+                found[in_line(form)].append(at)
+        return dict(sorted(found.items(), key=lambda of_form: len(of_form[0])))
 
     @cached_property
-    def wholes(self) -> frozenset[int]:
-        """The digests of the exact forms of its sentences."""
-        return frozenset(digest(sentence.forms[0]) for sentence in self.sentences)
+    def lines(self) -> str:
+        """The exact forms of its sentences, each in a line, with a line break around each."""
+        return "".join(("\n", *(f"{in_line(sentence.forms[0])}\n" for sentence in self.sentences)))
 
-    @cached_property
-    def beginnings(self) -> frozenset[int]:
-        """The digests of every beginning of the exact forms of its sentences."""
-        return frozenset(each for sentence in self.sentences for each in digests(sentence.forms[0]))
+    def has_form(self, form: ExactForm, *, whole: bool) -> bool:
+        """Whether a sentence has a form, or begins with it; none begins with an empty one."""
+        line = in_line(form)
+        return f"\n{line}\n" in self.lines if whole else bool(form) and f"\n{line}" in self.lines
 
     @cached_property
     def quoting(self) -> Sequence[bool]:
@@ -176,19 +178,12 @@ def parse_source(text: str, cuts: tuple[int, ...] = ()) -> SourceText:
     return SourceText(text, cuts)
 
 
-def digests(form: ExactForm) -> list[int]:
-    """Return the digest of every beginning of a form, the shortest first."""
-    found: list[int] = []
-    last = 0
-    for key in form:
-        last = hash((last, key))
-        found.append(last)
-    return found
+def in_line(form: ExactForm) -> str:
+    """Return a form as one line, with a space behind each token, so that a form's beginnings are the line's.
 
-
-def digest(form: ExactForm) -> int:
-    """Return the digest of a whole form."""
-    return digests(form)[-1] if form else 0
+    No token has white space in it. Lines are found and compared many times as fast as tuples or digests of them.
+    """
+    return "".join([f"{key} " for key in form])
 
 
 def content_of(reading: ParsedSentence) -> Content:
@@ -236,15 +231,15 @@ def lookup_keys(key: str) -> frozenset[str]:
     return frozenset((key, key.rstrip("s")))
 
 
-_WORDS = re.compile(r"[^\W\d_]+")
+_COMMON = FUNCTION_WORDS.union(ascii_lowercase)
 _LETTERS = re.compile(f"[{UNSPACED}]")
 
 
 def rough_words(text: str) -> frozenset[str]:
     """Return the words of a text in lower case without common ones; of a script without spaces the letters."""
     lower = text.casefold()
-    words = frozenset(word for word in _WORDS.findall(lower) if len(word) > 1) - FUNCTION_WORDS
     if lower.isascii():
-        return words
+        return frozenset(letter_runs(lower)) - _COMMON
+    words = frozenset(word for word in letter_runs(lower) if len(word) > 1) - FUNCTION_WORDS
     letters = frozenset(_LETTERS.findall(lower)) - FUNCTION_LETTERS
     return frozenset(word for word in words if not _LETTERS.match(word)) | letters if letters else words

@@ -16,8 +16,8 @@ from tools.claims.source_sentences import (
     BULLET,
     SourceSentence,
     SourceText,
-    digests,
     flat_words,
+    in_line,
     without_last_mark,
 )
 
@@ -47,7 +47,7 @@ def find_verbatim(claim: str, sources: Sources) -> VerbatimMatch | None:
     """
     said = _CLAIM_BULLET.sub("", claim, count=1)
     bare = _QUOTED.sub(r"\1\2", unify_signs(without_last_mark(said)))
-    forms = [(form, digests(form)) for form in dict.fromkeys((exact_form(said), exact_form(bare)))]
+    forms = tuple(dict.fromkeys((exact_form(said), exact_form(bare))))
     denied = None
     for at, text in enumerate(sources.texts):
         segment = sources.segments[at]
@@ -68,24 +68,28 @@ def _same_unseen(claim: str, quote: str) -> bool:
     return "".join(_UNSEEN.findall(claim)) == "".join(_UNSEEN.findall(quote))
 
 
-def _equal_runs(forms: Sequence[tuple[ExactForm, Sequence[int]]], text: SourceText) -> Iterator[tuple[int, int]]:
+def _equal_runs(forms: Sequence[ExactForm], text: SourceText) -> Iterator[tuple[int, int]]:
     """Find what a claim repeats as it is, or without its own quotes and mark; a mark of the source alone may go too."""
-    for form, beginnings in forms:
-        as_is = form == forms[0][0]
-        for first in text.forms.get(beginnings[-1], ()) if beginnings else ():
+    for form in forms:
+        as_is = form == forms[0]
+        line = in_line(form)
+        for first in text.forms.get(line, ()) if form else ():
             sentence = text.sentences[first]
             if form in sentence.forms or (as_is and form == sentence.unmarked):
                 yield first, first
-        yield from _equal_chains(form, beginnings[:-1], text, unmarked=as_is)
+        yield from _equal_chains(form, line, text, unmarked=as_is)
 
 
-def _equal_chains(
-    form: ExactForm, beginnings: Sequence[int], text: SourceText, *, unmarked: bool
-) -> Iterator[tuple[int, int]]:
+def _equal_chains(form: ExactForm, line: str, text: SourceText, *, unmarked: bool) -> Iterator[tuple[int, int]]:
     """Find several sentences that are together what a claim says."""
     tried = 0
-    for length, beginning in enumerate(beginnings, start=1):
-        for first in text.forms.get(beginning, ())[:MOST_ALIKE]:
+    for beginning, places in text.forms.items():
+        if len(beginning) >= len(line):
+            return
+        if not beginning or not line.startswith(beginning):
+            continue
+        length = beginning.count(" ")
+        for first in places[:MOST_ALIKE]:
             if not _goes_on(form, length, text, first):
                 continue
             tried += 1
