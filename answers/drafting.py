@@ -38,14 +38,14 @@ async def emit_drafts(
     async with aclosing(drafts) as stream:  # type: ignore[type-var]
         async for draft in stream:
             match draft:
-                case DraftOpened(fallback, source_ids):
-                    await thinking.close()
-                    opened = _OpenSection(first + len(sections), fallback, emit, grounded=grounded)
-                    cited = source_ids
                 case DraftText(delta):
                     await opened.write(delta)
                     if answer is not None and cited:
                         await answer.check_open(opened.text, cited, ahead=opened.ahead)
+                case DraftOpened(fallback, source_ids):
+                    await thinking.close()
+                    opened = _OpenSection(first + len(sections), fallback, emit, grounded=grounded)
+                    cited = source_ids
                 case DraftThinking(delta):
                     await thinking.write(delta)
                 case DraftClosed():

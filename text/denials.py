@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from graph.evidence import Governance
 from text.language import word_set
+from text.late_patterns import any_of
 from text.normal_forms import letter_runs
 
 _CORRECTING = (  # one of these is in a sentence that corrects another part of a document
@@ -87,7 +88,7 @@ class _Rule:
 
 
 def _pattern(alternatives: list[str], parts: dict[str, str]) -> re.Pattern[str]:
-    joined = "|".join(f"(?:{each})" for each in alternatives) or r"(?!)"
+    joined = any_of(alternatives) or r"(?!)"
     return re.compile(re.sub(r"<(\w+)>", lambda name: parts[name[1]], joined))
 
 

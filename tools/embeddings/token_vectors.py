@@ -62,8 +62,11 @@ class TokenVectors:
         if texts:
             self._widen(np.concatenate(texts))  # of all together: looking costs more than adding up a sentence
         ones = np.ones(max(map(len, texts), default=0), np.float32)
+        taken = np.empty((len(ones), self.dimension), np.float32)  # for one text after the other
         for row, tokens in enumerate(texts):
-            summed[row] = ones[: len(tokens)] @ self._wide.take(tokens, axis=0, mode="clip")
+            vectors = taken[: len(tokens)]
+            self._wide.take(tokens, axis=0, out=vectors, mode="clip")
+            np.dot(ones[: len(tokens)], vectors, out=summed[row])
         return summed
 
     def truncated(self, dimension: int) -> "TokenVectors":

@@ -71,11 +71,11 @@ class WordTokens:
         if "<" in text and _MARK.search(text):
             return array("H", self.tokenizer.encode(text, add_special_tokens=False).ids).tobytes()
         words = text.split(" ")
-        if "" in words or SPACE_MARK in text:  # several spaces have tokens of their own
-            return self._joined(SPACE_MARK + text.replace(" ", SPACE_MARK), pieces)
         try:
-            return b"".join([known[word] for word in words])
+            return b"".join(map(known.__getitem__, words))
         except KeyError:
+            if "" in words or SPACE_MARK in text:  # never known, since several spaces have tokens of their own
+                return self._joined(SPACE_MARK + text.replace(" ", SPACE_MARK), pieces)
             new = {word: self._joined(SPACE_MARK + word, pieces) for word in set(words).difference(known)}
             self._keep(new, known)
             return b"".join([new[word] if word in new else known[word] for word in words])

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-from text.late_patterns import LatePattern
+from text.late_patterns import LatePattern, any_of
 
 AskedKind = Literal["value", "default", "command", "steps", "definition", "list", "comparison", "yesno", "reason"]
 KINDS: tuple[AskedKind, ...] = (
@@ -44,7 +44,8 @@ def _signs() -> dict[AskedKind, _Signs]:
             if not ascii_only or language == "en" or pattern.isascii()
         ]
         # Commands are told by their capitals: HUP, camelCase.
-        return LatePattern("|".join(patterns), 0 if (kind, part) == ("command", "shows") else re.IGNORECASE)
+        flags = re.NOFLAG if (kind, part) == ("command", "shows") else re.IGNORECASE
+        return LatePattern(any_of(patterns), flags | re.ASCII if ascii_only else flags)
 
     return {
         kind: _Signs(joined(kind, "asks"), joined(kind, "shows"), joined(kind, "shows", ascii_only=True))

@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from answers.entries import Entry, entries_in
-from graph.evidence import ContextRole, Segment, SegmentBlock, nearest_heading
+from answers.entries import entries_in
+from graph.evidence import ContextRole, ContextSlice, Segment, SegmentBlock, nearest_heading
 from text.normal_forms import fold_case
 from text.terms import code_names
 from text.words import QuestionTerms, comparable_text
@@ -85,17 +85,37 @@ class EntryTable(NamedTuple):
     traits: Floats  # (TRAITS, entries)
 
 
+class _Hung(NamedTuple):
+    """What an entry hangs on: its term, its lead-in, caption and header row, its nearest heading, and what there is."""
+
+    term: str
+    lead: str
+    heading: str
+    roles: frozenset[ContextRole]
+
+    @classmethod
+    def on(cls, context: Sequence[ContextSlice]) -> "_Hung":
+        return cls(
+            " ".join([each.text for each in context if each.role == "term"]),
+            " ".join([each.text for each in context if each.role in _LEADS]),
+            nearest_heading(context),
+            frozenset([each.role for each in context]),
+        )
+
+
 @lru_cache(maxsize=512)  # some 3 KB each
 def _entry_table(text: str, start: int, blocks: tuple[SegmentBlock, ...], heading: str) -> EntryTable:
     entries = entries_in(text, start, blocks)
-    terms = tuple(_joined(each, ("term",)) for each in entries)
+    # The sentences of a block hang on the same slices, which are read once.
+    known = {id(each.context): _Hung.on(each.context) for each in entries}
+    hung = [known[id(each.context)] for each in entries]
     outer = heading.rpartition(" > ")[2]
-    heads, head = _numbered([nearest_heading(each.context) or outer for each in entries])
+    heads, head = _numbered([each.heading or outer for each in hung])
     numbers, block = _numbered([each.block for each in entries])
     shapes = [SHAPES[each.kind] for each in entries]
     pairs = list(zip([None, *entries[:-1]], entries, strict=True)) if entries else []
     traits = {
-        "has_term": [bool(term) for term in terms],
+        "has_term": [bool(each.term) for each in hung],
         "first": [each.first for each in entries],
         "second": [past is not None and past.first and not each.first for past, each in pairs],
         "opens_section": [
@@ -103,15 +123,15 @@ def _entry_table(text: str, start: int, blocks: tuple[SegmentBlock, ...], headin
             for (past, _), shape in zip(pairs, shapes, strict=True)
         ],
         **{shape: [each == shape for each in shapes] for shape in ("item", "code", "row")},
-        "labelled": [any(slice_.role == "label" for slice_ in each.context) for each in entries],
-        "points_back": [any(slice_.role == "before" for slice_ in each.context) for each in entries],
+        "labelled": ["label" in each.roles for each in hung],
+        "points_back": ["before" in each.roles for each in hung],
         "leads": [each.leads for each in entries],
         "length": [len(each.text) for each in entries],
         "ascii": [each.text.isascii() for each in entries],
     }
     return EntryTable(
-        terms,
-        tuple(_joined(each, _LEADS) for each in entries),
+        tuple(each.term for each in hung),
+        tuple(each.lead for each in hung),
         tuple(heads),
         head,
         len(numbers),
@@ -161,7 +181,8 @@ def entry_features(
     in_block = _spread(here, _joint([table.block for table in tables], [table.blocks for table in tables]))
     kinds = asked_kinds(question)
     texts = [one.text for one in pool]
-    term_named = np.array([_share_named(text, asked) for text in term_texts])
+    named = {text: _share_named(text, asked) for text in dict.fromkeys(term_texts)}
+    term_named = np.array([named[text] for text in term_texts])
     known = [comparable_text(segment.title).vocabulary | comparable_text(head).vocabulary for segment, head in heads]
     none = np.zeros(len(pool))
     return {
@@ -215,10 +236,6 @@ def _joint(places: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> NDArray[
     """Join places in several sequences of these sizes to places in all of them, one behind the other."""
     before = np.cumsum([0, *sizes[:-1]])
     return np.concatenate([each + offset for each, offset in zip(places, before, strict=True)])
-
-
-def _joined(entry: Entry, roles: tuple[ContextRole, ...]) -> str:
-    return " ".join([each.text for each in entry.context if each.role in roles])
 
 
 def _present(names: Sequence[str], texts: Sequence[str]) -> Bools:

@@ -49,8 +49,12 @@ _CUES = (
 )
 
 
+_ASCII_CUES = tuple(filter(str.isascii, _CUES))
+
+
 @lru_cache(maxsize=8192)
 def speaks_to_machines(sentence: str) -> bool:
     """Whether a sentence gives instructions to an assistant."""
     folded = sentence.casefold()
-    return any(map(folded.__contains__, _CUES)) and _SPEAKS_TO_MACHINES.search(sentence) is not None
+    cues = _ASCII_CUES if folded.isascii() else _CUES
+    return any(map(folded.__contains__, cues)) and _SPEAKS_TO_MACHINES.search(sentence) is not None
