@@ -82,6 +82,8 @@ def test_a_copy_is_told_by_its_text_and_a_short_one_by_its_whole_document() -> N
     first, again = segment("one", 0, long), segment("two", 0, long.replace(" ", "\n"))
     assert repeated_texts([first, again]) == {"two:0"}
     assert repeated_texts([first, again], {"two:0"}) == set()
+    assert repeated_texts([first, segment("two", 0, long.replace("noon", "dusk"))]) == set()
+    assert repeated_texts([segment("three", 0, "Another text."), first, segment("two", 0, f"\n  {long} ")]) == {"two:0"}
     assert repeated_texts([segment("one", 0, "See above."), segment("two", 0, "See above.")]) == set()
     same = [replace(segment(name, 0, "At noon."), content_hash="c0") for name in ("one", "two")]
     assert repeated_texts(same) == {"two:0"}
