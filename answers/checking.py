@@ -17,7 +17,7 @@ from graph.reasons import texts, why, why_each
 from graph.state import ClaimRow, DisputeRow, RevisionRow, State
 from graph.usage import Meter
 from text.normal_forms import flatten
-from text.words import question_terms, stem, terms_of, word_runs
+from text.words import question_terms, terms_of, word_runs
 
 # An unverified claim may be true: half proven.
 WEIGHTS: dict[Verdict, float] = {"supported": 1.0, "unverified": 0.5, "contradicted": 0.0, "unsupported": 0.0}
@@ -93,8 +93,7 @@ def question_coverage(question: str, texts: Sequence[str]) -> float:
 
 @lru_cache(maxsize=64)  # some 12 KB each; segments that are cited once are cited again
 def _terms_in(text: str) -> frozenset[str]:
-    flat = flatten(text)
-    return frozenset(map(stem, set(flat.split())) if flat.isascii() else terms_of(flat))
+    return frozenset(terms_of(flatten(text)))
 
 
 # A sentence may have ended where one of these signs is followed by anything, or a line ends.
