@@ -1,4 +1,5 @@
 import re
+import resource
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -113,11 +114,13 @@ def test_no_token_spans_what_the_words_are_cut_at() -> None:
     assert not [token for token in vocabulary if re.search(rf"[^{SPACE_MARK}]{SPACE_MARK}|\n|[{ALONE}]", token)]
 
 
-def test_remembered_words_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_that_are_met_again_are_remembered_and_the_others_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_tokens, "MOST_CHARACTERS", 20)
     words = WordTokens(bundled_tokenizer)
-    texts = ["a first text with several words", "a second one", "and a third text"]
-    assert [words.ids([text])[0].tolist() for text in texts * 2] == list(map(_whole, texts * 2))
+    texts = ["a first text with several words", "a second one", "and a  third text\nin lines", "渡船 a third"]
+    for text in texts * 3:
+        assert words.ids([text])[0].tolist() == _whole(text)
+        assert words.ids(["a text"])[0].tolist() == _whole("a text")
 
 
 def _whole(text: str) -> list[int]:
@@ -153,6 +156,43 @@ def test_vectors_of_tokens_are_those_of_the_file_in_any_order_and_in_threads() -
     np.testing.assert_allclose(sums, [*(rows.sum(axis=0) for rows in taken), np.zeros(8)], atol=1e-5)
     assert vectors.summed([]).shape == (0, 8)
     np.testing.assert_array_equal(vectors.take(np.array([60_000], np.uint16))[0], narrow[-1].astype(np.float32))
+
+
+@given(st.lists(st.lists(st.integers(0, 59), max_size=30), max_size=12), st.integers(1, 60))
+def test_vectors_are_those_of_the_file_however_few_are_kept(texts: list[list[int]], most: int) -> None:
+    narrow = np.random.default_rng(6).standard_normal((60, 4)).astype(np.float16)
+    vectors = TokenVectors(narrow, most)
+    wide = narrow.astype(np.float32)
+    drawn = [np.array(text, np.uint16) for text in texts]
+    for tokens in drawn:
+        np.testing.assert_array_equal(vectors.take(tokens), wide[tokens])
+    sums = np.array([wide[tokens].sum(axis=0) for tokens in drawn]).reshape(-1, 4)
+    np.testing.assert_allclose(vectors.summed(drawn), sums, atol=1e-4)
+
+
+def test_vectors_are_right_while_threads_push_out_each_others_rows() -> None:
+    narrow = np.random.default_rng(7).standard_normal((500, 8)).astype(np.float16)
+    vectors = TokenVectors(narrow, 60)
+    drawn = [np.random.default_rng(seed).integers(0, 500, 40).astype(np.uint16) for seed in range(400)]
+    with ThreadPoolExecutor(8) as threads:
+        taken = list(threads.map(vectors.take, drawn))
+    for tokens, rows in zip(drawn, taken, strict=True):
+        np.testing.assert_array_equal(rows, narrow.astype(np.float32)[tokens])
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="tells the memory of a process on Linux")
+def test_wide_vectors_take_no_more_memory_than_they_may() -> None:
+    narrow = np.ones((40_000, 256), np.float16)
+    vectors = TokenVectors(narrow, 1_000)
+    before = _resident()
+    for start in range(0, len(narrow), 500):
+        vectors.take(np.arange(start, start + 500))
+    assert _resident() - before < 16_000_000  # of all together: 40 MB
+
+
+def _resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize()
 
 
 @pytest.mark.parametrize("content", [b"", b"\x02" + bytes(7) + b"{}", (9).to_bytes(8, "little") + b"not JSON!"])

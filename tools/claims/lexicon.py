@@ -59,7 +59,7 @@ def _fields() -> tuple[Mapping[Phrase, frozenset[tuple[str, int]]], int]:
     return {phrase: frozenset(places) for phrase, places in found.items()}, max(map(len, found))
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """Cut the endings of English inflection; return other words as they are."""
     if not word.isascii() or not word.isalpha() or len(word) < 4:

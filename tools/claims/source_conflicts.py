@@ -106,7 +106,7 @@ def same_subject(one: Segment, other: Segment) -> bool:
     return _on_one_subject(one.title, other.title)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)
 def _on_one_subject(one: str, other: str) -> bool:
     ours, theirs = _WORD.findall(one.casefold()), _WORD.findall(other.casefold())
     if len(ours) != len(theirs) or ours == theirs or are_editions(one, other):

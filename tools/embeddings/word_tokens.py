@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SPACE_MARK = "\u2581"  # how the tokenizer writes a space
 ALONE = "\u2e80-\u9fff\uac00-\ud7ff"  # ideographs, kana, Hangul: each is a token of its own, or several
-MOST_CHARACTERS = 400_000  # of the remembered words and pieces: some ten megabytes
+MOST_CHARACTERS = 200_000  # of the remembered words and pieces: some five megabytes
 LONGEST_WORD = 32  # longer ones are seldom met again
 
 _PIECE = re.compile(f"{SPACE_MARK}++[^{SPACE_MARK}\n{ALONE}]*+|[^{SPACE_MARK}\n{ALONE}]++|[\n{ALONE}]")
@@ -38,6 +38,9 @@ class WordTokens:
         self._words: dict[str, bytes] = {}  # the ids of words with the space before them, two bytes each
         self._pieces: dict[str, bytes] = {}  # of pieces as the tokenizer writes them
         self._characters = 0
+        # What was remembered before it: what is met again moves on, the rest is forgotten at the next turn.
+        self._former_words: dict[str, bytes] = {}
+        self._former_pieces: dict[str, bytes] = {}
 
     @cached_property
     def tokenizer(self) -> "Tokenizer":
@@ -62,7 +65,8 @@ class WordTokens:
         return [len(row) // 2 for row in self._rows(texts)]
 
     def _rows(self, texts: Sequence[str]) -> list[bytes]:
-        if self._characters > MOST_CHARACTERS:
+        if self._characters > MOST_CHARACTERS // 2:
+            self._former_words, self._former_pieces = self._words, self._pieces
             self._words, self._pieces, self._characters = {}, {}, 0
         known, pieces = self._words, self._pieces
         return [self._row(text, known, pieces) if text else b"" for text in texts]
@@ -76,7 +80,9 @@ class WordTokens:
         except KeyError:
             if "" in words or SPACE_MARK in text:  # never known, since several spaces have tokens of their own
                 return self._joined(SPACE_MARK + text.replace(" ", SPACE_MARK), pieces)
-            new = {word: self._joined(SPACE_MARK + word, pieces) for word in set(words).difference(known)}
+            former = self._former_words
+            unknown = set(words).difference(known)
+            new = {word: former.get(word) or self._joined(SPACE_MARK + word, pieces) for word in unknown}
             self._keep(new, known)
             return b"".join([new[word] if word in new else known[word] for word in words])
 
@@ -88,7 +94,8 @@ class WordTokens:
         try:
             return b"".join([pieces[piece] for piece in found])
         except KeyError:
-            new = {piece: self._tokenized(piece) for piece in set(found).difference(pieces)}
+            former = self._former_pieces
+            new = {piece: former.get(piece) or self._tokenized(piece) for piece in set(found).difference(pieces)}
             self._keep(new, pieces)
             return b"".join([new[piece] if piece in new else pieces[piece] for piece in found])
 

@@ -70,7 +70,7 @@ def quantities_in(text: str, quantity: Quantity, question: str) -> list[tuple[in
     return [span for span in _quantity_spans(text, quantity) if text[slice(*span)].casefold() not in folded]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _quantity_spans(text: str, quantity: Quantity) -> tuple[tuple[int, int], ...]:
     return tuple(found.span() for found in quantity.gives.finditer(text))
 
