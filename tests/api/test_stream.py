@@ -222,11 +222,12 @@ async def test_a_failed_run_ends_with_its_code_and_nothing_after_it() -> None:
     assert (last["type"], last["code"], last["retryable"]) == ("run_failed", "model_unavailable", True)
 
 
-async def test_a_reader_that_takes_nothing_counts_as_gone() -> None:
+@pytest.mark.parametrize("most", [1, 2], ids=["no event", "no comment while nothing is told"])
+async def test_a_reader_that_takes_nothing_counts_as_gone(most: int) -> None:
     run = new_run()
     for _ in range(200):
         run.emit(TextDelta(section_index=0, delta="x" * 100_000))
-    stream = RunStream(run, NativeEncoder(), "cancel", send_timeout=0.05)
+    stream = RunStream(run, NativeEncoder(), "cancel", ping=0.05, send_timeout=0.05)
     taken = 0
 
     async def receive() -> dict[str, Any]:
@@ -234,10 +235,11 @@ async def test_a_reader_that_takes_nothing_counts_as_gone() -> None:
 
     async def send(message: Any) -> None:
         nonlocal taken
-        taken += 1
-        if taken == 3:
+        if taken == most:
             await asyncio.get_running_loop().create_future()
+        taken += 1
 
     async with asyncio.timeout(60):
         await stream({"type": "http", "method": "POST"}, receive, send)
-    assert taken == 3
+    assert taken == most
+    assert run.was_left

@@ -53,10 +53,11 @@ class Home:
     def citewell(self, *arguments: str, piped: str = "", **environment: str) -> Done:
         """Run the command to its end, without a terminal; ``piped`` is what a pipe sends it.
 
-        The first use of a command, and any beside whose packages others are installed, is started; others are forked.
+        The first use of a command is started, and the first beside whose packages others are installed; others are
+        forked.
         """
         around = {**self.environment, **environment}
-        if "PYTHONPATH" not in environment and not self._is_first_use(arguments):
+        if not self._is_first_use(arguments, beside_others="PYTHONPATH" in environment):
             return Done(*self.forks.run(arguments, folder=self.folder, environment=around, piped=piped))
         done = subprocess.run(
             [str(BIN / "citewell"), *arguments],
@@ -69,8 +70,8 @@ class Home:
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
-    def _is_first_use(self, arguments: tuple[str, ...]) -> bool:
-        command = "-".join(arguments[: 2 if arguments[0] in GROUPS else 1])
+    def _is_first_use(self, arguments: tuple[str, ...], *, beside_others: bool) -> bool:
+        command = "-".join(arguments[: 2 if arguments[0] in GROUPS else 1]) + " beside others" * beside_others
         try:
             (self.started / command).touch(exist_ok=False)
         except FileExistsError:

@@ -2,8 +2,12 @@
 
 The base image is stood in for by the host's /usr and Python, mounted read-only, and by a copy of what of /etc a process
 needs. So the steps, the user, the paths and the environment are those of the image, and its distribution is not.
+
+As a builder does, it takes up again what a step installed that reads the same files, such as a lock. Files are linked,
+not copied: whatever replaces one later, as installers do, leaves the other name what it was.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -11,6 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +34,7 @@ ETC = (
 READ_ONLY = ("/usr", sys.base_prefix)
 LINKS = {"bin": "usr/bin", "lib": "usr/lib", "lib64": "usr/lib64", "sbin": "usr/sbin"}
 PASSED_ON = ("PIP_CERT", "PIP_INDEX_URL", "SSL_CERT_FILE", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy")
+INSTALLED = "opt"  # where steps put what later builds take up again
 INSTRUCTION = re.compile(r"(?P<name>[A-Z]+)\s+(?P<rest>.*)", re.DOTALL)
 
 
@@ -44,6 +50,9 @@ class Stage:
     folder: str = "/"
     command: list[str] = field(default_factory=list)
     health: list[str] = field(default_factory=list)
+    layer: str = (
+        ""  # a hash of the files it was given and of the steps since; none where it was given folders or nothing
+    )
 
     def invocation(self, command: list[str], **environment: str) -> list[str]:
         """Return the command line that runs a command in this stage, as its user; it becomes that command."""
@@ -73,14 +82,17 @@ def read_instructions(containerfile: Path) -> list[tuple[str, str]]:
     return [(match["name"], match["rest"]) for match in found if match is not None]
 
 
-def build(containerfile: Path, context: Path, folder: Path) -> Stage:
-    """Carry out every instruction and return the last stage. Raises ValueError for an instruction that is not known."""
+def build(containerfile: Path, context: Path, folder: Path, kept: Path | None = None) -> Stage:
+    """Carry out every instruction and return the last stage. Raises ValueError for an instruction that is not known.
+
+    ``kept`` is a folder for what the next build takes up again.
+    """
     stages: list[Stage] = []
     for name, rest in read_instructions(containerfile):
         if name == "FROM":
             stages.append(_stage(rest, folder / f"stage-{len(stages)}"))
             continue
-        _carry_out(name, rest, stages, context)
+        _carry_out(name, rest, stages, context, kept)
     return stages[-1]
 
 
@@ -103,22 +115,50 @@ def _stage(rest: str, root: Path) -> Stage:
     return Stage(root, name, base, {"PATH": path, "HOME": "/root", "LC_ALL": "C.UTF-8"})
 
 
-def _carry_out(name: str, rest: str, stages: list[Stage], context: Path) -> None:
+def _carry_out(name: str, rest: str, stages: list[Stage], context: Path, kept: Path | None) -> None:
     stage = stages[-1]
     match name:
         case "RUN":
-            passed_on = {each: os.environ[each] for each in PASSED_ON if each in os.environ}
-            done = stage.run(["/bin/sh", "-c", rest], **passed_on)
-            assert done.returncode == 0, f"{rest}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+            if stage.layer and kept is not None:
+                stage.layer = _hash(stage.layer, rest)
+                _run_once(rest, stage, kept)
+            else:
+                _run(rest, stage)
         case "COPY":
             *options, source, target = shlex.split(rest)
             origins = {f"--from={each.name}": each.root for each in stages}
-            _copy(Path(f"{origins[options[0]] if options else context}/{source}"), _inside(stage, target))
+            given = Path(f"{origins[options[0]] if options else context}/{source}")
+            stage.layer = _hash(sys.version, stage.base, rest, given.read_bytes().hex()) if given.is_file() else ""
+            _copy(given, _inside(stage, target))
         case "WORKDIR":
             stage.folder = rest
             _inside(stage, rest).mkdir(parents=True, exist_ok=True)
         case _:
             _set(name, rest, stage)
+
+
+def _run(rest: str, stage: Stage) -> None:
+    passed_on = {each: os.environ[each] for each in PASSED_ON if each in os.environ}
+    done = stage.run(["/bin/sh", "-c", rest], **passed_on)
+    assert done.returncode == 0, f"{rest}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+
+
+def _run_once(rest: str, stage: Stage, kept: Path) -> None:
+    """Take up what the step installed in an earlier build; run it, and keep that in the place of all others."""
+    layer = kept / stage.layer
+    if layer.is_dir():
+        _copy(layer, stage.root / INSTALLED)
+        return
+    _run(rest, stage)
+    for other in kept.iterdir():
+        shutil.rmtree(other)
+    unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=kept))
+    _copy(stage.root / INSTALLED, unfinished)
+    unfinished.rename(layer)
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _set(name: str, rest: str, stage: Stage) -> None:
@@ -147,6 +187,13 @@ def _inside(stage: Stage, target: str) -> Path:
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=_link)
     else:
         shutil.copy(source, target)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # on another file system
+        shutil.copy2(source, target)

@@ -1,8 +1,8 @@
 """Commands without a start: forked from a process that has imported what commands import.
 
 Run as a program with the number of a socket, it forks for each order that comes. The new process takes the order's
-files as its stdin, stdout and stderr, its folder and its environment, and then is the command: with a memory, signals,
-exit handlers and an exit code of its own.
+files as its stdin, stdout and stderr, its folder, its environment and the packages beside which PYTHONPATH installs it,
+and then is the command: with a memory, signals, exit handlers and an exit code of its own.
 """
 
 import gc
@@ -113,5 +113,7 @@ if __name__ == "__main__":
         os.chdir(command["folder"])
         os.environ.clear()
         os.environ.update(command["environment"])
+        added = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        sys.path[1:1] = [folder for folder in added if folder and folder not in sys.path]
         sys.argv = command["arguments"]
         main()

@@ -39,8 +39,9 @@ as_root = pytest.mark.skipif(not _may_enter_roots(), reason="root folders of the
 
 
 @pytest.fixture(scope="module")
-def image() -> Iterator[Stage]:
+def image(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """The last stage of the Containerfile, built from the tracked files that the image is built from."""
+    cache = request.config.cache
     folder = Path(tempfile.mkdtemp(prefix="citewell-image-", dir="/tmp"))
     folder.chmod(0o711)
     context = folder / "context"
@@ -50,7 +51,7 @@ def image() -> Iterator[Stage]:
         if not any(fnmatch(name.split("/")[0], pattern) for pattern in ignored):
             (context / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, context / name, follow_symlinks=False)
-    yield build(CONTAINERFILE, context, folder)
+    yield build(CONTAINERFILE, context, folder, cache and cache.mkdir("image"))
     shutil.rmtree(folder)
 
 

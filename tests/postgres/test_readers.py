@@ -18,6 +18,7 @@ from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
 from tools.library.new_documents import checked_readers, stored_readers
 from tools.library.source_records import SourceOptions
+from tools.retrieval.scope import CANDIDATES
 from tools.settings import Settings
 
 USERS = ("ann", "bob", "cid")
@@ -256,9 +257,10 @@ async def test_a_source_gives_its_readers_to_its_documents_and_takes_them_away(
 async def test_who_may_read_one_small_space_finds_what_is_in_it_among_all_others(library: Library) -> None:
     everywhere = Identity("fleet", "local")
     await library.workspaces.ensure(everywhere.workspace)
+    # More alike than are candidates for anybody, so that what is not looked for by its space is none.
     fleet = [
         NewDocument(text=f"Người gác số {number} thắp đèn của bến tàu lúc hoàng hôn.", title=f"Log {number}")
-        for number in range(6000)
+        for number in range(CANDIDATES + 500)
     ]
     # In Vietnamese, so that words alone are searched: with vectors, all of a library of this size are compared.
     yard = "Ở sân, người làm vườn thắp đèn của bến tàu lúc bình minh, khi cửa xưởng mở và cần cẩu bắt đầu quay."
