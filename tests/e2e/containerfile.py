@@ -50,9 +50,8 @@ class Stage:
     folder: str = "/"
     command: list[str] = field(default_factory=list)
     health: list[str] = field(default_factory=list)
-    layer: str = (
-        ""  # a hash of the files it was given and of the steps since; none where it was given folders or nothing
-    )
+    # A hash of the file it was given last and of the steps since; empty where it was given a folder, or nothing.
+    layer: str = ""
 
     def invocation(self, command: list[str], **environment: str) -> list[str]:
         """Return the command line that runs a command in this stage, as its user; it becomes that command."""
