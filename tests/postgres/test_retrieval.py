@@ -31,6 +31,7 @@ from tools.retrieval.search_sql import (
     LEXICAL,
     OPENING,
     as_hit,
+    planned,
     search_statement,
 )
 from tools.retrieval.segment_rows import IndexedDocument
@@ -225,7 +226,8 @@ async def test_common_words_are_looked_up_within_a_budget(database: Database, wo
         statement = search_statement(1, 32, leg=30, dense=False, reach="library")
         async with conn.transaction():
             before = await fetched_rows(conn)
-            found = [as_hit(row) for row in await statement.execute(conn, bound_parameters(asked))]
+            async with planned(conn):
+                found = [as_hit(row) for row in await statement.execute(conn, bound_parameters(asked))]
             fetched = await fetched_rows(conn) - before
     whole = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
     exact = (await whole.search(question)).hits

@@ -40,9 +40,9 @@ class Unpaid(HeldFamily):
 @pytest.mark.parametrize(
     ("family", "context", "checkpoints", "writes"),
     [
-        (Unpaid(), Context(), 1, 0),
-        (ScriptedFamily(), Context(), 4, 0),  # deciding, grading and writing, and the end
-        (Unpaid(), Context(web="also"), 3, 1),  # before and behind the search outside, and the end
+        (Unpaid(), Context(), 0, 0),
+        (ScriptedFamily(), Context(), 3, 0),  # deciding, grading and writing
+        (Unpaid(), Context(web="also"), 2, 1),  # before and behind the search outside
     ],
     ids=["without_a_model", "with_a_model", "with_the_web"],
 )
@@ -57,7 +57,8 @@ async def test_steps_that_cost_nothing_have_no_checkpoint(
             log = await log_of(await at.ask(session_id, context=context))
     assert isinstance(log[-1].event, RunFinished)
     assert log[-1].event.outcome == "answered"
-    assert sent["checkpoint: one step"] == checkpoints
+    assert sent["checkpoint: one step"] == checkpoints  # beside the last, which goes along with the messages
+    assert sent["run: messages, last events and last checkpoint"] == 1
     assert sent["checkpoint: writes beside other steps"] == writes
 
 
