@@ -21,7 +21,7 @@ from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arr
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import Place
-from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, find_scope, reading_as
+from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, as_array, find_scope, reading_as
 from tools.retrieval.search_sql import (
     NEAR,
     Reach,
@@ -274,11 +274,11 @@ def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
     ids = terms.ids.tolist()
     return {
         "workspace": asked.place.workspace,
-        "terms": ids,
-        "weights": terms.weights.tolist(),
-        "expected": terms.expected.tolist(),
-        "unspaced": terms.unspaced.tolist(),
-        "common": [term in asked.common.terms for term in ids],
+        "terms": as_array(map(str, ids)),
+        "weights": as_array(map(str, terms.weights.tolist())),
+        "expected": as_array(map(str, terms.expected.tolist())),
+        "unspaced": as_array(map(str, terms.unspaced.tolist())),
+        "common": as_array(str(term in asked.common.terms) for term in ids),
         # Without vectors nothing else finds what holds the least telling words alone.
         "told": 1.0 if asked.embedding is None else asked.common.told,
         **boxes_as_arrays(asked.common.boxes),
