@@ -99,6 +99,20 @@ async def store(database: Database, documents: Sequence[IndexedDocument], worksp
         await indexing.maintain(conn, workspace)
 
 
+async def test_a_library_is_analysed_when_it_is_first_maintained(database: Database) -> None:
+    """Or a search would look its documents up by another index than their own, with all that the workspace has."""
+    await store(database, [await made(number, prose(30)) for number in range(20)])
+    async with database.connection() as conn:
+        async with planned(conn):
+            plan = await conn.execute(
+                "EXPLAIN SELECT 1 FROM documents WHERE workspace = 1 AND document_id = %s", [UUID(int=3)]
+            )
+            lines = await plan.fetchall()
+        assert "documents_pkey" in str(lines)
+        known = await conn.execute("SELECT reltuples FROM pg_class WHERE oid = 'documents'::regclass")
+        assert await known.fetchone() == (20,)
+
+
 async def true_counts(database: Database) -> tuple[Counter[int], int, int]:
     async with database.connection() as conn:
         found = await conn.execute("SELECT document_id, terms FROM segments WHERE workspace = 1")

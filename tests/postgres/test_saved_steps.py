@@ -97,6 +97,30 @@ async def test_a_checkpoint_is_stored_as_langgraph_stores_it(settings: Settings)
     assert rows[0][1]["channel_values"] == values
 
 
+async def test_an_end_that_cannot_be_written_whole_is_not_written(settings: Settings) -> None:
+    """The row would be closed and its checkpoint stored, though its answer finds its place taken."""
+    family = Unpaid()
+    async with process(settings, family) as at:
+        session_id = await at.session()
+        run = await at.ask(session_id)
+        await family.writing.wait()
+        await at.rows(
+            "INSERT INTO messages (message_id, session_id, run_id, role, content)"
+            " SELECT message_id, session_id, run_id, 'assistant', 'Another.' FROM runs WHERE run_id = %s RETURNING 1",
+            run.run_id,
+        )
+        family.released.set()
+        log = await log_of(run)
+        found = await at.rows(
+            "SELECT outcome, (SELECT count(*) FROM messages WHERE session_id = runs.session_id),"
+            " (SELECT count(*) FROM checkpoints WHERE thread_id = runs.session_id::text) FROM runs WHERE run_id = %s",
+            run.run_id,
+        )
+    assert [each.event.type for each in log].count("run_finished") == 0
+    assert log[-1].event.type == "run_failed"
+    assert found == [("failed", 2, 0)]
+
+
 async def test_a_cancelled_run_is_saved_where_it_stands(settings: Settings) -> None:
     family = Unpaid()
     async with process(settings, family) as at:
