@@ -29,7 +29,7 @@ from tools.retrieval.hybrid_search import BoundQuery, bound_parameters
 from tools.retrieval.indexing import maintain
 from tools.retrieval.partitions import Place, partition_name
 from tools.retrieval.scope import CANDIDATES, Scope
-from tools.retrieval.search_sql import Statement, numbered, search_statement
+from tools.retrieval.search_sql import Statement, numbered, planned, search_statement
 from tools.settings import Settings
 from tools.storage.database import Connection
 from tools.storage.startup import open_database
@@ -104,10 +104,12 @@ async def measure(
     rows, times, cpu, shares = [], [], 0.0, []
     for question in questions:
         asked = await _bound(conn, place, question, budget, common if budgeted else None)
-        await statement.execute(conn, asked)
+        async with planned(conn):
+            await statement.execute(conn, asked)
         before, used = await _rows_read(conn, place), cpu_seconds(conn)
         began = time.perf_counter()
-        found = await statement.execute(conn, asked)
+        async with planned(conn):
+            found = await statement.execute(conn, asked)
         times.append((time.perf_counter() - began) * 1000)
         cpu += cpu_seconds(conn) - used
         rows.append(await _rows_read(conn, place) - before)
@@ -163,7 +165,7 @@ async def _bound(
 
 async def _best(conn: Connection, place: Place, asked: dict[str, Any]) -> list[float]:
     """Return the scores of the ten best by exact BM25, the best first."""
-    async with conn.transaction():
+    async with conn.transaction(), planned(conn):
         await conn.execute("SET LOCAL max_parallel_workers_per_gather = 0")
         scores = [row[0] for row in await _exact(place).execute(conn, asked)]
     return [score for score in scores if score > 0]

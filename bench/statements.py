@@ -13,7 +13,7 @@ KINDS = {
     "run: entered with its first event": "INSERT INTO runs",
     "fork: where the run goes on from": "checkpoint_id = (\n    SELECT max(checkpoint_id)",
     "run: closed": "UPDATE runs SET status = 'finished'",
-    "run: messages and last event": "INSERT INTO messages",
+    "run: messages, last events and last checkpoint": "INSERT INTO messages",
     "run: old checkpoints pruned": "DELETE FROM checkpoint_blobs USING freed",
     "events: a batch committed": "FOR SHARE OF runs",
     "events: other processes notified": "SELECT pg_notify(",

@@ -31,6 +31,7 @@ from tools.retrieval.search_sql import (
     LEXICAL,
     OPENING,
     as_hit,
+    planned,
     search_statement,
 )
 from tools.retrieval.segment_rows import IndexedDocument
@@ -96,6 +97,20 @@ async def store(database: Database, documents: Sequence[IndexedDocument], worksp
                 )
             await index_documents(conn, workspace, documents)
         await indexing.maintain(conn, workspace)
+
+
+async def test_a_library_is_analysed_when_it_is_first_maintained(database: Database) -> None:
+    """Or a search would look its documents up by another index than their own, with all that the workspace has."""
+    await store(database, [await made(number, prose(30)) for number in range(20)])
+    async with database.connection() as conn:
+        async with planned(conn):
+            plan = await conn.execute(
+                "EXPLAIN SELECT 1 FROM documents WHERE workspace = 1 AND document_id = %s", [UUID(int=3)]
+            )
+            lines = await plan.fetchall()
+        assert "documents_pkey" in str(lines)
+        known = await conn.execute("SELECT reltuples FROM pg_class WHERE oid = 'documents'::regclass")
+        assert await known.fetchone() == (20,)
 
 
 async def true_counts(database: Database) -> tuple[Counter[int], int, int]:
@@ -225,7 +240,8 @@ async def test_common_words_are_looked_up_within_a_budget(database: Database, wo
         statement = search_statement(1, 32, leg=30, dense=False, reach="library")
         async with conn.transaction():
             before = await fetched_rows(conn)
-            found = [as_hit(row) for row in await statement.execute(conn, bound_parameters(asked))]
+            async with planned(conn):
+                found = [as_hit(row) for row in await statement.execute(conn, bound_parameters(asked))]
             fetched = await fetched_rows(conn) - before
     whole = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
     exact = (await whole.search(question)).hits

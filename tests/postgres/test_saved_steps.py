@@ -40,9 +40,9 @@ class Unpaid(HeldFamily):
 @pytest.mark.parametrize(
     ("family", "context", "checkpoints", "writes"),
     [
-        (Unpaid(), Context(), 1, 0),
-        (ScriptedFamily(), Context(), 4, 0),  # deciding, grading and writing, and the end
-        (Unpaid(), Context(web="also"), 3, 1),  # before and behind the search outside, and the end
+        (Unpaid(), Context(), 0, 0),
+        (ScriptedFamily(), Context(), 3, 0),  # deciding, grading and writing
+        (Unpaid(), Context(web="also"), 2, 1),  # before and behind the search outside
     ],
     ids=["without_a_model", "with_a_model", "with_the_web"],
 )
@@ -57,7 +57,8 @@ async def test_steps_that_cost_nothing_have_no_checkpoint(
             log = await log_of(await at.ask(session_id, context=context))
     assert isinstance(log[-1].event, RunFinished)
     assert log[-1].event.outcome == "answered"
-    assert sent["checkpoint: one step"] == checkpoints
+    assert sent["checkpoint: one step"] == checkpoints  # beside the last, which goes along with the messages
+    assert sent["run: messages, last events and last checkpoint"] == 1
     assert sent["checkpoint: writes beside other steps"] == writes
 
 
@@ -94,6 +95,30 @@ async def test_a_checkpoint_is_stored_as_langgraph_stores_it(settings: Settings)
             rows.append((stored, loaded.checkpoint, loaded.metadata))
     assert rows[0] == rows[1]
     assert rows[0][1]["channel_values"] == values
+
+
+async def test_an_end_that_cannot_be_written_whole_is_not_written(settings: Settings) -> None:
+    """The row would be closed and its checkpoint stored, though its answer finds its place taken."""
+    family = Unpaid()
+    async with process(settings, family) as at:
+        session_id = await at.session()
+        run = await at.ask(session_id)
+        await family.writing.wait()
+        await at.rows(
+            "INSERT INTO messages (message_id, session_id, run_id, role, content)"
+            " SELECT message_id, session_id, run_id, 'assistant', 'Another.' FROM runs WHERE run_id = %s RETURNING 1",
+            run.run_id,
+        )
+        family.released.set()
+        log = await log_of(run)
+        found = await at.rows(
+            "SELECT outcome, (SELECT count(*) FROM messages WHERE session_id = runs.session_id),"
+            " (SELECT count(*) FROM checkpoints WHERE thread_id = runs.session_id::text) FROM runs WHERE run_id = %s",
+            run.run_id,
+        )
+    assert [each.event.type for each in log].count("run_finished") == 0
+    assert log[-1].event.type == "run_failed"
+    assert found == [("failed", 2, 0)]
 
 
 async def test_a_cancelled_run_is_saved_where_it_stands(settings: Settings) -> None:

@@ -24,15 +24,14 @@ NOTIFIED = "events: other processes notified"
 ANSWERED = {
     "run: entered with its first event": 1,
     "checkpoint: the session's last": 1,
-    "search: planner settings": 2,
+    "search: planner settings": 1,
     "search: segments": 1,
     "search: documents by title": 1,
-    "checkpoint: one step": 1,
     "run: closed": 1,
-    "run: messages and last event": 1,
+    "run: messages, last events and last checkpoint": 1,
 }
 MOST_COMMITS = 3  # of events, beside those that go along with the beginning and the end of a run
-MOST_SENT_ONE_BY_ONE = 10
+MOST_SENT_ONE_BY_ONE = 9
 
 
 async def fill(citewell: Citewell) -> None:

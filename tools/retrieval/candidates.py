@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graph.errors import IndexUnavailable
 from tools.retrieval.index_changes import SearchIndex
 from tools.retrieval.partitions import Place
-from tools.retrieval.search_sql import Statement, question_part
+from tools.retrieval.search_sql import Statement, planned, question_part
 from tools.storage.database import Connection
 from tools.telemetry.metrics import INDEX_SEARCHES, UNKNOWN_CANDIDATES
 
@@ -157,7 +157,8 @@ def suffice(words: Named, near: Named, counts: Sequence[int], leg: int) -> bool:
 
 async def weigh(conn: Connection, place: Place, bound: Mapping[str, Any]) -> Weighed:
     """Ask PostgreSQL for the IDFs of a question and for what the index lacks. ``bound`` is as for a search."""
-    rows = await _statement(place).execute(conn, {**bound, "fresh_documents": FRESH_DOCUMENTS})
+    async with planned(conn):
+        rows = await _statement(place).execute(conn, {**bound, "fresh_documents": FRESH_DOCUMENTS})
     [(terms, idfs, most, segments, fresh, engine, collection, dimension, state)] = rows
     index = None if engine is None else SearchIndex(engine, collection, dimension, state, None, None)
     return Weighed(index, segments or 0, dict(zip(terms or [], idfs or [], strict=True)), most or 0, fresh or [])

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from text.terms import IMPACT_LEVELS, IMPACT_STEP, LEAST_IMPACT, UNSPACED_TERM, QueryTerms, impact_keys
+from tools.retrieval.scope import as_array
 from tools.retrieval.search_sql import CONSTRAINTS, IDF_POWER, TOLD
 from tools.storage.database import Connection
 
@@ -203,10 +204,10 @@ class CommonTerms:
         return library
 
 
-def boxes_as_arrays(boxes: Sequence[Box]) -> dict[str, list[str]]:
+def boxes_as_arrays(boxes: Sequence[Box]) -> dict[str, str]:
     """Return the parameters of a search: of each box one constraint each, as array literals; short boxes repeat."""
     return {
-        f"box_{place}": ["{" + ",".join(map(str, box[min(place, len(box) - 1)])) + "}" for box in boxes]
+        f"box_{place}": as_array(f'"{as_array(map(str, box[min(place, len(box) - 1)]))}"' for box in boxes)
         for place in range(CONSTRAINTS)
     }
 

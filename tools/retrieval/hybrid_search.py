@@ -21,8 +21,17 @@ from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arr
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import Place
-from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, find_scope, reading_as
-from tools.retrieval.search_sql import NEAR, Reach, as_hit, dense_coverage, join_hits, search_statement
+from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, as_array, find_scope, reading_as
+from tools.retrieval.search_sql import (
+    NEAR,
+    Reach,
+    as_hit,
+    dense_coverage,
+    explored_in,
+    join_hits,
+    planned,
+    search_statement,
+)
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -152,12 +161,15 @@ class HybridSearcher:
         async def search_documents(document_ids: list[UUID], least: float) -> list[Hit]:
             return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
 
-        if asked.scope.document_ids is not None:
-            first = await self._run(conn, asked, "documents", {})
-        else:
-            named = None if asked.candidates is None else await self._run_named(conn, asked, asked.candidates)
-            first = await self._run_library(conn, asked) if named is None else named
-        return list(await follow_titles(conn, asked.place.workspace, asked.query, first, search_documents))
+        named = None
+        if asked.candidates is not None and asked.scope.document_ids is None:
+            named = await self._run_named(conn, asked, asked.candidates)
+        async with planned(conn, explored=explored_in(asked.place.parts)):
+            if asked.scope.document_ids is not None:
+                first = await self._run(conn, asked, "documents", {})
+            else:
+                first = await self._run_library(conn, asked) if named is None else named
+            return list(await follow_titles(conn, asked.place.workspace, asked.query, first, search_documents))
 
     async def _run_library(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
         if asked.embedding is not None and self._indexes is not None and asked.place.own:
@@ -191,7 +203,8 @@ class HybridSearcher:
             "neared_documents": list(near.document_ids),
             "neared_indexes": list(near.indexes),
         }
-        rows = await statement.execute(conn, bound | named)
+        async with planned(conn):
+            rows = await statement.execute(conn, bound | named)
         # Without a row nothing is told of the candidates, so that the database has to look for itself.
         enough = suffice(words, near, rows[0][-4:] if rows else (0, 0, 0, 0), leg)
         return [as_hit(row) for row in rows] if enough else None
@@ -261,11 +274,11 @@ def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
     ids = terms.ids.tolist()
     return {
         "workspace": asked.place.workspace,
-        "terms": ids,
-        "weights": terms.weights.tolist(),
-        "expected": terms.expected.tolist(),
-        "unspaced": terms.unspaced.tolist(),
-        "common": [term in asked.common.terms for term in ids],
+        "terms": as_array(map(str, ids)),
+        "weights": as_array(map(str, terms.weights.tolist())),
+        "expected": as_array(map(str, terms.expected.tolist())),
+        "unspaced": as_array(map(str, terms.unspaced.tolist())),
+        "common": as_array(str(term in asked.common.terms) for term in ids),
         # Without vectors nothing else finds what holds the least telling words alone.
         "told": 1.0 if asked.embedding is None else asked.common.told,
         **boxes_as_arrays(asked.common.boxes),

@@ -302,13 +302,16 @@ async def maintain(
     """
     place = await find_place(conn, workspace)
     found = await conn.execute(
-        "SELECT segments, counted_at, impacts_from IS NOT NULL FROM library_statistics WHERE workspace = %s",
+        "SELECT segments, counted_at, impacts_from IS NOT NULL, reltuples < 0 FROM library_statistics, pg_class"
+        " WHERE workspace = %s AND oid = 'documents'::regclass",
         [workspace],
     )
     row = await found.fetchone()
     if row is None or place is None:
         return
-    segments, counted_at, lacks_impacts = row
+    segments, counted_at, lacks_impacts, is_unknown = row
+    if is_unknown:  # else a search would look documents up by any index of the workspace, until autovacuum comes by
+        await conn.execute("ANALYZE documents")
     has_grown, memory = segments > GROWTH * max(counted_at, COMMON), limits.memory(segments * GROUPING_BYTES)
     if not place.own:
         if has_grown:

@@ -20,7 +20,8 @@ docs/adr/0004-calibrated-score.md.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -78,26 +79,29 @@ _PARAMETER = re.compile(r"%\((\w+)\)s")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL with numbered parameters, and their names in order.
-
-    ``explored`` are the neighbours that HNSW keeps while it looks in one index; a scan goes on where they are too few.
-    """
+    """SQL with numbered parameters, and their names in order."""
 
     text: str
     parameters: tuple[str, ...]
-    explored: int = EXPLORED
 
     async def execute(self, conn: Connection, bound: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """Run it and fetch all rows, in one round trip and, up to its end, one transaction.
+        """Run it and fetch all rows, within ``planned``."""
+        cursor = psycopg.AsyncRawCursor(conn)
+        values = [bound[name] for name in self.parameters]
+        await cursor.execute(self.text, values, prepare=True, binary=True)
+        return await cursor.fetchall()
 
-        Within a pipeline of the caller's the transaction ends with that.
-        """
-        async with conn.pipeline():
-            await conn.execute(_SETTINGS.format(explored=self.explored), prepare=True)
-            cursor = psycopg.AsyncRawCursor(conn)
-            values = [bound[name] for name in self.parameters]
-            await cursor.execute(self.text, values, prepare=True, binary=True)
-            return await cursor.fetchall()
+
+@asynccontextmanager
+async def planned(conn: Connection, *, explored: int = EXPLORED) -> AsyncIterator[None]:
+    """Have the statements inside planned as those of a search are, in one transaction that ends with the block.
+
+    The settings go along with the first of them. After an error no other may follow in the block. ``explored`` are the
+    neighbours that HNSW keeps while it looks in one index; a scan goes on where they are too few.
+    """
+    async with conn.pipeline():
+        await conn.execute(_SETTINGS.format(explored=explored), prepare=True)
+        yield
 
 
 def numbered(text: str) -> Statement:
@@ -453,7 +457,7 @@ def search_statement(
         unspaced_term=UNSPACED_TERM,
         columns=SEGMENT_COLUMNS,
     )
-    return replace(numbered(statement), explored=explored_in(parts))
+    return numbered(statement)
 
 
 def explored_in(parts: int) -> int:

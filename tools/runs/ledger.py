@@ -16,7 +16,7 @@ from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.live_run import LogLine, Run
 from tools.runs.run_request import AlreadyAsked, RunRequest, Superseded, question_id, request_to_json
 from tools.sessions.branches import APART, Fork, at_the_end, resolve_fork
-from tools.sessions.checkpoints import RUN_ID_KEY, STORE_CHECKPOINT, CheckpointRow
+from tools.sessions.checkpoints import RUN_ID_KEY, STORE_BLOBS, STORE_STEP, CheckpointRow
 from tools.sessions.history import question_body
 from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
 from tools.storage.database import Connection, Database
@@ -76,10 +76,7 @@ RETURNING closed.parent_message_id::text, closed.fork_checkpoint
 # A question is dated when it was asked, but never before a message that is stored already: the newest message ends the
 # branch used last. The answer is dated a microsecond later than its end, so that it sorts behind its question.
 _WRITE_MESSAGES = f"""
-WITH said AS MATERIALIZED (
-    SELECT max(checkpoint_id) AS checkpoint_id, clock_timestamp() AS at FROM checkpoints
-    WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
-), asked AS (
+WITH {{said}}, asked AS (
     INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
                           body)
     SELECT %(question_id)s::uuid, %(session_id)s::uuid, %(run_id)s::uuid,
@@ -107,6 +104,18 @@ WITH said AS MATERIALIZED (
 )
 {RECORD_USE}
 """
+# ``said`` is the checkpoint that the messages fork at: what is stored with them, else the run's last.
+_WRITE_WITH_CHECKPOINT = _WRITE_MESSAGES.format(
+    said=f"""stored AS ({STORE_BLOBS}), saved AS ({STORE_STEP}), said AS MATERIALIZED (
+    SELECT %(checkpoint_id)s::text AS checkpoint_id, clock_timestamp() AS at
+)"""
+)
+_WRITE_BEHIND_CHECKPOINT = _WRITE_MESSAGES.format(
+    said=f"""said AS MATERIALIZED (
+    SELECT max(checkpoint_id) AS checkpoint_id, clock_timestamp() AS at FROM checkpoints
+    WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
+)"""
+)
 
 
 class Ledger:
@@ -228,15 +237,14 @@ class Ledger:
         """Close the row, and write the question if it is new, the answer if there is one, and the events."""
         use = run.account.unstored() if run.account is not None else {}
         row = {**_question(run), **answer, **_events(lines), **self._spending.use_fields(use)}
-        # In a pipeline, the statements that begin and end the transaction go along with those in it.
-        async with self._database.connection() as connection, connection.pipeline(), connection.transaction():
+        # A pipeline of an autocommit connection is one transaction, without statements that begin and end it.
+        async with self._database.connection() as connection, connection.pipeline():
             found = await (await connection.execute(_CLOSE, {**row, "attempt": run.attempt})).fetchone()
             if found is not None:
                 parent, fork = found
                 at_the_end = fork is None and run.request.regenerate is None
-                if checkpoint is not None:
-                    await connection.execute(STORE_CHECKPOINT, checkpoint)
-                await connection.execute(_WRITE_MESSAGES, {**row, "parent": parent, "at_the_end": at_the_end})
+                written = {**row, **(checkpoint or {}), "parent": parent, "at_the_end": at_the_end}
+                await connection.execute(_WRITE_WITH_CHECKPOINT if checkpoint else _WRITE_BEHIND_CHECKPOINT, written)
         if found is None:
             if run.account is not None:
                 await self._spending.record_late(run.run_id, run.account, if_deleted=True)

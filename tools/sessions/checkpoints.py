@@ -32,22 +32,24 @@ OUTSIDE_STEPS = get_args(Outside)
 INLINE = (str, int, float, bool)  # values that stand in the checkpoint's own row
 WaitUntilCommitted = Callable[[], Awaitable[None]]
 Step = tuple[RunnableConfig, Checkpoint, CheckpointMetadata]  # what a checkpoint is saved with
-CheckpointRow = dict[str, Any]  # the parameters of ``STORE_CHECKPOINT``
+CheckpointRow = dict[str, Any]  # the parameters of ``STORE_BLOBS`` and ``STORE_STEP``
 
 
-STORE_CHECKPOINT = """
-WITH stored AS (
+# The two parts of what stores a checkpoint, for who stores more by the same statement.
+STORE_BLOBS = """
     INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-    SELECT %(thread)s, %(namespace)s, channel, version, type, blob
-    FROM unnest(%(channels)b::text[], %(versions)b::text[], %(types)b::text[], %(blobs)b::bytea[])
+    SELECT %(thread)s::text, %(namespace)s::text, channel, version, type, blob
+    FROM unnest(%(channels)b::text[], %(versions)b::text[], %(blob_types)b::text[], %(blobs)b::bytea[])
         AS changed (channel, version, type, blob)
     ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING
-)
+"""
+STORE_STEP = """
 INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
-VALUES (%(thread)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s)
+VALUES (%(thread)s, %(namespace)s, %(checkpoint_id)s, %(checkpoint_before)s, %(checkpoint)s, %(metadata)s)
 ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
 DO UPDATE SET checkpoint = excluded.checkpoint, metadata = excluded.metadata
 """
+_STORE_CHECKPOINT = f"WITH stored AS ({STORE_BLOBS}) {STORE_STEP}"
 
 
 class RunSaver(AsyncPostgresSaver):
@@ -142,7 +144,7 @@ class RunSaver(AsyncPostgresSaver):
     ) -> RunnableConfig:
         """Write the rows that ``AsyncPostgresSaver.aput`` writes, by one statement instead of one for each channel."""
         async with self._pool.connection() as connection:
-            await connection.execute(STORE_CHECKPOINT, self._row(config, checkpoint, metadata, changed))
+            await connection.execute(_STORE_CHECKPOINT, self._row(config, checkpoint, metadata, changed))
         return _with_id(config, checkpoint["id"])
 
     def _row(
@@ -155,13 +157,13 @@ class RunSaver(AsyncPostgresSaver):
         return {
             "thread": place["thread_id"],
             "namespace": place["checkpoint_ns"],
-            "id": checkpoint["id"],
-            "parent": place.get("checkpoint_id"),
+            "checkpoint_id": checkpoint["id"],
+            "checkpoint_before": place.get("checkpoint_id"),
             "checkpoint": Jsonb({**checkpoint, "channel_values": inline}),
             "metadata": Jsonb(get_serializable_checkpoint_metadata(config, metadata)),
             "channels": [each[2] for each in blobs],
             "versions": [each[3] for each in blobs],
-            "types": [each[4] for each in blobs],
+            "blob_types": [each[4] for each in blobs],
             "blobs": [each[5] for each in blobs],
         }
 
