@@ -168,7 +168,7 @@ async def break_connections(clients: Clients, proxy: Proxy, database: Database) 
         if rounds % 3 == 0:
             proxy.cut()
         elif rounds % 3 == 1:
-            proxy.swallow_answers_to = b"INTO messages"
+            proxy.swallow_answers_to = b"COMMIT"
         else:
             async with database.connection() as connection:
                 await connection.execute(END_ALL)
@@ -225,7 +225,7 @@ async def test_an_end_whose_reply_was_lost_is_told_and_counted_once(settings: Se
     ):
         before = await scrape(client)
         session_id = await new_session(client)
-        proxy.swallow_answers_to = b"INTO messages"  # the statement that ends a run
+        proxy.swallow_answers_to = b"COMMIT"  # the end's transaction is the only one of a run
         events = events_of(
             await client.post(f"/api/sessions/{session_id}/runs", json={"question": "annual leave Supported"})
         )

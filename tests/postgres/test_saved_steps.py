@@ -11,13 +11,15 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg import DataError
 
 from bench.statements import recorded_statements
 from graph.context import Context
 from graph.events import RunFinished, StepStarted
-from graph.evidence import Hit
+from graph.evidence import Hit, Message
 from graph.ports import Grading, Preparation
 from graph.usage import Meter
+from tests.entering import entered, finish
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import log_of, process
 from tools.sessions.checkpoints import BUILTINS_ONLY, RUN_ID_KEY, TABLES, run_saver
@@ -119,6 +121,22 @@ async def test_an_end_that_cannot_be_written_whole_is_not_written(settings: Sett
     assert [each.event.type for each in log].count("run_finished") == 0
     assert log[-1].event.type == "run_failed"
     assert found == [("failed", 2, 0)]
+
+
+async def test_an_end_that_cannot_be_sent_whole_is_not_written(settings: Settings) -> None:
+    """A pipeline commits what was sent of it before an error of the process itself."""
+    async with process(settings, Unpaid()) as at:
+        run = await entered(at.database, await at.session())
+        message: Message = {"answer": "25 days.\x00", "sections": [], "citations": [], "sources": []}
+        end = RunFinished(outcome="answered", stop_reason="answer_complete", message=message, spent={})
+        with pytest.raises(DataError):
+            await finish(at.database, run, end)
+        found = await at.rows(
+            "SELECT status, outcome, (SELECT count(*) FROM messages WHERE session_id = runs.session_id)"
+            " FROM runs WHERE run_id = %s",
+            run.run_id,
+        )
+    assert found == [("running", None, 0)]
 
 
 async def test_a_cancelled_run_is_saved_where_it_stands(settings: Settings) -> None:

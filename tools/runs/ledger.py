@@ -237,8 +237,9 @@ class Ledger:
         """Close the row, and write the question if it is new, the answer if there is one, and the events."""
         use = run.account.unstored() if run.account is not None else {}
         row = {**_question(run), **answer, **_events(lines), **self._spending.use_fields(use)}
-        # A pipeline of an autocommit connection is one transaction, without statements that begin and end it.
-        async with self._database.connection() as connection, connection.pipeline():
+        # In a pipeline, the statements that begin and end the transaction go along with those in it. Without them it
+        # would commit what was sent before an error of this process.
+        async with self._database.connection() as connection, connection.pipeline(), connection.transaction():
             found = await (await connection.execute(_CLOSE, {**row, "attempt": run.attempt})).fetchone()
             if found is not None:
                 parent, fork = found
