@@ -1,10 +1,10 @@
-"""Boxes of common terms: each names segments that hold its terms, the most promising first."""
+"""Boxes of common terms: each names segments that hold its terms, the most promising first, within bounds."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from text.terms import IMPACT_LEVELS, impact_keys
-from tools.retrieval.common_terms import MOST_BOXES, MOST_COMBINED, CommonTerm, combine
+from tools.retrieval.common_terms import MOST_BOXES, MOST_COMBINED, MOST_ENTRIES, CommonTerm, combine
 
 SEGMENTS = 1_000_000
 COUNTS = st.lists(st.integers(0, 100_000), min_size=IMPACT_LEVELS + 1, max_size=IMPACT_LEVELS + 1)
@@ -12,15 +12,23 @@ TERMS = st.lists(st.tuples(st.floats(0.1, 20), COUNTS), max_size=6)
 
 
 @given(TERMS)
-def test_boxes_are_few_and_ask_for_keys_of_their_terms(drawn: list[tuple[float, list[int]]]) -> None:
+def test_boxes_are_few_read_little_of_the_index_and_ask_for_keys_of_their_terms(
+    drawn: list[tuple[float, list[int]]],
+) -> None:
     terms = [CommonTerm(number + 1, telling, tuple(counts)) for number, (telling, counts) in enumerate(drawn)]
     boxes = combine(terms, SEGMENTS, 2500)
-    known = {key for each in terms for key in (each.term, *impact_keys(each.term))}
+    known = {
+        key: held
+        for each in terms
+        for key, held in ((each.term, each.segments), *zip(impact_keys(each.term), each.levels[1:], strict=True))
+    }
+    entries = [min(sum(known[key] for key in constraint) for constraint in box) for box in boxes]
+    assert sum(entries) <= max(MOST_ENTRIES, sum(entries[:1]))
     assert bool(boxes) == bool(terms)
     assert len(boxes) <= MOST_BOXES
     for box in boxes:
         assert 1 <= len(box) <= MOST_COMBINED
-        assert all(constraint and known.issuperset(constraint) for constraint in box)
+        assert all(constraint and known.keys() >= set(constraint) for constraint in box)
 
 
 def test_the_first_box_is_of_the_highest_levels_of_all_terms() -> None:

@@ -25,6 +25,9 @@ MOST_BOXES = 32
 FINE_BOXES = 28  # that are divided; the others are as large as they come, so that no budget is left over
 GRAIN = 16  # parts of the budget that a fine box has at most one of
 SPARE = 2  # times the budget that boxes are reckoned to hold, so that none is left over where they hold less
+# Segments of the rarest constraint of a box, of all boxes together: the index goes through these one by one. A
+# workspace of some hundred thousand segments reaches it, and then spends less than its budget.
+MOST_ENTRIES = 100_000
 PICKED = 0.75  # of the budget, which the segments of terms that are not combined may take
 UNCOUNTED = 50  # segments that a term is taken to be in which is not counted for being in too few
 UNCOUNTED_KEY = 10
@@ -54,6 +57,10 @@ class CommonTerm:
         """How many segments hold the term."""
         return sum(self.levels)
 
+    def within(self, first: int, last: int) -> int:
+        """Return in how many segments the term is in these of its states; missing, state 0, is not among them."""
+        return sum(self.levels[first - 1 : last]) if first > 1 else self.segments
+
 
 Box = tuple[tuple[int, ...], ...]  # of each constraint the keys of which a segment must have one
 
@@ -80,6 +87,7 @@ def combine(terms: Sequence[CommonTerm], segments: int, budget: int) -> tuple[Bo
     """Return boxes to spend a ``budget`` of ``segments`` on, by falling score; see the module.
 
     Numbers of segments are reckoned as if terms were independent. Terms that go together fill the budget earlier.
+    Looking boxes up takes ``MOST_ENTRIES`` entries of the index at most, or what the first box takes.
     """
     chosen = sorted(terms, key=lambda each: -each.telling)[:MOST_COMBINED]
     if not chosen:
@@ -87,7 +95,7 @@ def combine(terms: Sequence[CommonTerm], segments: int, budget: int) -> tuple[Bo
     order = count()
     waiting = [(0.0, next(order), ((0, _STATES),) * len(chosen))]
     boxes: list[Box] = []
-    found = 0.0
+    found, entries = 0.0, 0
     while waiting and found < SPARE * budget and len(boxes) < MOST_BOXES:
         _, _, ranges = heapq.heappop(waiting)
         expected = _expected(chosen, segments, ranges)
@@ -97,6 +105,9 @@ def combine(terms: Sequence[CommonTerm], segments: int, budget: int) -> tuple[Bo
             for half in halves:
                 heapq.heappush(waiting, (-_best(chosen, half), next(order), half))
         elif box:
+            entries += _entries(chosen, ranges)
+            if boxes and entries > MOST_ENTRIES:
+                break
             boxes.append(box)
             found += expected
     return tuple(boxes)
@@ -111,8 +122,13 @@ def _expected(terms: Sequence[CommonTerm], segments: int, ranges: tuple[_Range, 
     within = float(segments)
     for each, (first, last) in zip(terms, ranges, strict=True):
         if first > 0:
-            within *= (sum(each.levels[first - 1 : last]) if first > 1 else each.segments) / segments
+            within *= each.within(first, last) / segments
     return within
+
+
+def _entries(terms: Sequence[CommonTerm], ranges: tuple[_Range, ...]) -> int:
+    """Return the index entries that looking up a box goes through: those of its rarest constraint."""
+    return min(each.within(*limits) for each, limits in zip(terms, ranges, strict=True) if limits[0])
 
 
 def _split(terms: Sequence[CommonTerm], ranges: tuple[_Range, ...]) -> list[tuple[_Range, ...]]:
