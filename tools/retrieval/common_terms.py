@@ -27,7 +27,7 @@ GRAIN = 16  # parts of the budget that a fine box has at most one of
 SPARE = 2  # times the budget that boxes are reckoned to hold, so that none is left over where they hold less
 # Segments of the rarest constraint of a box, of all boxes together: the index goes through these one by one. A
 # workspace of some hundred thousand segments reaches it, and then spends less than its budget.
-MOST_ENTRIES = 100_000
+MOST_ENTRIES = 200_000
 PICKED = 0.75  # of the budget, which the segments of terms that are not combined may take
 UNCOUNTED = 50  # segments that a term is taken to be in which is not counted for being in too few
 UNCOUNTED_KEY = 10
