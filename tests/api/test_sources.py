@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ async def test_a_source_is_added_synced_and_deleted(rooted: httpx.AsyncClient, d
     [document] = (await rooted.get("/api/documents", params={"source": source_id, "path": "la"})).json()["documents"]
     [place] = document["places"]
     assert (place["source_id"], place["path"], document["space"]["slug"]) == (source_id, "lamp.md", "coast")
-    assert place["seen_at"] == source["synced_at"].replace("Z", "+00:00")
+    assert datetime.fromisoformat(place["seen_at"]) == datetime.fromisoformat(source["synced_at"])
     details = (await rooted.get(f"/api/documents/{document['document_id']}")).json()
     assert details == document | {"similar_to": []}
     assert (await rooted.get("/api/documents", params={"path": "*.txt"})).json()["documents"] == []
