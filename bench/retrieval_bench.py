@@ -22,7 +22,7 @@ from tools.embeddings.static_embedding import StaticEmbedder
 from tools.retrieval.flat_indexes import LEAST_SEARCHES, FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_segments, maintain, vector_as_text
-from tools.retrieval.partitions import vectors_name
+from tools.retrieval.partitions import find_place
 from tools.retrieval.search_sql import EXPLORED
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -62,7 +62,7 @@ RECALL_QUESTIONS = 40
 TOP = 10
 _SIZE = """
 SELECT sum(pg_total_relation_size(oid)) FROM pg_class
-WHERE relkind = 'r' AND (relname ~ '^segment(s|_vectors)_[0-9]+$'
+WHERE relkind = 'r' AND (relname ~ '^(shared_)?segment(s|_vectors)(_[0-9]|$)'
     OR relname IN ('documents', 'term_statistics', 'library_statistics'))
 """
 
@@ -196,12 +196,14 @@ async def _recall(
 async def _dense_recall(conn: Connection, workspace: BenchWorkspace, vector: NDArray[np.float32]) -> float:
     similar = workspace.embeddings.astype(np.float16).astype(np.float32) @ vector
     least = np.sort(similar)[-TOP] - 1e-3  # tolerance for half-precision rounding: a tie with the tenth counts
+    place = await find_place(conn, workspace.number)
+    assert place is not None
     async with conn.transaction():
         await conn.execute(f"SET LOCAL hnsw.ef_search = {EXPLORED}")
         found = await conn.execute(
-            f"SELECT 1 - (embedding <=> %(v)s::halfvec) FROM {vectors_name(workspace.number)}"
+            f"SELECT 1 - (embedding <=> %(v)s::halfvec) FROM {place.read.vectors} AS v"
             f" ORDER BY embedding::halfvec({len(vector)}) <=> %(v)s::halfvec({len(vector)}) LIMIT {TOP}",
-            {"v": vector_as_text(vector)},
+            {"v": vector_as_text(vector), "workspace": workspace.number},
             prepare=False,
         )
         rows = await found.fetchall()
