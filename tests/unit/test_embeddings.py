@@ -4,6 +4,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from tools.embeddings.static_embedding import bundled_embedder, bundled_tokenize
 from tools.embeddings.token_vectors import TokenVectors
 from tools.embeddings.word_tokens import ALONE, SPACE_MARK, WordTokens
 from tools.settings import EmbeddingSettings, Settings
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -115,12 +119,38 @@ def test_no_token_spans_what_the_words_are_cut_at() -> None:
 
 
 def test_words_that_are_met_again_are_remembered_and_the_others_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_tokens, "MOST_CHARACTERS", 20)
-    words = WordTokens(bundled_tokenizer)
-    texts = ["a first text with several words", "a second one", "and a  third text\nin lines", "渡船 a third"]
-    for text in texts * 3:
+    monkeypatch.setattr(word_tokens, "MOST_CHARACTERS", 40)
+    counting = _CountingTokenizer()
+    words = WordTokens(lambda: cast("Tokenizer", counting))
+
+    def tokenized(text: str) -> list[str]:
+        counting.model.pieces.clear()
         assert words.ids([text])[0].tolist() == _whole(text)
-        assert words.ids(["a text"])[0].tolist() == _whole("a text")
+        return [piece.strip(SPACE_MARK) for piece in counting.model.pieces]
+
+    assert sorted(tokenized("kept words once")) == ["kept", "once", "words"]
+    assert tokenized("words kept once") == []
+    for number in range(8):  # each brings new words, and some of the first text
+        assert "kept" not in tokenized(f"kept words and other{number} longer{number}")
+    assert tokenized("once") == ["once"]
+    assert sorted(tokenized("once in\nlines 渡")) == ["", "\n", "in", "lines", "渡"]
+    assert tokenized("once in\nlines 渡") == []
+
+
+class _CountingTokenizer:
+    """The bundled tokenizer, which notes the pieces that it was asked for."""
+
+    def __init__(self) -> None:
+        self.model = _CountingModel()
+
+
+class _CountingModel:
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+
+    def tokenize(self, piece: str) -> Any:
+        self.pieces.append(piece)
+        return bundled_tokenizer().model.tokenize(piece)
 
 
 def _whole(text: str) -> list[int]:
