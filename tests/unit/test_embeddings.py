@@ -210,6 +210,29 @@ def test_vectors_are_right_while_threads_push_out_each_others_rows() -> None:
         np.testing.assert_array_equal(rows, narrow.astype(np.float32)[tokens])
 
 
+def test_processes_that_are_forked_write_no_vectors_into_each_others_memory() -> None:
+    program = """
+import os
+import numpy as np
+from tools.embeddings.token_vectors import TokenVectors
+
+narrow = np.random.default_rng(8).standard_normal((100, 8)).astype(np.float16)
+vectors = TokenVectors(narrow)
+vectors.take(np.arange(10))
+reading, writing = os.pipe()
+if (child := os.fork()) == 0:
+    os.read(reading, 1)
+    vectors.take(np.arange(50, 60))
+    os._exit(0)
+vectors.take(np.arange(20, 30))
+os.write(writing, b".")
+os.waitpid(child, 0)
+assert (vectors.take(np.arange(20, 30)) == narrow[20:30]).all()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="tells the memory of a process on Linux")
 def test_wide_vectors_take_no_more_memory_than_they_may() -> None:
     narrow = np.ones((40_000, 256), np.float16)
