@@ -86,7 +86,7 @@ def entries_of(segment: Segment) -> tuple[Entry, ...]:
     return entries_in(segment.text, segment.start, segment.blocks)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)  # some 5 KB each
 def entries_in(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> tuple[Entry, ...]:
     """Return the entries of a part of a canonical text that begins at an offset, in order."""
     return tuple(govern(list(_read(text, offset, blocks) if blocks else _guess(text, offset))))

@@ -1,10 +1,12 @@
-"""The benchmark command: ``python -m bench [PART]...`` prints tables and writes them to docs/benchmarks.md.
+"""The benchmark command: ``python -m bench [--runs N] [PART]...`` prints tables and writes them to docs/benchmarks.md.
 
 A part is a module of this package, named PART_bench, with ``async def run(folder: Path) -> list[Figure]``; ``folder``
-is empty, for its data. The results of other parts stay in the file. ``python -m bench soak [MINUTES] [RUNS]`` is a
+is empty, for its data. Of several runs the table has medians and the spread. The results of other parts stay in the
+file. ``python -m bench soak [MINUTES] [RUNS]`` is a
 program of its own, with a report of its own.
 """
 
+import argparse
 import asyncio
 import json
 import os
@@ -19,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.figures import PAGE, Figure, NotAvailable, bar_of, meets, stacks, with_result_tables
+from bench.figures import PAGE, Figure, NotAvailable, aligned_right, median_of_runs, meets, table, with_result_tables
 from bench.soak.soaking import main as soak
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -57,24 +59,24 @@ PARTS = (
 
 
 def main(arguments: list[str]) -> int:
-    """Run the named parts, or all of them; return 1 if a figure misses its bar, 2 for an unknown part."""
+    """Run the named parts, or all of them; return 1 if a figure misses its bar. Exits with 2 for an unknown part."""
     console = Console()
     available = [part for part in PARTS if (RESULTS.parent / f"{part}_bench.py").exists()]
-    unknown = set(arguments) - set(available)
-    if unknown:
-        console.print(f"No such part: {', '.join(sorted(unknown))}. There are {', '.join(available)}.")
-        return 2
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("--runs", type=int, default=1, metavar="N", help="run each part N times; the table has medians")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(available)}; all without any")
+    asked = parser.parse_args(arguments)
+    if unknown := set(asked.parts) - set(available):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(available)}")
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     missed = False
-    for part in arguments or available:
+    for part in asked.parts or available:
         began = time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="citewell-bench-", ignore_cleanup_errors=True) as folder:
-            Path(folder).chmod(0o711)  # if run as root, the account of the embedded server must be able to enter
-            try:
-                figures: list[Figure] = asyncio.run(import_module(f"bench.{part}_bench").run(Path(folder)))
-            except NotAvailable as reason:
-                console.print(f"{part} was not measured: {reason}.", style="yellow")
-                continue
+        try:
+            figures = median_of_runs([_run(part) for _ in range(asked.runs)])
+        except NotAvailable as reason:
+            console.print(f"{part} was not measured: {reason}.", style="yellow")
+            continue
         seconds = time.perf_counter() - began
         results[part] = {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -83,29 +85,30 @@ def main(arguments: list[str]) -> int:
             "load": round(os.getloadavg()[0], 1),
             "python": platform.python_version(),
             "figures": figures,
+            **({"runs": asked.runs} if asked.runs > 1 else {}),
         }
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
         PAGE.write_text(with_result_tables(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")
-        console.print(_table(part, figures, seconds))
+        console.print(_printed(part, figures, seconds))
         missed = missed or any(meets(found) is False for found in figures)
     return 1 if missed else 0
 
 
-def _table(part: str, figures: list[Figure], seconds: float) -> Table:
-    table = Table(title=f"{part} ({seconds:.0f} s, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
-    others = stacks(figures)
-    table.add_column("figure")
-    table.add_column("measured", justify="right")
-    table.add_column("unit")
-    table.add_column("bar", justify="right")
-    for name in others:
-        table.add_column(name, justify="right")
-    for found in figures:
-        style = {True: "green", False: "red", None: ""}[meets(found)]
-        values = found.get("beside", {})
-        cells = [f"{values[name]:,.4g}" if name in values else "" for name in others]
-        table.add_row(found["name"], f"{found['value']:,.4g}", found["unit"], bar_of(found), *cells, style=style)
-    return table
+def _run(part: str) -> list[Figure]:
+    with tempfile.TemporaryDirectory(prefix="citewell-bench-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o711)  # if run as root, the account of the embedded server must be able to enter
+        figures: list[Figure] = asyncio.run(import_module(f"bench.{part}_bench").run(Path(folder)))
+        return figures
+
+
+def _printed(part: str, figures: list[Figure], seconds: float) -> Table:
+    head, *rows = table(figures)
+    printed = Table(title=f"{part} ({seconds:.0f} s, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
+    for name, right in zip(head, aligned_right(head), strict=True):
+        printed.add_column(name, justify="right" if right else "left")
+    for found, cells in zip(figures, rows, strict=True):
+        printed.add_row(*cells, style={True: "green", False: "red", None: ""}[meets(found)])
+    return printed
 
 
 if __name__ == "__main__":

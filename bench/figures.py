@@ -1,6 +1,7 @@
 """Benchmark figures: named numbers with the bar that each must meet, and their tables in the manual."""
 
 import re
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NotRequired
@@ -15,7 +16,8 @@ class NotAvailable(Exception):
 class Figure(TypedDict):
     """One measured number. ``bar`` is its limit, an upper one if ``better`` is "less"; None if it has none.
 
-    ``beside`` maps other stacks to their values; the value must also be better than that of ``rival``.
+    ``beside`` maps other stacks to their values; the value must also be better than that of ``rival``. Of several runs
+    the values are medians, and ``spread`` is the least and the most of ``value``.
     """
 
     name: str
@@ -25,6 +27,7 @@ class Figure(TypedDict):
     better: Literal["less", "more"]
     beside: NotRequired[dict[str, float]]
     rival: NotRequired[str]
+    spread: NotRequired[tuple[float, float]]
 
 
 def figure(
@@ -46,6 +49,26 @@ def compared(found: Figure, others: Mapping[str, float], *, rival: str | None, m
     better: Literal["less", "more"] = "more" if more else found["better"]
     row = Figure(**{**found, "better": better, "beside": figures})
     return row if rival is None else Figure(**{**row, "rival": rival})
+
+
+def median_of_runs(runs: Sequence[Sequence[Figure]]) -> list[Figure]:
+    """Return the figures of the last run with medians over all runs, and the spread of each if there are several."""
+    if len(runs) == 1:
+        return list(runs[0])
+    by_name = [{found["name"]: found for found in run} for run in runs]
+    return [_median([run[found["name"]] for run in by_name if found["name"] in run]) for found in runs[-1]]
+
+
+def _median(runs: Sequence[Figure]) -> Figure:
+    last = runs[-1]
+    values = [found["value"] for found in runs]
+    row = Figure(**{**last, "value": statistics.median(values), "spread": (min(values), max(values))})
+    if "beside" in last:
+        stacks_run = [found.get("beside", {}) for found in runs]
+        row["beside"] = {
+            name: statistics.median(values[name] for values in stacks_run if name in values) for name in last["beside"]
+        }
+    return row
 
 
 def meets(found: Figure) -> bool | None:
@@ -86,21 +109,43 @@ def with_result_tables(page: str, results: dict[str, dict[str, Any]]) -> str:
 
 
 def _table(part: str, result: dict[str, Any]) -> str:
-    where = (
-        f"{result['at'][:10]}, {result['cores']} cores, load {result['load']} at the end, {result['seconds']:.0f} s."
-    )
-    others = stacks(result["figures"])
-    head = ["figure", "Citewell" if others else "measured", "unit", "bar", *others]
-    ruled = ["---", "--:", "---", "---", *("--:" for _ in others)]
-    rows = [_cells(found, others) for found in result["figures"]]
-    return "\n".join([f"### {part}", "", where, "", *(_row(cells) for cells in (head, ruled, *rows))])
+    measured = f"{result['at'][:10]}, {result['cores']} cores, load {result['load']} at the end"
+    runs = f", medians of {result['runs']} runs" if "runs" in result else ""
+    head, *rows = table(result["figures"])
+    ruled = ["--:" if right else "---" for right in aligned_right(head)]
+    where = f"{measured}, {result['seconds']:.0f} s{runs}."
+    return "\n".join([f"### {part}", "", where, "", _row(head), f"|{'|'.join(ruled)}|", *map(_row, rows)])
 
 
-def _cells(found: Figure, others: list[str]) -> list[str]:
-    values = found.get("beside", {})
-    cells = [f"{values[name]:,.4g}" if name in values else "" for name in others]
-    return [found["name"], f"{found['value']:,.4g}", found["unit"], bar_of(found), *cells]
+def table(figures: Sequence[Figure]) -> list[list[str]]:
+    """Return the cells of a table: its head, then a row for each figure."""
+    others = stacks(figures)
+    spread = ["least", "most"] if any("spread" in found for found in figures) else []
+    rows = [["figure", "Citewell" if others else "measured", *spread, "unit", "bar", *others]]
+    for found in figures:
+        beside = found.get("beside", {})
+        ends = found.get("spread", ())
+        rows.append(
+            [
+                found["name"],
+                _number(found["value"]),
+                *([_number(end) for end in ends] or [""] * len(spread)),
+                found["unit"],
+                bar_of(found),
+                *(_number(beside[name]) if name in beside else "" for name in others),
+            ]
+        )
+    return rows
 
 
-def _row(cells: list[str]) -> str:
-    return f"|{'|'.join(cells)}|" if cells[0] == "---" else f"| {' | '.join(cells)} |"
+def aligned_right(head: Sequence[str]) -> list[bool]:
+    """Return which columns of a table are numbers: all but the figure's name, its unit and its bar."""
+    return [name not in ("figure", "unit", "bar") for name in head]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.4g}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -20,7 +20,8 @@ EVERY_SECONDS = 5.0
 WARM_UP_SECONDS = 60.0  # of each life; and of a life that lasts, its first fifth
 BLOCK_SECONDS = 30.0
 MEGABYTE = 1024 * 1024
-MEMORY = "memory, MB"
+MEMORY = "private memory, MB"
+RESIDENT = "resident memory, MB"
 READS_FILES = "reads files"  # the name of all processes that a worker starts for it, one life each
 _METRIC = re.compile(r'^(citewell_tasks|citewell_pool_connections\{state="open"\}) (\S+)$', re.MULTILINE)
 _MEASURES = {"citewell_tasks": "tasks", 'citewell_pool_connections{state="open"}': "pool connections"}
@@ -79,13 +80,14 @@ class Sampler:
                 children = process.children(recursive=True)
                 shared = program is self.deployment.postgres
                 family = [process, *children] if shared else [process]
-                memory = sum(_memory(each, shared=shared) for each in family)
+                private, resident = map(sum, zip(*map(_memory, family), strict=True))
                 files = sum(_files(each) for each in family)
-                self._note(program.name, MEMORY, program.life, memory / MEGABYTE)
+                self._note(program.name, MEMORY, program.life, private / MEGABYTE)
+                self._note(program.name, RESIDENT, program.life, resident / MEGABYTE)
                 self._note(program.name, "open files", program.life, files)
                 # One that reads files ends after 500, and lives through no end of the process that started it.
                 for child in [] if shared else children:
-                    self._note(READS_FILES, MEMORY, child.pid, _memory(child, shared=False) / MEGABYTE)
+                    self._note(READS_FILES, MEMORY, child.pid, _memory(child)[0] / MEGABYTE)
                 self._note(program.name, "threads", program.life, process.num_threads())
 
     async def _metrics(self, client: httpx.AsyncClient, program: Program, url: str) -> None:
@@ -105,14 +107,16 @@ class Sampler:
                     self._note("postgres", "client connections", self.deployment.postgres.life, row[0] - 1)
 
 
-def _memory(process: psutil.Process, *, shared: bool) -> int:
-    """Return its memory in bytes. What PostgreSQL's processes share is counted once, by shares.
+def _memory(process: psutil.Process) -> tuple[int, int]:
+    """Return its memory in bytes: what it has to itself, and all that is resident.
 
-    For the others shares won't do: they grow where another process of the same program is killed.
+    To itself it has neither pages of files that are mapped, which the system takes back when others need memory, nor
+    what processes share, such as PostgreSQL's buffers.
     """
     with suppress(psutil.NoSuchProcess):
-        return int(process.memory_full_info().pss if shared else process.memory_info().rss)
-    return 0
+        memory = process.memory_info()
+        return int(memory.rss - memory.shared), int(memory.rss)
+    return 0, 0
 
 
 def _files(process: psutil.Process) -> int:

@@ -286,14 +286,14 @@ async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(
 ) -> None:
     hold, more, again = Hold(), Hold(), Hold()
     one, two, three = (
-        " ".join(f"{word} {number} is said." for number in range(50)) for word in ("One", "Two", "Three")
+        " ".join(f"{word} {number} is said." for number in range(100)) for word in ("One", "Two", "Three")
     )
     said = [Say(one), hold, Say(two), more, Say(three), again, Say(" The end.")]
     model_site.server.script(Reply(said), to="answer_directly")
     page = await chromium_page(model_site.url, viewport={"width": 800, "height": 400})
     asked = await ask(page, "Hello")
     await asyncio.to_thread(hold.wait_reached)
-    await expect(asked).to_contain_text("One 48 is said.")
+    await expect(asked).to_contain_text("One 98 is said.")
     view = page.get_by_role("region", name="Conversation")
     latest = page.get_by_role("button", name="Jump to the latest")
     await expect(latest).to_be_visible()
@@ -304,7 +304,7 @@ async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(
     await expect(latest).to_be_hidden()
     hold.release()
     await asyncio.to_thread(more.wait_reached)
-    await expect(asked).to_contain_text("Two 48 is said.")
+    await expect(asked).to_contain_text("Two 98 is said.")
     await page.wait_for_function(AT_THE_END)
 
     await view.hover()
@@ -313,7 +313,7 @@ async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(
     before = await view.evaluate("view => view.scrollTop")
     more.release()
     await asyncio.to_thread(again.wait_reached)
-    await expect(asked).to_contain_text("Three 48 is said.")
+    await expect(asked).to_contain_text("Three 98 is said.")
     assert await view.evaluate("view => view.scrollTop") == before
     await latest.click()
     again.release()

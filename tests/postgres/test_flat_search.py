@@ -263,7 +263,8 @@ async def test_the_nearest_are_found_in_the_process_once_it_holds_the_vectors(li
         assert 0 < indexes.memory < MEGABYTE
         await ingest(library, 31, 0, WordEmbedder(), 10)
         await searcher.search(QUESTION)
-        assert indexes.of(1, 16) is None, "it is behind"
+        behind = indexes.of(1, 16)
+        assert behind is None or len(behind) == 310, "it is behind, unless it was brought up to date meanwhile"
         await indexes.settled()
         index = indexes.of(1, 16)
         assert index is not None

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from tools.embeddings.static_embedding import bundled_embedder, bundled_tokenize
 from tools.embeddings.token_vectors import TokenVectors
 from tools.embeddings.word_tokens import ALONE, SPACE_MARK, WordTokens
 from tools.settings import EmbeddingSettings, Settings
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -115,12 +119,38 @@ def test_no_token_spans_what_the_words_are_cut_at() -> None:
 
 
 def test_words_that_are_met_again_are_remembered_and_the_others_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_tokens, "MOST_CHARACTERS", 20)
-    words = WordTokens(bundled_tokenizer)
-    texts = ["a first text with several words", "a second one", "and a  third text\nin lines", "渡船 a third"]
-    for text in texts * 3:
+    monkeypatch.setattr(word_tokens, "MOST_CHARACTERS", 40)
+    counting = _CountingTokenizer()
+    words = WordTokens(lambda: cast("Tokenizer", counting))
+
+    def tokenized(text: str) -> list[str]:
+        counting.model.pieces.clear()
         assert words.ids([text])[0].tolist() == _whole(text)
-        assert words.ids(["a text"])[0].tolist() == _whole("a text")
+        return [piece.strip(SPACE_MARK) for piece in counting.model.pieces]
+
+    assert sorted(tokenized("kept words once")) == ["kept", "once", "words"]
+    assert tokenized("words kept once") == []
+    for number in range(8):  # each brings new words, and some of the first text
+        assert "kept" not in tokenized(f"kept words and other{number} longer{number}")
+    assert tokenized("once") == ["once"]
+    assert sorted(tokenized("once in\nlines 渡")) == ["", "\n", "in", "lines", "渡"]
+    assert tokenized("once in\nlines 渡") == []
+
+
+class _CountingTokenizer:
+    """The bundled tokenizer, which notes the pieces that it was asked for."""
+
+    def __init__(self) -> None:
+        self.model = _CountingModel()
+
+
+class _CountingModel:
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+
+    def tokenize(self, piece: str) -> Any:
+        self.pieces.append(piece)
+        return bundled_tokenizer().model.tokenize(piece)
 
 
 def _whole(text: str) -> list[int]:
@@ -178,6 +208,29 @@ def test_vectors_are_right_while_threads_push_out_each_others_rows() -> None:
         taken = list(threads.map(vectors.take, drawn))
     for tokens, rows in zip(drawn, taken, strict=True):
         np.testing.assert_array_equal(rows, narrow.astype(np.float32)[tokens])
+
+
+def test_processes_that_are_forked_write_no_vectors_into_each_others_memory() -> None:
+    program = """
+import os
+import numpy as np
+from tools.embeddings.token_vectors import TokenVectors
+
+narrow = np.random.default_rng(8).standard_normal((100, 8)).astype(np.float16)
+vectors = TokenVectors(narrow)
+vectors.take(np.arange(10))
+reading, writing = os.pipe()
+if (child := os.fork()) == 0:
+    os.read(reading, 1)
+    vectors.take(np.arange(50, 60))
+    os._exit(0)
+vectors.take(np.arange(20, 30))
+os.write(writing, b".")
+os.waitpid(child, 0)
+assert (vectors.take(np.arange(20, 30)) == narrow[20:30]).all()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="tells the memory of a process on Linux")

@@ -13,7 +13,7 @@ from graph.errors import ConfigurationError
 
 TENSOR = "embedding.weight"
 HEADER_LENGTH_BYTES = 8
-MOST_ROWS = 16_384  # that are kept wide: 16 MB in full width, and more than the words of a language need
+MOST_ROWS = 8_192  # that are kept wide: 8 MB in full width, and about as many as the words of a language need
 
 
 class TokenVectors:
@@ -102,8 +102,12 @@ class _WideRows:
 
     def __init__(self, narrow: NDArray[np.float16], most: int) -> None:
         columns = narrow.shape[1]
-        # Not numpy's own memory, which comes in pages of two megabytes where the system has them.
-        self.wide = np.frombuffer(mmap.mmap(-1, 4 * most * columns), np.float32).reshape(most, columns)
+        # Private, or processes that are forked from this one would write into each other's rows; and not in pages of two
+        # megabytes, which the system may take for it as for numpy's own memory.
+        memory = mmap.mmap(-1, 4 * most * columns, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if hasattr(mmap, "MADV_NOHUGEPAGE"):
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+        self.wide = np.frombuffer(memory, np.float32).reshape(most, columns)
         self.place_of = np.full(len(narrow), -1, np.intp)
         self._count = 0
 

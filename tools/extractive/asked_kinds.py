@@ -62,7 +62,7 @@ def asked_kinds(question: str) -> frozenset[AskedKind]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def shows(kind: AskedKind, text: str) -> bool:
     """Whether a text has the signs of a kind."""
     signs = _signs()[kind]

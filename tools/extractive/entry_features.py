@@ -103,7 +103,7 @@ class _Hung(NamedTuple):
         )
 
 
-@lru_cache(maxsize=512)  # some 3 KB each
+@lru_cache(maxsize=256)  # some 4 KB each
 def _entry_table(text: str, start: int, blocks: tuple[SegmentBlock, ...], heading: str) -> EntryTable:
     entries = entries_in(text, start, blocks)
     # The sentences of a block hang on the same slices, which are read once.

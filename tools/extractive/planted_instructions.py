@@ -52,7 +52,7 @@ _CUES = (
 _ASCII_CUES = tuple(filter(str.isascii, _CUES))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def speaks_to_machines(sentence: str) -> bool:
     """Whether a sentence gives instructions to an assistant."""
     folded = sentence.casefold()
