@@ -165,7 +165,7 @@ async def weigh(conn: Connection, place: Place, bound: Mapping[str, Any]) -> Wei
 
 
 def _statement(place: Place) -> Statement:
-    return question_part(place.workspace, _WEIGHED.replace("{fresh_segments}", str(FRESH_SEGMENTS)), place.parts)
+    return question_part(place.workspace, _WEIGHED, place.parts, fresh_segments=FRESH_SEGMENTS)
 
 
 _WEIGHED = """
