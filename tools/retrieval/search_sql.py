@@ -154,12 +154,12 @@ asked AS MATERIALIZED (
 _QUESTION = (
     _TERMS
     + """, ranked AS MATERIALIZED (
-    SELECT *, sum(df) OVER telling AS reach, row_number() OVER telling AS place,
-        sum(idf) OVER telling - idf AS told, sum(idf) FILTER (WHERE df > 0) OVER () AS total
-    FROM weighed WINDOW telling AS (PARTITION BY picks ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
+    SELECT *, sum(df) OVER by_weight AS reach, row_number() OVER by_weight AS place,
+        sum(idf) OVER by_weight - idf AS covered_weight, sum(idf) FILTER (WHERE df > 0) OVER () AS total
+    FROM weighed WINDOW by_weight AS (PARTITION BY picks ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
 ), picked AS MATERIALIZED (
     SELECT *, picks AND (
-        place <= 2 OR least(reach, segments) <= %(budget)s AND told < %(told)s::float8 * total
+        place <= 2 OR least(reach, segments) <= %(budget)s AND covered_weight < %(covered_weight)s::float8 * total
     ) AS is_picked FROM ranked
 ), question AS MATERIALIZED (
     SELECT
@@ -274,18 +274,17 @@ known_{leg} AS MATERIALIZED (
     JOIN {{partition}} AS s ON s.workspace = {{workspace}}
         AND s.document_id = c.document_id AND s.segment_index = c.segment_index
     CROSS JOIN question AS q
-), {leg} AS MATERIALIZED (
+), named_{leg} AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (SELECT * FROM known_{leg} ORDER BY place, document_id, segment_index OFFSET 0) AS c WHERE """
     + _SEEN
     + """
     LIMIT {leg}
 )"""
-    for leg, order in (("worded", "{lexical_distance}"), ("neared", "c.place"))
+    for leg, order in (("lexical", "{lexical_distance}"), ("dense", "c.place"))
 )
-_NAMED_COUNTS = ", ".join(
-    ["", *(f"(SELECT count(*)::integer FROM {name})" for name in ("known_worded", "known_neared", "worded", "neared"))]
-)
+_NAMED_PARTS = ("known_lexical", "known_dense", "named_lexical", "named_dense")
+_NAMED_COUNTS = ", ".join(["", *(f"(SELECT count(*)::integer FROM {name})" for name in _NAMED_PARTS)])
 
 _RANKED = (
     """,
@@ -328,7 +327,7 @@ NEIGHBOUR_DECAY = 0.9
 # The nearest of any few hundred vectors bound the nearest of all; what lies beyond the bound need not be sorted, which
 # takes as long as measuring.
 SAMPLE = 500
-TOLD = 0.9  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
+COVERED_WEIGHT = 0.9  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
 OPENING = 50  # segments of a document that is named by its title which are read; a title tells what it begins with
 NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
 
@@ -428,10 +427,10 @@ def _named(*, dense: bool, leg: int) -> _Search:
     """Take the candidates that an index outside of the database names, and read documents beside them.
 
     Columns are added: how many candidates of each leg the library knows, and how many took part. Parameters:
-    worded_documents, worded_indexes, neared_documents and neared_indexes.
+    lexical_documents, lexical_indexes, dense_documents and dense_indexes.
     """
     beside = _documents(dense=dense, leg=leg)
-    legs = (*beside.legs, "worded", "neared")
+    legs = (*beside.legs, "named_lexical", "named_dense")
     return replace(beside, finding=_SCOPE + _NAMED, legs=legs, lasting=LASTING, columns=_NAMED_COUNTS)
 
 
