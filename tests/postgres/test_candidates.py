@@ -25,7 +25,7 @@ from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.originals.originals import Originals
-from tools.retrieval.candidates import Candidates, Named
+from tools.retrieval.candidates import CandidateList, Candidates
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.index_changes import begin_again, begin_index, end_index, queue_all, read_backlog
 from tools.retrieval.segment_store import SegmentStore
@@ -51,19 +51,21 @@ class ScriptedIndex:
     slow: bool = False
     asked: list[tuple[str, int]] = field(default_factory=list)
 
-    async def by_words(self, collection: str, workspace: int, idfs: Mapping[int, float], count: int) -> Named:
+    async def by_words(self, collection: str, workspace: int, idfs: Mapping[int, float], count: int) -> CandidateList:
         return await self._named(self.words, workspace, count)
 
-    async def by_vector(self, collection: str, workspace: int, vector: NDArray[np.float32], count: int) -> Named:
+    async def by_vector(
+        self, collection: str, workspace: int, vector: NDArray[np.float32], count: int
+    ) -> CandidateList:
         return await self._named(self.words if self.near is None else self.near, workspace, count)
 
-    async def _named(self, places: Places, workspace: int, count: int) -> Named:
+    async def _named(self, places: Places, workspace: int, count: int) -> CandidateList:
         self.asked.append(("named", workspace))
         if self.slow:
             await asyncio.Event().wait()
         if self.broken:
             raise IndexUnavailable("It is broken.")
-        return Named([UUID(each) for each, _ in places], [index for _, index in places], self.complete)
+        return CandidateList([UUID(each) for each, _ in places], [index for _, index in places], self.complete)
 
 
 @dataclass

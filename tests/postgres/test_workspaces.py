@@ -4,8 +4,11 @@ import uuid
 import pytest
 
 from graph.errors import InvalidRequest, NotFound
+from graph.evidence import Identity
+from tools.library.languages import SampledLanguages
 from tools.retrieval.partitions import Place, drop_partition
 from tools.retrieval.placing import give_own_tables, share_tables_again
+from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
@@ -197,3 +200,12 @@ async def test_a_workspace_that_went_and_came_back_while_it_was_read_is_read_aga
         workspaces.forget("restless")
         with pytest.raises(NotFound):
             await workspaces.read(connection, "restless", read)
+
+
+async def test_a_workspace_unknown_to_its_process_is_read_on_one_connection(settings: Settings) -> None:
+    """As many readers as connections would otherwise each hold one, and wait for another until all are refused."""
+    pool = settings.model_copy(update={"pool_size": 2, "pool_timeout_seconds": 2.0})
+    async with open_database(pool) as database, database.connection():  # the other is the only one left
+        assert await SegmentStore(database, Workspaces(database)).read_segments([], Identity()) == []
+        assert await SegmentStore(database, Workspaces(database)).read_pages([], Identity()) == []
+        assert await SampledLanguages(database, Workspaces(database))(Identity()) == ()

@@ -15,7 +15,7 @@ TERMS = st.lists(st.tuples(st.floats(0.1, 20), COUNTS), max_size=6)
 def test_boxes_are_few_read_little_of_the_index_and_ask_for_keys_of_their_terms(
     drawn: list[tuple[float, list[int]]],
 ) -> None:
-    terms = [CommonTerm(number + 1, telling, tuple(counts)) for number, (telling, counts) in enumerate(drawn)]
+    terms = [CommonTerm(number + 1, weight, tuple(counts)) for number, (weight, counts) in enumerate(drawn)]
     boxes = combine(terms, SEGMENTS, 2500)
     known = {
         key: held

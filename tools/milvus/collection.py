@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import ConfigurationError, IndexUnavailable
-from tools.retrieval.candidates import Named
+from tools.retrieval.candidates import CandidateList
 from tools.settings import MilvusSettings
 
 ROW_ID = re.compile(r"(\d{1,10}):([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}):(\d{1,9})")
@@ -80,22 +80,24 @@ class Milvus:
             await asyncio.get_running_loop().run_in_executor(self._threads, client.close)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def by_words(self, collection: str, workspace: int, idfs: Mapping[int, float], count: int) -> Named:
+    async def by_words(self, collection: str, workspace: int, idfs: Mapping[int, float], count: int) -> CandidateList:
         """Name the segments of the greatest inner product; see ``CandidateIndex``."""
         return await self._search(collection, workspace, "words", dict(idfs), "IP", count)
 
-    async def by_vector(self, collection: str, workspace: int, vector: NDArray[np.float32], count: int) -> Named:
+    async def by_vector(
+        self, collection: str, workspace: int, vector: NDArray[np.float32], count: int
+    ) -> CandidateList:
         """Name the segments of the greatest cosine similarity; see ``CandidateIndex``."""
         return await self._search(collection, workspace, "vector", self._as_stored(vector), "COSINE", count)
 
     async def _search(
         self, collection: str, workspace: int, field: str, question: Any, metric: str, count: int
-    ) -> Named:
+    ) -> CandidateList:
         params: dict[str, Any] = {"metric_type": metric}
         if metric == "COSINE" and self._settings.vector_index == "hnsw":
             params["params"] = {"ef": max(2 * count, 256)}
 
-        def search(client: Any, seconds: float) -> Named:
+        def search(client: Any, seconds: float) -> CandidateList:
             [found] = client.search(
                 collection,
                 data=[question],
@@ -107,7 +109,7 @@ class Milvus:
                 consistency_level="Bounded",
                 timeout=seconds,
             )
-            return _named(workspace, [hit["id"] for hit in found], count)
+            return _as_list(workspace, [hit["id"] for hit in found], count)
 
         return await self._call(search, self._settings.deadline_seconds)
 
@@ -290,7 +292,7 @@ class Milvus:
         return vector.astype(np.float16 if self._settings.vector_type == "float16" else np.float32)
 
 
-def _named(workspace: int, ids: Sequence[str], count: int) -> Named:
+def _as_list(workspace: int, ids: Sequence[str], count: int) -> CandidateList:
     """Read names strictly, and leave out those of other workspaces and those that come twice."""
     found: dict[tuple[UUID, int], None] = {}
     foreign = 0
@@ -300,7 +302,7 @@ def _named(workspace: int, ids: Sequence[str], count: int) -> Named:
             foreign += 1
         else:
             found[UUID(name[2]), int(name[3])] = None
-    return Named([key[0] for key in found], [key[1] for key in found], len(ids) < count, foreign)
+    return CandidateList([key[0] for key in found], [key[1] for key in found], len(ids) < count, foreign)
 
 
 def _rows(client: Any, collection: str, where: str, fields: list[str], seconds: float) -> Iterator[dict[str, Any]]:

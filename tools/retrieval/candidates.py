@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 import numpy as np
@@ -33,8 +33,8 @@ LEAST_SHARE = 0.5  # of the names that there must be; below, the index has lost 
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """Segments that a leg of the index names, the best first.
+class CandidateList:
+    """The segments that a leg of the index names, the best first.
 
     ``complete`` says that it has no others; ``foreign`` counts names that are none of the workspace's.
     """
@@ -50,27 +50,29 @@ class CandidateIndex(Protocol):
 
     engine: str
 
-    async def by_words(self, collection: str, workspace: int, idfs: Mapping[int, float], count: int) -> Named:
+    async def by_words(self, collection: str, workspace: int, idfs: Mapping[int, float], count: int) -> CandidateList:
         """Name the segments of the greatest inner product with the question's IDFs. Raises IndexUnavailable."""
         ...
 
-    async def by_vector(self, collection: str, workspace: int, vector: NDArray[np.float32], count: int) -> Named:
+    async def by_vector(
+        self, collection: str, workspace: int, vector: NDArray[np.float32], count: int
+    ) -> CandidateList:
         """Name the segments of the greatest cosine similarity. Raises IndexUnavailable."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class QueryWeights:
     """What PostgreSQL says before an index is asked.
 
-    ``idfs`` are those of the question's terms that the workspace holds, the most common of which ``most`` of its
-    ``segments`` do. ``fresh`` are documents that the index may not have yet.
+    ``idfs`` are those of the question's terms that the workspace holds; the most common of them is in ``max_df`` of its
+    ``segments``. ``fresh`` are documents that the index may not have yet.
     """
 
     index: SearchIndex | None
     segments: int
     idfs: Mapping[int, float]
-    most: int
+    max_df: int
     fresh: Sequence[UUID]
 
 
@@ -89,39 +91,39 @@ class Candidates:
         self._rest = rest
         self._not_before = 0.0
 
-    def serve(self, weighed: Weighed, dimension: int) -> bool:
+    def is_usable(self, weights: QueryWeights, dimension: int) -> bool:
         """Whether the index is filled, with vectors as the question's, and the workspace is large enough for it."""
-        index = weighed.index
+        index = weights.index
         return (
             index is not None
             and index.state == "serving"
             and (index.engine, index.dimension) == (self._index.engine, dimension)
-            and weighed.segments >= self._least_segments
+            and weights.segments >= self._least_segments
         )
 
-    async def name(
-        self, workspace: int, weighed: Weighed, embedding: NDArray[np.float32] | None, count: int
-    ) -> tuple[Named, Named]:
-        """Name ``count`` candidates by words and as many by vector, those without an ``embedding`` by words alone.
+    async def fetch(
+        self, workspace: int, weights: QueryWeights, embedding: NDArray[np.float32] | None, count: int
+    ) -> tuple[CandidateList, CandidateList]:
+        """Fetch ``count`` candidates by words and as many by vector, without an ``embedding`` by words alone.
 
         Raises IndexUnavailable, also where there are fewer than the library tells that there must be.
         """
-        assert weighed.index is not None
+        assert weights.index is not None
         if time.monotonic() < self._not_before:
             INDEX_SEARCHES.labels("resting").inc()
             raise IndexUnavailable("The index failed a moment ago.")
         try:
-            words, near = await self._ask(weighed.index.collection, workspace, weighed.idfs, embedding, count)
+            lexical, dense = await self._ask(weights.index.collection, workspace, weights.idfs, embedding, count)
         except IndexUnavailable as error:
             INDEX_SEARCHES.labels("failed").inc()
             log.warning("The index of candidates is left in peace for %g s: %s", self._rest, error)
             self._not_before = time.monotonic() + self._rest
             raise
-        expected = [(words, weighed.most)] + ([] if embedding is None else [(near, weighed.segments)])
+        expected = [(lexical, weights.max_df)] + ([] if embedding is None else [(dense, weights.segments)])
         if any(len(each.indexes) < LEAST_SHARE * min(count, most) for each, most in expected):
             INDEX_SEARCHES.labels("lacking").inc()
             raise IndexUnavailable("The index lacks a part of the library.")
-        return words, near
+        return lexical, dense
 
     async def _ask(
         self,
@@ -130,45 +132,58 @@ class Candidates:
         idfs: Mapping[int, float],
         embedding: NDArray[np.float32] | None,
         count: int,
-    ) -> tuple[Named, Named]:
-        async def nobody() -> Named:
-            return Named()
+    ) -> tuple[CandidateList, CandidateList]:
+        async def nobody() -> CandidateList:
+            return CandidateList()
 
-        words = self._index.by_words(collection, workspace, idfs, count) if idfs else nobody()
-        near = nobody() if embedding is None else self._index.by_vector(collection, workspace, embedding, count)
+        lexical = self._index.by_words(collection, workspace, idfs, count) if idfs else nobody()
+        dense = nobody() if embedding is None else self._index.by_vector(collection, workspace, embedding, count)
         try:
             async with asyncio.timeout(self._deadline):
-                found = await asyncio.gather(words, near)
+                found = await asyncio.gather(lexical, dense)
         except TimeoutError:
             raise IndexUnavailable(f"The index did not answer in {self._deadline:g} s.") from None
         return found[0], found[1]
 
 
-def suffice(words: Named, near: Named, counts: Sequence[int], leg: int) -> bool:
-    """Whether enough of what was named took part, after ``counts`` of ``search_statement``; count what is unknown."""
-    known_words, known_near, worded, neared = counts
-    unknown = len(words.indexes) + len(near.indexes) - known_words - known_near + words.foreign + near.foreign
+class CandidateCounts(NamedTuple):
+    """How many candidates of each leg the library knows, and how many took part, as ``search_statement`` says."""
+
+    known_lexical: int = 0
+    known_dense: int = 0
+    used_lexical: int = 0
+    used_dense: int = 0
+
+
+def has_enough(lexical: CandidateList, dense: CandidateList, counts: CandidateCounts, leg: int) -> bool:
+    """Whether of each list a whole ``leg`` took part, or the list has no others."""
+    used = ((lexical, counts.used_lexical), (dense, counts.used_dense))
+    return all(each.complete or count >= leg for each, count in used)
+
+
+def record_search(lexical: CandidateList, dense: CandidateList, counts: CandidateCounts, *, enough: bool) -> None:
+    """Count a search by the index in the metrics, and the candidates that the library does not know."""
+    listed = len(lexical.indexes) + len(dense.indexes)
+    unknown = listed - counts.known_lexical - counts.known_dense + lexical.foreign + dense.foreign
     if unknown:
         UNKNOWN_CANDIDATES.inc(unknown)
-    enough = all(named.complete or kept >= leg for named, kept in ((words, worded), (near, neared)))
     INDEX_SEARCHES.labels("answered" if enough else "narrow").inc()
-    return enough
 
 
-async def weigh(conn: Connection, place: Place, bound: Mapping[str, Any]) -> Weighed:
+async def read_query_weights(conn: Connection, place: Place, bound: Mapping[str, Any]) -> QueryWeights:
     """Ask PostgreSQL for the IDFs of a question and for what the index lacks. ``bound`` is as for a search."""
     async with planned(conn):
         rows = await _statement(place).execute(conn, {**bound, "fresh_documents": FRESH_DOCUMENTS})
-    [(terms, idfs, most, segments, fresh, engine, collection, dimension, state)] = rows
+    [(terms, idfs, max_df, segments, fresh, engine, collection, dimension, state)] = rows
     index = None if engine is None else SearchIndex(engine, collection, dimension, state, None, None)
-    return Weighed(index, segments or 0, dict(zip(terms or [], idfs or [], strict=True)), most or 0, fresh or [])
+    return QueryWeights(index, segments or 0, dict(zip(terms or [], idfs or [], strict=True)), max_df or 0, fresh or [])
 
 
 def _statement(place: Place) -> Statement:
-    return question_part(place.workspace, _WEIGHED.replace("{fresh_segments}", str(FRESH_SEGMENTS)), place.parts)
+    return question_part(place.workspace, _QUERY_WEIGHTS, place.parts, fresh_segments=FRESH_SEGMENTS)
 
 
-_WEIGHED = """
+_QUERY_WEIGHTS = """
 , newest AS (
     SELECT document_id, max(change) AS change FROM (
         SELECT document_id, change FROM index_changes

@@ -17,14 +17,14 @@ from itertools import count
 
 from text.terms import IMPACT_LEVELS, IMPACT_STEP, LEAST_IMPACT, UNSPACED_TERM, QueryTerms, impact_keys
 from tools.retrieval.scope import as_array
-from tools.retrieval.search_sql import CONSTRAINTS, IDF_POWER, TOLD
+from tools.retrieval.search_sql import CONSTRAINTS, COVERED_WEIGHT, IDF_POWER
 from tools.storage.database import Connection
 
 MOST_COMBINED = CONSTRAINTS  # common terms of a question that pick candidates, the most telling; all of them score
 MOST_BOXES = 32
 FINE_BOXES = 28  # that are divided; the others are as large as they come, so that no budget is left over
 GRAIN = 16  # parts of the budget that a fine box has at most one of
-SPARE = 2  # times the budget that boxes are reckoned to hold, so that none is left over where they hold less
+SPARE = 2  # times the budget that boxes are estimated to hold, so that none is left over where they hold less
 # Segments of the rarest constraint of a box, of all boxes together: the index goes through these one by one. A
 # workspace of some hundred thousand segments reaches it, and then spends less than its budget.
 MOST_ENTRIES = 200_000
@@ -36,20 +36,20 @@ MOST_KEPT = 200_000  # terms
 ORDINARY_WEIGHT = 0.9  # of a term that is not at any level
 
 
-def telling(weight: float, segments: int, holding: int) -> float:
+def term_weight(weight: float, segments: int, holding: int) -> float:
     """Return the weight of a question's term: that within the question times its sharpened IDF."""
     return weight * math.pow(math.log(1 + (segments - holding + 0.5) / (holding + 0.5)), IDF_POWER)
 
 
 @dataclass(frozen=True, slots=True)
 class CommonTerm:
-    """A term of a question that is in many segments: how ``telling`` it is, and the segments with it by level.
+    """A term of a question that is in many segments: its ``weight`` in the question, and the segments with it by level.
 
     ``levels[0]`` counts the segments in which it is at no level, ``levels[n]`` those at level n.
     """
 
     term: int
-    telling: float
+    weight: float
     levels: tuple[int, ...]
 
     @property
@@ -69,12 +69,13 @@ Box = tuple[tuple[int, ...], ...]  # of each constraint the keys of which a segm
 class Combinations:
     """The common terms of a question, and the boxes to look their segments up by, the most promising first.
 
-    ``told`` is the share of the question's weight that the other terms have before further ones need not pick.
+    ``covered_weight`` is the share of the question's weight that the other terms have before further ones need not
+    pick.
     """
 
     terms: frozenset[int] = frozenset()
     boxes: tuple[Box, ...] = ()
-    told: float = TOLD
+    covered_weight: float = COVERED_WEIGHT
 
 
 # The range of a term's states in a box, first and last: 0 where it is missing, 1 at no level, n + 1 at level n.
@@ -86,10 +87,10 @@ _VALUES = (0.0, ORDINARY_WEIGHT, *(LEAST_IMPACT + IMPACT_STEP * (level + 0.5) fo
 def combine(terms: Sequence[CommonTerm], segments: int, budget: int) -> tuple[Box, ...]:
     """Return boxes to spend a ``budget`` of ``segments`` on, by falling score; see the module.
 
-    Numbers of segments are reckoned as if terms were independent. Terms that go together fill the budget earlier.
+    Numbers of segments are estimated as if terms were independent. Terms that go together fill the budget earlier.
     Looking boxes up takes ``MOST_ENTRIES`` entries of the index at most, or what the first box takes.
     """
-    chosen = sorted(terms, key=lambda each: -each.telling)[:MOST_COMBINED]
+    chosen = sorted(terms, key=lambda each: -each.weight)[:MOST_COMBINED]
     if not chosen:
         return ()
     order = count()
@@ -114,7 +115,7 @@ def combine(terms: Sequence[CommonTerm], segments: int, budget: int) -> tuple[Bo
 
 
 def _best(terms: Sequence[CommonTerm], ranges: tuple[_Range, ...]) -> float:
-    return sum(each.telling * _VALUES[last] for each, (_, last) in zip(terms, ranges, strict=True))
+    return sum(each.weight * _VALUES[last] for each, (_, last) in zip(terms, ranges, strict=True))
 
 
 def _expected(terms: Sequence[CommonTerm], segments: int, ranges: tuple[_Range, ...]) -> float:
@@ -134,7 +135,7 @@ def _entries(terms: Sequence[CommonTerm], ranges: tuple[_Range, ...]) -> int:
 def _split(terms: Sequence[CommonTerm], ranges: tuple[_Range, ...]) -> list[tuple[_Range, ...]]:
     """Halve a box where its segments' scores differ most; nothing where all of its terms are in one state."""
     spread, at = max(
-        (each.telling * (_VALUES[last] - _VALUES[first]), place)
+        (each.weight * (_VALUES[last] - _VALUES[first]), place)
         for place, (each, (first, last)) in enumerate(zip(terms, ranges, strict=True))
     )
     if spread == 0.0:
@@ -188,15 +189,15 @@ class CommonTerms:
             if holding := library.counts.get(term, 0):
                 of_all = library.counts.get(UNSPACED_TERM, 0) if unspaced else library.segments
                 of_all = max(holding, of_all)  # which was read earlier, and the library may have grown since
-                counted.append(CommonTerm(term, telling(weight, of_all, holding), library.levels(term, holding)))
+                counted.append(CommonTerm(term, term_weight(weight, of_all, holding), library.levels(term, holding)))
         picked, common = UNCOUNTED * (len(asked.ids) - len(counted)), []
-        for each in sorted(counted, key=lambda each: -each.telling):
+        for each in sorted(counted, key=lambda each: -each.weight):
             if picked + each.segments <= PICKED * budget:
                 picked += each.segments
             else:
                 common.append(each)
         boxes = combine(common, library.segments, max(budget - picked, int((1 - PICKED) * budget)))
-        return Combinations(frozenset(each.term for each in common), boxes, told=1.0)
+        return Combinations(frozenset(each.term for each in common), boxes, covered_weight=1.0)
 
     async def _library(self, conn: Connection, workspace: int, asked: QueryTerms, budget: int) -> _Library:
         now = time.monotonic()

@@ -94,7 +94,7 @@ class FlatIndexes:
         index = known.index
         return index if index is not None and (index.version, index.dimension) == (known.version, dimension) else None
 
-    def saw(self, workspace: int, version: str, dimension: int) -> None:
+    def observe_version(self, workspace: int, version: str, dimension: int) -> None:
         """Take note of the version that a search saw, and read what changed in the background where that pays."""
         known = self._workspaces.get(workspace)
         if known is None:

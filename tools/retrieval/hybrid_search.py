@@ -16,7 +16,7 @@ from graph.ports import SearchQuery, SearchResult
 from graph.reasons import Reason, Reasons
 from text.terms import QueryTerms, weigh_question
 from tools.embeddings.embedder import Embedder
-from tools.retrieval.candidates import Candidates, suffice, weigh
+from tools.retrieval.candidates import CandidateCounts, Candidates, has_enough, read_query_weights, record_search
 from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
@@ -182,11 +182,11 @@ class HybridSearcher:
         Raises IndexUnavailable.
         """
         leg, dimension, bound = asked.query.top_k + SPARE, self._embedder.dimension, bound_parameters(asked)
-        weighed = await weigh(conn, asked.place, bound)
-        if not candidates.serve(weighed, dimension):
+        weights = await read_query_weights(conn, asked.place, bound)
+        if not candidates.is_usable(weights, dimension):
             return None
-        words, near = await candidates.name(
-            asked.place.workspace, weighed, asked.embedding, _named_count(leg, asked.scope)
+        lexical, dense = await candidates.fetch(
+            asked.place.workspace, weights, asked.embedding, _named_count(leg, asked.scope)
         )
         statement = search_statement(
             asked.place.workspace,
@@ -197,16 +197,18 @@ class HybridSearcher:
             parts=asked.place.parts,
         )
         named = {
-            "document_ids": list(weighed.fresh),
-            "worded_documents": list(words.document_ids),
-            "worded_indexes": list(words.indexes),
-            "neared_documents": list(near.document_ids),
-            "neared_indexes": list(near.indexes),
+            "document_ids": list(weights.fresh),
+            "lexical_documents": list(lexical.document_ids),
+            "lexical_indexes": list(lexical.indexes),
+            "dense_documents": list(dense.document_ids),
+            "dense_indexes": list(dense.indexes),
         }
         async with planned(conn):
             rows = await statement.execute(conn, bound | named)
-        # Without a row nothing is told of the candidates, so that the database has to look for itself.
-        enough = suffice(words, near, rows[0][-4:] if rows else (0, 0, 0, 0), leg)
+        # Without a row nothing is known of the candidates, so that the database has to look for itself.
+        counts = CandidateCounts(*rows[0][-4:]) if rows else CandidateCounts()
+        enough = has_enough(lexical, dense, counts, leg)
+        record_search(lexical, dense, counts, enough=enough)
         return [as_hit(row) for row in rows] if enough else None
 
     async def _run(self, conn: Connection, asked: BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
@@ -254,7 +256,7 @@ class HybridSearcher:
             indexes.forget(workspace)
             raise
         if rows:
-            indexes.saw(workspace, rows[0][-1], dimension)
+            indexes.observe_version(workspace, rows[0][-1], dimension)
         return [as_hit(row) for row in rows]
 
 
@@ -280,7 +282,7 @@ def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
         "unspaced": as_array(map(str, terms.unspaced.tolist())),
         "common": as_array(str(term in asked.common.terms) for term in ids),
         # Without vectors nothing else finds what holds the least telling words alone.
-        "told": 1.0 if asked.embedding is None else asked.common.told,
+        "covered_weight": 1.0 if asked.embedding is None else asked.common.covered_weight,
         **boxes_as_arrays(asked.common.boxes),
         "budget": scope.candidates,
         **reading_as(query.identity),

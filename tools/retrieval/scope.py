@@ -1,14 +1,16 @@
 """Which rows of the library a reader may see, how far a search reaches into them, and how a row becomes a segment."""
 
+import asyncio
+import math
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
 from uuid import UUID
 
-from graph.evidence import Identity, Segment
+from graph.evidence import EVERYONE, Identity, Segment
 from graph.ports import SearchQuery
 from tools.library.structure import unpack_blocks
 from tools.storage.database import Connection
@@ -79,7 +81,7 @@ CANDIDATES = 2500  # segments that the lexical leg scores, about
 MOST_CANDIDATES = 10 * CANDIDATES
 FEW_DOCUMENTS = 200
 KEPT_SECONDS = 60.0
-MOST_KEPT = 1000  # readers
+MOST_KEPT = 2000  # counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,52 +101,75 @@ async def find_scope(conn: Connection, workspace: int, query: SearchQuery, share
     """
     if query.document_ids:
         return Scope([identifier for identifier in map(as_uuid, query.document_ids) if identifier is not None])
+    few = {**_bound(workspace, query.identity, query.spaces), "most": FEW_DOCUMENTS + 1}
+    if query.spaces:
+        document_ids = await _read_ids(conn, _FEW_IN_SPACES, few)
+        if len(document_ids) <= FEW_DOCUMENTS:
+            return Scope(document_ids)
+    readable, documents = await shares.of(conn, workspace, query.identity, query.spaces)
     if not query.spaces:
-        readable, documents = await shares.of(conn, workspace, query.identity)
         if 2 * readable >= documents:
             return Scope()
         if readable <= FEW_DOCUMENTS:
-            allowed = {"workspace": workspace, **reading_as(query.identity), "most": FEW_DOCUMENTS + 1}
-            cursor = await conn.execute(_FEW_READABLE, allowed, prepare=True)
-            few: list[UUID] = [row[0] for row in await cursor.fetchall()]
-            if len(few) <= FEW_DOCUMENTS:
-                return Scope(few)
-        return Scope(candidates=min(CANDIDATES * documents // max(readable, 1), MOST_CANDIDATES))
-    parameters = {
-        **reading_as(query.identity),
-        "workspace": workspace,
-        "spaces": list(query.spaces),
-        "few": FEW_DOCUMENTS,
-    }
-    found = await conn.execute(_SPACES, parameters, prepare=True)
-    row = await found.fetchone()
-    assert row is not None
-    inside, documents, document_ids = row
-    if document_ids is not None or inside == 0:
-        return Scope(document_ids or [])
-    return Scope(candidates=min(CANDIDATES * documents // inside, MOST_CANDIDATES))
+            document_ids = await _read_ids(conn, _FEW_READABLE, few)
+            if len(document_ids) <= FEW_DOCUMENTS:
+                return Scope(document_ids)
+    return Scope(candidates=min(CANDIDATES * documents // max(readable, 1), MOST_CANDIDATES))
+
+
+async def _read_ids(conn: Connection, statement: str, bound: dict[str, Any]) -> list[UUID]:
+    cursor = await conn.execute(statement, bound, prepare=True)
+    return [row[0] for row in await cursor.fetchall()]
+
+
+def _bound(workspace: int, identity: Identity, spaces: Sequence[str]) -> dict[str, Any]:
+    named = [reader for reader in identity.readers if reader != EVERYONE]
+    return {"workspace": workspace, **reading_as(identity), "named": named, "spaces": list(spaces) or None}
+
+
+@dataclass(slots=True)
+class _Count:
+    documents: int = 0
+    counted_at: float = -math.inf
+    counting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class ReadableShares:
-    """How much of each library somebody may read, kept for a minute: it is about how to search, never about rights."""
+    """How much of each library somebody may read: it is about how to search, never about rights.
+
+    What everyone may read is counted once for all, and for each reader only what is theirs beside it. Each count is
+    kept for a minute, and whoever needs one that is being counted waits for it.
+    """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[int, Identity], tuple[float, tuple[int, int]]] = OrderedDict()
+        self._counts: OrderedDict[Hashable, _Count] = OrderedDict()
 
-    async def of(self, conn: Connection, workspace: int, identity: Identity) -> tuple[int, int]:
-        """Return the number of documents that an identity may read, and that of all."""
-        now, key = time.monotonic(), (workspace, identity)
-        known = self._known.get(key)
-        if known is not None and now - known[0] < KEPT_SECONDS:
-            return known[1]
-        row = {"workspace": workspace, **reading_as(identity)}
-        found = await (await conn.execute(_REACH, row, prepare=True)).fetchone()
-        assert found is not None
-        self._known[key] = (now, (found[0], found[1]))
-        self._known.move_to_end(key)
-        while len(self._known) > MOST_KEPT:
-            self._known.popitem(last=False)
-        return found[0], found[1]
+    async def of(
+        self, conn: Connection, workspace: int, identity: Identity, spaces: Sequence[str] = ()
+    ) -> tuple[int, int]:
+        """Return the number of documents that an identity may read, in ``spaces`` if there are any, and that of all."""
+        bound, within = _bound(workspace, identity, spaces), tuple(spaces)
+
+        async def counted(statement: str, *of: Hashable) -> int:
+            return await self._counted(conn, statement, bound, (statement, workspace, *of))
+
+        documents = await counted(_INDEXED if spaces else _ALL)
+        for_everyone = await counted(_FOR_EVERYONE, identity.spaces, within)
+        for_reader = await counted(_FOR_READER, identity, within)
+        return for_everyone + for_reader, documents
+
+    async def _counted(self, conn: Connection, statement: str, bound: dict[str, Any], key: Hashable) -> int:
+        count = self._counts.setdefault(key, _Count())
+        self._counts.move_to_end(key)
+        while len(self._counts) > MOST_KEPT:
+            self._counts.popitem(last=False)
+        async with count.counting:
+            now = time.monotonic()
+            if now - count.counted_at >= KEPT_SECONDS:
+                found = await (await conn.execute(statement, bound, prepare=True)).fetchone()
+                assert found is not None
+                count.documents, count.counted_at = found[0], now
+            return count.documents
 
 
 # Of each index its own part, so that those that are for others are not looked at.
@@ -155,10 +180,33 @@ UNION SELECT d.document_id FROM documents AS d WHERE {_KEPT} AND d.owner = %(use
 UNION SELECT d.document_id FROM documents AS d WHERE {_KEPT} AND d.readers && %(principals)s::text[]
 """
 _FEW_READABLE = f"SELECT document_id FROM ({_READABLE_IDS}) AS d LIMIT %(most)s"
-_REACH = f"""
-SELECT (SELECT count(*) FROM ({_READABLE_IDS}) AS d),
-    (SELECT count(*) FROM documents AS d WHERE d.workspace = %(workspace)s AND d.deleted_at IS NULL AND {LASTING})
+_FEW_IN_SPACES = f"""
+SELECT d.document_id FROM documents AS d
+WHERE d.workspace = %(workspace)s AND {VISIBLE} AND {LASTING}
+    AND (d.space_id = ANY(%(spaces)s::text[]) OR d.space_slug = ANY(%(spaces)s::text[]))
+LIMIT %(most)s
 """
+
+# Two counts that share no document, and are together what ``_READABLE_IDS`` has.
+_COUNTED = f"""{_KEPT}
+    AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))"""
+_NAMES_EVERYONE = f"d.readers @> '{{{EVERYONE}}}'::text[]"
+_FOR_EVERYONE = f"""
+SELECT (SELECT count(*) FROM documents AS d WHERE {_COUNTED} AND d.owner IS NULL AND d.readers IS NULL)
+    + (SELECT count(*) FROM documents AS d WHERE {_COUNTED} AND {_NAMES_EVERYONE})
+"""
+_FOR_READER = f"""
+SELECT count(*) FROM (
+    SELECT d.document_id FROM documents AS d
+    WHERE {_COUNTED} AND d.owner = %(user)s AND {_NAMES_EVERYONE} IS NOT TRUE
+    UNION SELECT d.document_id FROM documents AS d
+    WHERE {_COUNTED} AND d.readers && %(named)s::text[] AND NOT {_NAMES_EVERYONE}
+) AS d
+"""
+_ALL = f"""
+SELECT count(*) FROM documents AS d WHERE d.workspace = %(workspace)s AND d.deleted_at IS NULL AND {LASTING}
+"""
+_INDEXED = "SELECT documents FROM library_statistics WHERE workspace = %(workspace)s"
 
 
 def as_uuid(text: str) -> UUID | None:
@@ -172,12 +220,3 @@ def as_uuid(text: str) -> UUID | None:
 def as_array(values: Iterable[str]) -> str:
     """Write ids or numbers as PostgreSQL reads an array of them: psycopg takes ten times as long over a list."""
     return f"{{{','.join(values)}}}"
-
-
-_SPACES = f"""
-SELECT count(*), (SELECT documents FROM library_statistics WHERE workspace = %(workspace)s),
-    CASE WHEN count(*) <= %(few)s THEN array_agg(d.document_id) END
-FROM documents AS d
-WHERE d.workspace = %(workspace)s AND {VISIBLE} AND {LASTING}
-    AND (d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))
-"""

@@ -154,16 +154,16 @@ asked AS MATERIALIZED (
 _QUESTION = (
     _TERMS
     + """, ranked AS MATERIALIZED (
-    SELECT *, sum(df) OVER telling AS reach, row_number() OVER telling AS place,
-        sum(idf) OVER telling - idf AS told, sum(idf) FILTER (WHERE df > 0) OVER () AS total
-    FROM weighed WINDOW telling AS (PARTITION BY picks ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
+    SELECT *, sum(df) OVER by_weight AS reach, row_number() OVER by_weight AS place,
+        sum(idf) OVER by_weight - idf AS covered_weight, sum(idf) FILTER (WHERE df > 0) OVER () AS total
+    FROM weighed WINDOW by_weight AS (PARTITION BY picks ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
 ), picked AS MATERIALIZED (
     SELECT *, picks AND (
-        place <= 2 OR least(reach, segments) <= %(budget)s AND told < %(told)s::float8 * total
+        place <= 2 OR least(reach, segments) <= %(budget)s AND covered_weight < %(covered_weight)s::float8 * total
     ) AS is_picked FROM ranked
 ), question AS MATERIALIZED (
     SELECT
-        {weighed},
+        {weights},
         array_agg({term_key}term) FILTER (WHERE is_picked) AS picks,
         sum(expected * idf) AS attainable,
         greatest(%(budget)s - coalesce(sum(df) FILTER (WHERE is_picked), 0), 0)::bigint AS left_over
@@ -263,17 +263,6 @@ scope AS MATERIALIZED (
     {nearest}
 )"""
 )
-_WHOLE = (
-    "SELECT document_id, segment_index FROM scope WHERE lexical_distance < 0 ORDER BY lexical_distance LIMIT {leg}",
-    "SELECT document_id, segment_index FROM scope ORDER BY dense_distance LIMIT {leg}",
-)
-_BEST = (
-    "SELECT DISTINCT ON (document_id) document_id, segment_index FROM scope"
-    " ORDER BY document_id, lexical_distance, segment_index",
-    "SELECT DISTINCT ON (document_id) document_id, segment_index FROM scope"
-    " ORDER BY document_id, dense_distance, segment_index",
-)
-
 # What an index outside of the database names; ``known`` leaves out what is not, or no more, in the library. By words it
 # is ordered anew, since of equal scores the index would take others than the lexical leg does.
 _NAMED = "".join(
@@ -285,18 +274,17 @@ known_{leg} AS MATERIALIZED (
     JOIN {{partition}} AS s ON s.workspace = {{workspace}}
         AND s.document_id = c.document_id AND s.segment_index = c.segment_index
     CROSS JOIN question AS q
-), {leg} AS MATERIALIZED (
+), named_{leg} AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (SELECT * FROM known_{leg} ORDER BY place, document_id, segment_index OFFSET 0) AS c WHERE """
     + _SEEN
     + """
     LIMIT {leg}
 )"""
-    for leg, order in (("worded", "{lexical_distance}"), ("neared", "c.place"))
+    for leg, order in (("lexical", "{lexical_distance}"), ("dense", "c.place"))
 )
-_NAMED_COUNTS = ", ".join(
-    ["", *(f"(SELECT count(*)::integer FROM {name})" for name in ("known_worded", "known_neared", "worded", "neared"))]
-)
+_NAMED_PARTS = ("known_lexical", "known_dense", "named_lexical", "named_dense")
+_NAMED_COUNTS = ", ".join(["", *(f"(SELECT count(*)::integer FROM {name})" for name in _NAMED_PARTS)])
 
 _RANKED = (
     """,
@@ -322,7 +310,7 @@ pool AS MATERIALIZED (
     FROM top, generate_series(segment_index - %(expand)s::integer, segment_index + %(expand)s::integer) AS near
     GROUP BY document_id, near
 )
-SELECT {columns}, w.own, w.score {seen_version}
+SELECT {columns}, w.own, w.score {added_columns}
 FROM widened AS w
 CROSS JOIN LATERAL (
     SELECT * FROM {partition} AS s WHERE s.workspace = {workspace} AND s.document_id = w.document_id
@@ -335,17 +323,115 @@ WHERE w.score >= %(min_score)s AND {here}
 ORDER BY w.score DESC, w.document_id, w.segment_index"""
 )
 
-_WITH_VECTOR = """JOIN {vectors} AS v ON v.workspace = {workspace}
-        AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
-Reach = Literal["library", "documents", "titles", "named"]
+NEIGHBOUR_DECAY = 0.9
+# The nearest of any few hundred vectors bound the nearest of all; what lies beyond the bound need not be sorted, which
+# takes as long as measuring.
+SAMPLE = 500
+COVERED_WEIGHT = 0.9  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
+OPENING = 50  # segments of a document that is named by its title which are read; a title tells what it begins with
+NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
 
-_WEIGHED = """('{{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}}/1000000000')::sparsevec
+_WEIGHTS = """('{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}/1000000000')::sparsevec
             AS vector"""
 # Without pgvector: its inner product of two sparse vectors, written out for arrays of terms and of their weights.
-_WEIGHED_IN_ARRAYS = """array_agg(term) FILTER (WHERE df > 0) AS asked,
+_WEIGHTS_IN_ARRAYS = """array_agg(term) FILTER (WHERE df > 0) AS asked,
         array_agg(idf::float4) FILTER (WHERE df > 0) AS idfs"""
 _DISTANCE_IN_ARRAYS = """(SELECT -coalesce(sum({row}weights[array_position({row}terms, a.term)] * a.idf)::float8, 0)
             FROM unnest({asked}, {idfs}) AS a (term, idf))"""
+
+# The slots that all statements fill alike.
+_FIXED: Mapping[str, object] = {
+    "near": NEAR,
+    "sample": SAMPLE,
+    "version": LIBRARY_VERSION,
+    "decay": NEIGHBOUR_DECAY,
+    "idf_power": IDF_POWER,
+    "unspaced_term": UNSPACED_TERM,
+    "columns": SEGMENT_COLUMNS,
+    "boxes": ", ".join(f"%(box_{place})s::text[]" for place in range(CONSTRAINTS)),
+    "constraints": ", ".join(f"has_{place}" for place in range(CONSTRAINTS)),
+    "within": " AND ".join(f"terms && box.has_{place}::integer[]" for place in range(CONSTRAINTS)),
+}
+
+
+def _of_tables(tables: ReadTables) -> dict[str, str]:
+    return {
+        "partition": tables.segments,
+        "vectors": tables.vectors,
+        "indexed": tables.indexed,
+        "term_key": tables.term_key,
+        "here": tables.here,
+        "workspace": tables.workspace,
+    }
+
+
+Reach = Literal["library", "documents", "titles", "named"]
+_FOUND = "SELECT document_id, segment_index FROM"
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What the statement of a reach has of its own.
+
+    ``finding`` stands behind the question's part, and ``ahead`` before it. ``legs`` are the parts that bring
+    candidates, ``columns`` stand behind those of a hit, and ``lasting`` says which documents with a time limit count.
+    ``slots`` are filled in ``finding``.
+    """
+
+    finding: str
+    legs: tuple[str, ...]
+    slots: Mapping[str, str]
+    lasting: str = LASTING
+    ahead: str = ""
+    columns: str = ""
+
+
+def _library(*, dense: bool, held: bool) -> _Search:
+    """Search by the indexes, or with ``held`` by the vectors of an index that the process holds.
+
+    The dense leg adds a column, the present version of the library. Parameters with ``held``: held, the version of that
+    index, near_documents, near_indexes and near_complete.
+    """
+    if not dense:
+        return _Search(_LEXICAL, ("lexical",), {})
+    version = ", (SELECT version FROM library)"
+    search = _Search(
+        _LEXICAL + _DENSE, ("lexical", "dense"), {"scanned": "dense", "unheld": ""}, ahead=_VERSION, columns=version
+    )
+    if not held:
+        return search
+    slots = {"scanned": "scanned", "unheld": "NOT (SELECT suffices FROM held) AND"}
+    return replace(search, finding=_LEXICAL + _HELD + _DENSE + _DENSE_HELD, slots=slots)
+
+
+def _documents(*, dense: bool, leg: int) -> _Search:
+    """Read every segment of the documents that are named and pass the filters, those with a time limit too."""
+    lexical = f"{_FOUND} scope WHERE lexical_distance < 0 ORDER BY lexical_distance LIMIT {leg}"
+    nearest = f"{_FOUND} scope ORDER BY dense_distance LIMIT {leg}"
+    slots = {"opening": "", "lexical": lexical, "nearest": nearest}
+    return _Search(_SCOPE, ("lexical", "dense") if dense else ("lexical",), slots, NOT_EXPIRED)
+
+
+def _titles(*, dense: bool, leg: int) -> _Search:
+    """Read the first ``OPENING`` segments of documents as ``_documents`` does, and bring of each its best alone."""
+    best = "SELECT DISTINCT ON (document_id) document_id, segment_index FROM scope ORDER BY document_id"
+    slots = {
+        "opening": f"AND s.segment_index < {OPENING}",
+        "lexical": f"{best}, lexical_distance, segment_index",
+        "nearest": f"{best}, dense_distance, segment_index",
+    }
+    return replace(_documents(dense=dense, leg=leg), slots=slots)
+
+
+def _named(*, dense: bool, leg: int) -> _Search:
+    """Take the candidates that an index outside of the database names, and read documents beside them.
+
+    Columns are added: how many candidates of each leg the library knows, and how many took part. Parameters:
+    lexical_documents, lexical_indexes, dense_documents and dense_indexes.
+    """
+    beside = _documents(dense=dense, leg=leg)
+    legs = (*beside.legs, "named_lexical", "named_dense")
+    return replace(beside, finding=_SCOPE + _NAMED, legs=legs, lasting=LASTING, columns=_NAMED_COUNTS)
 
 
 def _distance(row: str, column: str, *, vectors: bool) -> str:
@@ -356,13 +442,9 @@ def _distance(row: str, column: str, *, vectors: bool) -> str:
     return _DISTANCE_IN_ARRAYS.format(row=row, asked=asked, idfs=idfs)
 
 
-NEIGHBOUR_DECAY = 0.9
-# The nearest of any few hundred vectors bound the nearest of all; what lies beyond the bound need not be sorted, which
-# takes as long as measuring.
-SAMPLE = 500
-TOLD = 0.9  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
-OPENING = 50  # segments of a document that is named by its title which are read; a title tells what it begins with
-NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
+def _with_vector(tables: ReadTables) -> str:
+    return f"""JOIN {tables.vectors} AS v ON v.workspace = {tables.workspace}
+        AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
 
 
 @lru_cache(maxsize=256)  # some 10 KB each, a few for a workspace with tables of its own
@@ -380,84 +462,45 @@ def search_statement(
     """Build the statement for a workspace's partition, with or without the dense leg, and without pgvector.
 
     ``own`` is the number of a workspace with ``parts`` of its own; None is for any that is in the shared tables.
-    ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
-    named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
-    first ``OPENING``. With ``held``, reach ``library`` takes the nearest vectors of an index that the process holds;
-    reach ``named`` takes the candidates that an index outside of the database names, and reads documents beside them.
+    ``leg`` is how many candidates each leg brings. The function named after a ``reach`` says what it finds, and which
+    parameters and columns it adds. ``held`` is for reach ``library``.
 
-    Parameters: workspace in the shared tables, terms, weights, expected, unspaced, common, told, box_0 to box_5,
-    budget, user, principals, allowed_spaces, spaces, document_ids, coverage, top_k, min_score, expand; with the dense
-    leg embedding; with ``held`` held, the version of that index, near_documents, near_indexes and near_complete; and
-    with reach ``named`` worded_documents, worded_indexes, neared_documents and neared_indexes. Raises UndefinedTable
-    where the workspace is elsewhere, or gone. Columns: those of a segment, the score that a segment was found with or
-    None for a neighbour, the score that orders, with the dense leg of reach ``library`` the present version, and with
-    reach ``named`` how many candidates of each leg the library knows, and how many took part.
+    Parameters: those of ``hybrid_search.bound_parameters``. Columns: those of a segment, the score that a segment was
+    found with or None for a neighbour, and the score that orders. Raises UndefinedTable where the workspace is
+    elsewhere, or gone.
     """
-    legs = "SELECT document_id, segment_index FROM lexical"
-    distance = similarity = "0::float8"
-    with_vector = ""
-    if dense:
-        legs += " UNION SELECT document_id, segment_index FROM dense"
-        with_vector = _WITH_VECTOR
-        distance = "v.embedding <=> (SELECT embedding FROM vector)"
-        similarity = f"coalesce(nullif(1 - ({distance}), 'NaN'), 0)"  # a zero vector has no direction
-    question = _VECTOR + _QUESTION if dense else _QUESTION
-    seen_version = unheld = ""
-    scanned = "dense"
-    found = [_SCOPE] if reach != "library" else [_LEXICAL]
-    if reach == "named":
-        found.append(_NAMED)
-        legs += "".join(f" UNION SELECT document_id, segment_index FROM {each}" for each in ("worded", "neared"))
-        seen_version = _NAMED_COUNTS
-    if dense and reach == "library":
-        question = _VERSION + question
-        seen_version = ", (SELECT version FROM library)"
-        found.append(_DENSE)
-        if held:
-            scanned, unheld = "scanned", "NOT (SELECT suffices FROM held) AND"
-            found[1:] = [_HELD, _DENSE, _DENSE_HELD]
-    statement = "".join(["WITH", question, *found, _RANKED])
-    lexical, nearest = _BEST if reach == "titles" else _WHOLE
-    for slot, text in (
-        ("{boxes}", ", ".join(f"%(box_{place})s::text[]" for place in range(CONSTRAINTS))),
-        ("{constraints}", ", ".join(f"has_{place}" for place in range(CONSTRAINTS))),
-        ("{within}", " AND ".join(f"terms && box.has_{place}::integer[]" for place in range(CONSTRAINTS))),
-        ("{similarity}", similarity),
-        ("{distance}", distance),
-        ("{legs}", legs),
-        ("{lexical}", lexical),
-        ("{nearest}", nearest),
-        ("{opening}", f"AND s.segment_index < {OPENING}" if reach == "titles" else ""),
-        ("{with_vector}", with_vector),
-        ("{scanned}", scanned),
-        ("{unheld}", unheld),
-        ("{seen_version}", seen_version),
-        ("{weighed}", _WEIGHED if vectors else _WEIGHED_IN_ARRAYS),
-        ("{picked_distance}", _distance("", "(SELECT {} FROM question)", vectors=vectors)),
-        ("{lexical_distance}", _distance("s.", "q.{}", vectors=vectors)),
-        ("{distance_beside}", _distance("x.", "q.{}", vectors=vectors)),
-    ):
-        statement = statement.replace(slot, text)
+    match reach:
+        case "library":
+            search = _library(dense=dense, held=held)
+        case "documents":
+            search = _documents(dense=dense, leg=leg)
+        case "titles":
+            search = _titles(dense=dense, leg=leg)
+        case "named":
+            search = _named(dense=dense, leg=leg)
     tables = ReadTables.of(own, parts)
-    statement = statement.format(
-        partition=tables.segments,
-        vectors=tables.vectors,
-        indexed=tables.indexed,
-        term_key=tables.term_key,
-        here=tables.here,
-        near=NEAR,
-        sample=SAMPLE,
-        workspace=tables.workspace,
-        lasting=LASTING if reach in ("library", "named") else NOT_EXPIRED,
+    distance = "v.embedding <=> (SELECT embedding FROM vector)" if dense else "0::float8"
+    question = _VECTOR + _QUESTION if dense else _QUESTION
+    template = "".join(["WITH", search.ahead, question, search.finding, _RANKED])
+    text = template.format(
+        **_FIXED,
+        **_of_tables(tables),
+        **search.slots,
+        lasting=search.lasting,
+        legs=" UNION ".join(f"{_FOUND} {each}" for each in search.legs),
+        added_columns=search.columns,
         dimension=dimension,
-        version=LIBRARY_VERSION,
         leg=leg,
-        decay=NEIGHBOUR_DECAY,
-        idf_power=IDF_POWER,
-        unspaced_term=UNSPACED_TERM,
-        columns=SEGMENT_COLUMNS,
+        weights=_WEIGHTS if vectors else _WEIGHTS_IN_ARRAYS,
+        picked_distance=_distance("", "(SELECT {} FROM question)", vectors=vectors),
+        lexical_distance=_distance("s.", "q.{}", vectors=vectors),
+        distance_beside=_distance("x.", "q.{}", vectors=vectors),
+        distance=distance,
+        # A zero vector has no direction.
+        similarity=f"coalesce(nullif(1 - ({distance}), 'NaN'), 0)" if dense else distance,
+        with_vector=_with_vector(tables) if dense else "",
     )
-    return numbered(statement)
+    return numbered(text)
 
 
 def explored_in(parts: int) -> int:
@@ -466,21 +509,13 @@ def explored_in(parts: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def question_part(workspace: int, rest: str, parts: int = 1) -> Statement:
-    """Build a statement of a workspace with its own partitions that goes on from a question's ``weighed`` terms."""
-    text = "WITH" + _TERMS + rest
-    tables = ReadTables.of(workspace, parts)
-    return numbered(
-        text.format(
-            partition=tables.segments,
-            indexed=tables.indexed,
-            term_key=tables.term_key,
-            here=tables.here,
-            workspace=tables.workspace,
-            idf_power=IDF_POWER,
-            unspaced_term=UNSPACED_TERM,
-        )
-    )
+def question_part(workspace: int, rest: str, parts: int = 1, **slots: int) -> Statement:
+    """Build a statement of a workspace with its own partitions that goes on from a question's ``weighed`` terms.
+
+    ``slots`` are filled in ``rest`` beside those of the tables.
+    """
+    template = "WITH" + _TERMS + rest
+    return numbered(template.format(**_FIXED, **_of_tables(ReadTables.of(workspace, parts)), **slots))
 
 
 _SEGMENT_COLUMNS = SEGMENT_COLUMNS.count(",") + 1

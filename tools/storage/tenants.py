@@ -97,7 +97,11 @@ class Workspaces:
         known = self._places.get(name)
         if known is not None:
             return known
-        place, move = await self._find(name)
+        async with self._database.connection() as connection:
+            return await self._look_up(connection, name)
+
+    async def _look_up(self, connection: Connection, name: str) -> Place:
+        place, move = await _find(connection, name)
         if move is not None:
             raise elsewhere(name, is_moved=move == "moved")
         self._places[name] = place
@@ -105,7 +109,8 @@ class Workspaces:
 
     async def number_anywhere(self, name: str) -> int:
         """Return the workspace's number, even where it has moved to another database. Raises NotFound."""
-        return (await self._find(name))[0].workspace
+        async with self._database.connection() as connection:
+            return (await _find(connection, name))[0].workspace
 
     async def refuse_elsewhere(self, name: str) -> None:
         """Raise WorkspaceMoved or WorkspaceMoving where a workspace that was here has moved, or is not yet whole here.
@@ -123,33 +128,23 @@ class Workspaces:
             self.forget(name)
             raise elsewhere(name, is_moved=is_moved)
 
-    async def _find(self, name: str) -> tuple[Place, str | None]:
-        async with self._database.connection() as connection:
-            found = await connection.execute(_PLACE, [name])
-            row = await found.fetchone()
-        if row is None:
-            raise NotFound(
-                f"There is no workspace named {name!r}.", suggestion=f"Run `citewell workspaces create {name}`."
-            )
-        *place, move = row
-        return Place(*place), move
-
     async def read(self, connection: Connection, name: str, read: Callable[[Place], Awaitable[T]]) -> T:
         """Read a workspace's segments where they are: again where they have moved since that was looked up.
 
         The statements of ``read`` have the condition ``ReadTables.here``. Raises NotFound for an unknown workspace, or
         one that was deleted meanwhile, and what else ``place`` raises.
         """
-        place = await self.place(name)
+        # On this connection alone: readers who hold one each and wait for another would wait for each other. And a
+        # replica knows of a move when it has replayed it.
+        place = self._places.get(name) or await self._look_up(connection, name)
         for _ in range(MOST_LOOKS):
             try:
                 return await read(place)
             except psycopg.errors.UndefinedTable:
-                # On the same connection: a replica knows of a move when it has replayed it.
                 found = await find_place(connection, place.workspace)
                 if found == place:  # it is in another database, or it has gone elsewhere and come back meanwhile
                     self.forget(name)
-                    found = await self.place(name)
+                    found = await self._look_up(connection, name)
                 if found is None:
                     break
                 place = self._places[name] = found
@@ -180,6 +175,15 @@ class Workspaces:
         number = await self.number_anywhere(name)
         async with self._database.connection() as connection:
             await delete_workspace(connection, number)
+
+
+async def _find(connection: Connection, name: str) -> tuple[Place, str | None]:
+    """Return where the workspace's segments are, and the state of its move. Raises NotFound."""
+    row = await (await connection.execute(_PLACE, [name])).fetchone()
+    if row is None:
+        raise NotFound(f"There is no workspace named {name!r}.", suggestion=f"Run `citewell workspaces create {name}`.")
+    *place, move = row
+    return Place(*place), move
 
 
 async def delete_workspace(connection: Connection, number: int) -> None:

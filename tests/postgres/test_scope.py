@@ -1,0 +1,142 @@
+"""How far a search reaches: counted as it is, and never anew for each reader."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from graph.evidence import EVERYONE, Identity
+from graph.ports import SearchQuery
+from tests.postgres.test_retrieval import HashEmbedder, made, store
+from tools.retrieval import scope
+from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.scope import (
+    CANDIDATES,
+    FEW_DOCUMENTS,
+    LASTING,
+    MOST_CANDIDATES,
+    READABLE,
+    ReadableShares,
+    Scope,
+    find_scope,
+    reading_as,
+)
+from tools.settings import Settings
+from tools.storage.database import Database
+from tools.storage.startup import open_database
+from tools.storage.tenants import Workspaces
+
+DOCUMENTS = 1_200
+OWNERS = (None, None, "ann", "bob")
+READERS = (None, [EVERYONE], ["user:ann"], ["group:hr", "user:bob"], ["group:it"])
+SPACES = (None, "office", "yard")
+READING = [
+    Identity(user=user, groups=groups, spaces=spaces)
+    for user, groups, spaces in product(("ann", "bob", "eve"), ((), ("hr",), ("hr", "it")), (None, ("yard",)))
+]
+
+
+async def fill(database: Database) -> None:
+    """Store documents of a word each, and give them all combinations of owners, readers, spaces and deadlines."""
+    await store(database, [await made(number, f"lamp{number}") for number in range(DOCUMENTS)])
+    rights = product(OWNERS, READERS, SPACES, (None, "1 day"), (None, "1 day"))
+    async with database.connection() as conn, conn.cursor() as cursor:
+        await cursor.executemany(
+            "UPDATE documents SET owner = %s, readers = %s, space_id = %s, expires_at = now() + %s::interval,"
+            " deleted_at = now() - %s::interval WHERE document_id = %s",
+            [(*each, UUID(int=number)) for number, each in enumerate(rights)],
+        )
+
+
+async def truth(database: Database, identity: Identity, spaces: Sequence[str]) -> int:
+    """Count what an identity may read by the condition that says so."""
+    within = {"spaces": list(spaces) or None, **reading_as(identity)}
+    async with database.connection() as conn:
+        found = await conn.execute(
+            f"SELECT count(*) FROM documents AS d WHERE d.deleted_at IS NULL AND {LASTING} AND {READABLE}"
+            " AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s))",
+            within,
+        )
+        [count] = await found.fetchone() or (0,)
+    return int(count)
+
+
+async def test_what_somebody_may_read_is_counted_as_the_rights_are(database: Database) -> None:
+    await fill(database)
+    shares = ReadableShares()
+    async with database.connection() as conn:
+        for identity, spaces in product(READING, ((), ("yard",), ("yard", "office"))):
+            readable, documents = await shares.of(conn, 1, identity, spaces)
+            assert readable == await truth(database, identity, spaces), (identity, spaces)
+            assert documents == (DOCUMENTS if spaces else await counted_lasting(database))
+
+
+async def counted_lasting(database: Database) -> int:
+    async with database.connection() as conn:
+        found = await conn.execute(f"SELECT count(*) FROM documents AS d WHERE d.deleted_at IS NULL AND {LASTING}")
+        [count] = await found.fetchone() or (0,)
+    return int(count)
+
+
+async def test_a_small_space_is_read_whole_and_a_large_one_by_its_share(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(database)
+    shares = ReadableShares()
+    eve = Identity(user="eve")
+    query = SearchQuery("lamp", eve, spaces=("yard",))
+    inside = await truth(database, eve, query.spaces)
+    assert 0 < inside <= FEW_DOCUMENTS
+    async with database.connection() as conn:
+        few = await find_scope(conn, 1, query, shares)
+        assert len(few.document_ids or ()) == inside
+        nowhere = await find_scope(conn, 1, replace(query, spaces=("nowhere",)), shares)
+        assert nowhere.document_ids == []
+        monkeypatch.setattr(scope, "FEW_DOCUMENTS", inside - 1)
+        large = await find_scope(conn, 1, query, shares)
+        assert large == Scope(candidates=min(CANDIDATES * DOCUMENTS // inside, MOST_CANDIDATES))
+
+
+async def rows_read(url: str) -> int:
+    """Return how many rows of documents were read so far, once all that read them have said so and gone."""
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as conn:
+        while True:
+            others = await conn.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                " AND backend_type = 'client backend'"
+            )
+            if await others.fetchone() is None:
+                break
+            await asyncio.sleep(0.01)
+        found = await conn.execute(
+            "SELECT seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'documents')"
+            " FROM pg_stat_user_tables WHERE relname = 'documents'"
+        )
+        [count] = await found.fetchone() or (0,)
+    return int(count)
+
+
+@pytest.mark.parametrize("spaces", [(), ("office",)])
+async def test_what_everyone_may_read_is_counted_once_for_many_readers(
+    settings: Settings, database_url: str, spaces: tuple[str, ...]
+) -> None:
+    """The first search of each reader in a minute read the rights of the whole library, and twice."""
+    async with open_database(settings) as database:
+        await store(database, [await made(number, f"lamp{number}") for number in range(DOCUMENTS)])
+        async with database.connection() as conn:
+            await conn.execute("UPDATE documents SET space_id = 'office'")
+            await conn.execute("VACUUM ANALYZE documents")
+    before = await rows_read(database_url)
+    async with open_database(settings) as database:
+        searcher = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
+        queries = [SearchQuery("lamp7", Identity(user=f"reader{n}"), spaces=spaces) for n in range(8)]
+        at_once = await asyncio.gather(*map(searcher.search, queries[:4]))
+        one_by_one = [await searcher.search(query) for query in queries[4:]]
+        for result in (*at_once, *one_by_one):
+            assert [hit.segment.text for hit in result.hits] == ["lamp7"]
+    each = 50 + (FEW_DOCUMENTS if spaces else 0)  # to find out that a space is large
+    assert await rows_read(database_url) - before < 2 * DOCUMENTS + len(queries) * each
