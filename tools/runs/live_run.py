@@ -281,6 +281,8 @@ class Run:
 
     async def cancel(self, reason: StopReason) -> None:
         """Cancel the run and wait until its end is recorded; a run that has ended is unchanged."""
+        if self.has_ended:
+            return
         if self.task is not None and not self.task.done():
             self.stop_reason = reason
             await self.stopped()

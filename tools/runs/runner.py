@@ -175,6 +175,7 @@ class Runner:
         A run that is left stops after its current step or, where that takes as long as the drain again, within it.
         """
         await self.drain()
+        await self._executor.close(self._drain_seconds)
         await self._heartbeat.close()
         await self._event_writer.close()
         await self._notifications.close()
@@ -190,6 +191,7 @@ class Runner:
             run.control.request_drain("the process ends")
         await self._wait_for_tasks(self._drain_seconds)
         await self._leave_all(run for run in {*running, *self._active_now()} if not run.has_ended)
+        await self._wait_for_tasks(None)  # of those that have ended, which are about to be done
 
     async def _interrupt(self, identity: Identity, session_id: str) -> None:
         if await self._logs.current(identity, session_id) is not None:
@@ -291,7 +293,7 @@ class Runner:
         if self._titling is not None:  # a title in progress was lost with the other process
             self._heartbeat.in_background(self._make_title(run, self._titling))
 
-    async def _wait_for_tasks(self, seconds: float) -> None:
+    async def _wait_for_tasks(self, seconds: float | None) -> None:
         if tasks := [run.task for run in self._active_now() if run.task is not None]:
             await asyncio.wait(tasks, timeout=seconds)
 
