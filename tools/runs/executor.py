@@ -102,11 +102,11 @@ class Admission:
         try:
             await turn
         except asyncio.CancelledError:
-            if waiter in self._line:
+            if turn.done() and not turn.cancelled():
+                self.release()  # the slot was granted at the same moment
+            elif waiter in self._line:
                 self._line.remove(waiter)
                 self._report_positions()
-            else:
-                self.release()  # the slot was granted at the same moment
             raise
 
     def release(self) -> None:
