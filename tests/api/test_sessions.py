@@ -13,7 +13,7 @@ from graph.builder import build
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_model
-from tests.api.reading import parse_frames
+from tests.api.reading import parse_frames, until_no_run_is_live
 from tests.api.serving import client_of
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 from tools.sessions.checkpoints import run_saver
@@ -270,9 +270,7 @@ async def test_a_thread_keeps_one_checkpoint_of_a_streamed_run_whose_reader_leav
                     assert held.rowcount > 0
                     hold.release()
                     assert parse_frames((await reading).text)[-1]["event"] == "run_finished"
-                    async with asyncio.timeout(60):
-                        while opened.runner.is_answering:
-                            await asyncio.sleep(0.01)  # its reader leaves just after the end is out
+                    await until_no_run_is_live(opened)  # its reader leaves just after the end is out
         async with database.connection() as connection:
             query = "SELECT (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM checkpoint_writes)"
             assert await (await connection.execute(query)).fetchone() == (1, 0)
