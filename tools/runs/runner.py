@@ -174,8 +174,10 @@ class Runner:
 
         A run that is left stops after its current step or, where that takes as long as the drain again, within it.
         """
+        clock = asyncio.get_running_loop().time
+        until = clock() + 2 * self._drain_seconds  # as long as the drain may take
         await self.drain()
-        await self._executor.close(self._drain_seconds)
+        await self._executor.close(max(0.0, until - clock()))
         await self._heartbeat.close()
         await self._event_writer.close()
         await self._notifications.close()
