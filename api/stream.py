@@ -317,10 +317,10 @@ async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDiscon
 def _stop_watching(run: RunReader, on_disconnect: OnDisconnect, *, left: bool) -> StopReason | None:
     """Count a reader out, and return why the run is to be cancelled if it was the last and has left, else None."""
     run.watchers -= 1
-    run.was_left = left and not run.watchers
-    if run.was_left and run.gives_way:
+    run.abandoned = left and not run.watchers
+    if run.abandoned and run.cancel_when_unread:
         return "interrupted"
-    return "client_disconnected" if run.was_left and on_disconnect == "cancel" else None
+    return "client_disconnected" if run.abandoned and on_disconnect == "cancel" else None
 
 
 async def _terminal_event(run: RunReader) -> RunFinished | RunFailed:

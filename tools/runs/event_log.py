@@ -102,8 +102,8 @@ class StoredRun:
     session_id: str
     message_id: str
     watchers: int = 0
-    was_left: bool = False
-    gives_way: bool = False
+    abandoned: bool = False
+    cancel_when_unread: bool = False
     reader: Identity | None = None
     owner: str | None = None  # the process that has it, as last read
 

@@ -46,7 +46,7 @@ WITH asked AS (
     FROM asked WHERE NOT apart AND (%(status)s = 'queued' AND %(may_wait)s OR NOT EXISTS (
         SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s AND runs.status <> 'finished'))
     RETURNING run_id
-), told AS (
+), logged AS (
     INSERT INTO run_events (run_id, seq, type, payload) SELECT run_id, %(seq)s, %(type)s, %(payload)s FROM entered
 ), counted AS ({RECORD_RUN}), titled AS (
     UPDATE sessions SET title = %(title)s FROM entered, asked
@@ -76,7 +76,7 @@ RETURNING closed.parent_message_id::text, closed.fork_checkpoint
 # A question is dated when it was asked, but never before a message that is stored already: the newest message ends the
 # branch used last. The answer is dated a microsecond later than its end, so that it sorts behind its question.
 _WRITE_MESSAGES = f"""
-WITH {{said}}, asked AS (
+WITH {{checkpoint}}, asked AS (
     INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
                           body)
     SELECT %(question_id)s::uuid, %(session_id)s::uuid, %(run_id)s::uuid,
@@ -88,30 +88,30 @@ WITH {{said}}, asked AS (
                (SELECT created_at FROM runs WHERE run_id = %(run_id)s::uuid),
                (SELECT max(created_at) + interval '1 microsecond' FROM messages WHERE session_id = %(session_id)s::uuid)
            ), 'user', %(question)s::text, %(question_body)s::jsonb
-    FROM said WHERE %(question_id)s::uuid IS NOT NULL
+    FROM checkpoint WHERE %(question_id)s::uuid IS NOT NULL
 ), answered AS (
     INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
                           body, outcome, stop_reason)
     SELECT %(message_id)s::uuid, %(session_id)s::uuid, %(run_id)s::uuid,
            coalesce(%(question_id)s::uuid, %(parent)s::uuid), checkpoint_id, at + interval '1 microsecond', 'assistant',
            %(answer)s::text, %(body)s::jsonb, %(outcome)s::text, %(stop_reason)s::text
-    FROM said WHERE %(answer)s::text IS NOT NULL
-), told AS (
+    FROM checkpoint WHERE %(answer)s::text IS NOT NULL
+), logged AS (
     INSERT INTO run_events (run_id, seq, type, payload)
     SELECT %(run_id)s::uuid, seq, type, payload
-    FROM unnest(%(seqs)b::int4[], %(types)b::text[], %(payloads)b::text[]) AS told (seq, type, payload)
+    FROM unnest(%(seqs)b::int4[], %(types)b::text[], %(payloads)b::text[]) AS line (seq, type, payload)
     ON CONFLICT (run_id, seq) DO NOTHING
 )
 {RECORD_USE}
 """
-# ``said`` is the checkpoint that the messages fork at: what is stored with them, else the run's last.
+# ``checkpoint`` is the one that the messages fork at: what is stored with them, else the run's last.
 _WRITE_WITH_CHECKPOINT = _WRITE_MESSAGES.format(
-    said=f"""stored AS ({STORE_BLOBS}), saved AS ({STORE_STEP}), said AS MATERIALIZED (
+    checkpoint=f"""stored AS ({STORE_BLOBS}), saved AS ({STORE_STEP}), checkpoint AS MATERIALIZED (
     SELECT %(checkpoint_id)s::text AS checkpoint_id, clock_timestamp() AS at
 )"""
 )
-_WRITE_BEHIND_CHECKPOINT = _WRITE_MESSAGES.format(
-    said=f"""said AS MATERIALIZED (
+_WRITE_AFTER_CHECKPOINT = _WRITE_MESSAGES.format(
+    checkpoint=f"""checkpoint AS MATERIALIZED (
     SELECT max(checkpoint_id) AS checkpoint_id, clock_timestamp() AS at FROM checkpoints
     WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
 )"""
@@ -245,7 +245,7 @@ class Ledger:
                 parent, fork = found
                 at_the_end = fork is None and run.request.regenerate is None
                 written = {**row, **(checkpoint or {}), "parent": parent, "at_the_end": at_the_end}
-                await connection.execute(_WRITE_WITH_CHECKPOINT if checkpoint else _WRITE_BEHIND_CHECKPOINT, written)
+                await connection.execute(_WRITE_WITH_CHECKPOINT if checkpoint else _WRITE_AFTER_CHECKPOINT, written)
         if found is None:
             if run.account is not None:
                 await self._spending.record_late(run.run_id, run.account, if_deleted=True)

@@ -115,7 +115,7 @@ class Runner:
             self._heartbeat.in_background(self._make_title(run, self._titling, untitled=True))
         return run
 
-    async def let_pass(self, run: Run) -> None:
+    async def cancel_abandoned_predecessors(self, run: Run) -> None:
         """Stop the earlier runs of a run's session, each as soon as nobody follows it any more.
 
         That is about the runs of this process, and those who follow them here. One that nobody has followed yet goes
@@ -123,8 +123,8 @@ class Runner:
         """
         earlier = [each for each in self._active_now() if each.session_id == run.session_id and each is not run]
         for each in earlier:
-            each.gives_way = True
-        await asyncio.gather(*(each.cancel("interrupted") for each in earlier if each.was_left and not each.watchers))
+            each.cancel_when_unread = True
+        await asyncio.gather(*(each.cancel("interrupted") for each in earlier if each.abandoned and not each.watchers))
 
     async def join(self, identity: Identity, run_id: str) -> RunReader:
         """Return a run to read, of this or another process, running or ended.
