@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import psycopg
 from psycopg.types.json import Jsonb
@@ -116,6 +116,7 @@ _WRITE_AFTER_CHECKPOINT = _WRITE_MESSAGES.format(
     WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
 )"""
 )
+_BUSY = "The session is answering another question."
 
 
 class Ledger:
@@ -160,52 +161,45 @@ class Ledger:
         entry is ``running`` or the request may not wait, AlreadyAsked where the request asks once and another one has
         asked.
         """
-        identity = run.request.context.identity
-        row = {
+        workspace = await self._workspaces.number(run.request.context.identity.workspace)
+        row = {**self._open_parameters(run, first, entry, fork, title), "workspace": workspace}
+        async with self._database.connection() as connection:
+            found = await _insert(connection, row)
+            if found.apart:
+                fork = await resolve_fork(connection, run.session_id, run.request)
+                found = await _insert(connection, {**row, **_position(fork), "assumed": False})
+        run.fork_checkpoint = fork.fork_checkpoint
+        run.remembers = found.remembers or entry == "queued"  # who waits for another run goes on from its checkpoint
+        if run.account is not None:
+            run.account.recorded_at = monotonic()
+        if found.titled:
+            return "now"
+        return "not yet" if found.untitled and title is None else "before"
+
+    def _open_parameters(
+        self, run: Run, first: LogLine, entry: EntryStatus, fork: Fork, title: str | None
+    ) -> dict[str, Any]:
+        request = run.request
+        return {
             **self._spending.run_fields(run.account),
+            **_position(fork),
             "run_id": run.run_id,
             "session_id": run.session_id,
             "message_id": run.message_id,
-            "question": run.request.question,
-            "request": Jsonb(request_to_json(run.request)),
-            "workspace": await self._workspaces.number(identity.workspace),
-            "user": identity.user,
+            "question": request.question,
+            "request": Jsonb(request_to_json(request)),
+            "user": request.context.identity.user,
             "owner": self._owner,
             "lease": self._lease_seconds,
             "status": entry,
-            "may_wait": run.request.while_running != "reject",
-            "parent": fork.parent_message_id,
-            "fork": fork.fork_checkpoint,
+            "may_wait": request.while_running != "reject",
             "title": title,
-            "assumed": run.request.names_no_message,
-            "asked_once": sha256(run.request.question.encode()).digest() if run.request.once else None,
+            "assumed": request.names_no_message,
+            "asked_once": sha256(request.question.encode()).digest() if request.once else None,
             "seq": first.envelope.seq,
             "type": first.envelope.event.type,
             "payload": first.text,
         }
-        async with self._database.connection() as connection:
-            try:
-                found = await (await connection.execute(_OPEN, row)).fetchone()
-                if found is not None and found[-1]:
-                    fork = await resolve_fork(connection, run.session_id, run.request)
-                    row |= {"parent": fork.parent_message_id, "fork": fork.fork_checkpoint, "assumed": False}
-                    found = await (await connection.execute(_OPEN, row)).fetchone()
-            except psycopg.errors.UniqueViolation as error:
-                if error.diag.constraint_name == "runs_asked_once":
-                    raise await _already_asked(connection, row) from error
-                found = (False, True, False, False, False)
-        if found is None:
-            raise NotFound(f"There is no session {run.session_id}.")
-        untitled, remembers, entered, titled, _ = found
-        if not entered:
-            raise SessionBusy("The session is answering another question.")
-        run.fork_checkpoint = fork.fork_checkpoint
-        run.remembers = remembers or entry == "queued"  # who waits for another run goes on from its checkpoint
-        if run.account is not None:
-            run.account.recorded_at = monotonic()
-        if titled:
-            return "now"
-        return "not yet" if untitled and title is None else "before"
 
     async def finish(
         self, run: Run, end: RunFinished, lines: Sequence[LogLine], checkpoint: CheckpointRow | None = None
@@ -252,6 +246,39 @@ class Ledger:
             raise Superseded("Another process has taken this run over.")
         if run.account is not None:
             run.account.settle(use)
+
+
+class _Entered(NamedTuple):
+    """What was found of a session as a run was to be entered, and whether it was."""
+
+    untitled: bool  # the session has the default title, and had no run
+    remembers: bool  # it has a checkpoint
+    entered: bool
+    titled: bool  # it has got its title
+    apart: bool  # its end is not where it was assumed to be, and the run was not entered
+
+
+async def _insert(connection: Connection, row: dict[str, Any]) -> _Entered:
+    """Insert a run with its first event, unless its session is apart from what the request assumed.
+
+    Raises NotFound, SessionBusy and AlreadyAsked as ``Ledger.open`` does.
+    """
+    try:
+        row_found = await (await connection.execute(_OPEN, row)).fetchone()
+    except psycopg.errors.UniqueViolation as error:
+        if error.diag.constraint_name == "runs_asked_once":
+            raise await _already_asked(connection, row) from error
+        raise SessionBusy(_BUSY) from error
+    if row_found is None:
+        raise NotFound(f"There is no session {row['session_id']}.")
+    found = _Entered(*row_found)
+    if not (found.entered or found.apart):
+        raise SessionBusy(_BUSY)
+    return found
+
+
+def _position(fork: Fork) -> dict[str, str | None]:
+    return {"parent": fork.parent_message_id, "fork": fork.fork_checkpoint}
 
 
 async def _already_asked(connection: Connection, row: dict[str, Any]) -> CitewellError:
