@@ -77,9 +77,9 @@ class GrantedRunner:
         self._audited.asked(run.run_id, request.question)
         return run
 
-    async def let_pass(self, run: Run) -> None:
-        """Stop the earlier runs of a run's session, as ``Runner.let_pass`` does."""
-        await self._runner.let_pass(run)
+    async def cancel_abandoned_predecessors(self, run: Run) -> None:
+        """Stop the earlier runs of a run's session, as ``Runner.cancel_abandoned_predecessors`` does."""
+        await self._runner.cancel_abandoned_predecessors(run)
 
     async def join(self, identity: Identity, run_id: str) -> RunReader:
         """Return a run to read. Raises NotFound where the identity has no such run."""

@@ -210,10 +210,8 @@ class RunStream(StreamingResponse):
             left = False
             raise
         finally:
-            self._run.watchers -= 1
-            self._run.was_left = left and not self._run.watchers
-            if self._run.was_left and (self._on_disconnect == "cancel" or self._run.gives_way):
-                await self._cancel("interrupted" if self._run.gives_way else "client_disconnected")
+            if (reason := _stop_watching(self._run, self._on_disconnect, left=left)) is not None:
+                await self._cancel(reason)
 
     async def _stream(self, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send_frames(send), context=self._context)
@@ -297,17 +295,32 @@ def _unlogged(run: RunReader, seq: int, error: CitewellError) -> Envelope:
 
 
 async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
-    """Return the end of a run for a client that reads no stream; cancel the run if the client disconnects first."""
+    """Return the end of a run for a client that reads no stream; if it disconnects first, it has left as a stream's."""
+    run.watchers += 1
     ending = asyncio.create_task(_terminal_event(run))
     leaving = asyncio.create_task(client_left(request.receive))
+    left = False
     try:
-        await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not ending.done() and on_disconnect == "cancel":
-            await run.cancel("client_disconnected")
+        try:
+            await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            left = not ending.done()
+        finally:
+            reason = _stop_watching(run, on_disconnect, left=left)
+        if reason is not None:
+            await run.cancel(reason)
         return await ending
     finally:
         leaving.cancel()
         ending.cancel()
+
+
+def _stop_watching(run: RunReader, on_disconnect: OnDisconnect, *, left: bool) -> StopReason | None:
+    """Count a reader out, and return why the run is to be cancelled if it was the last and has left, else None."""
+    run.watchers -= 1
+    run.abandoned = left and not run.watchers
+    if run.abandoned and run.cancel_when_unread:
+        return "interrupted"
+    return "client_disconnected" if run.abandoned and on_disconnect == "cancel" else None
 
 
 async def _terminal_event(run: RunReader) -> RunFinished | RunFailed:

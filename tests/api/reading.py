@@ -35,11 +35,15 @@ async def live_events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]
                 yield json.loads(frame["data"])
 
 
-async def sweep_logs(citewell: Citewell) -> None:
-    """Delete the logs of all runs, as expiry does, once no run is live: a live one is read from memory."""
+async def until_no_run_is_live(citewell: Citewell) -> None:
     async with asyncio.timeout(60):
         while citewell.runner.is_answering:  # noqa: ASYNC110 - no event tells of it
             await asyncio.sleep(0)
+
+
+async def sweep_logs(citewell: Citewell) -> None:
+    """Delete the logs of all runs, as expiry does, once no run is live: a live one is read from memory."""
+    await until_no_run_is_live(citewell)
     async with citewell.library.database.connection() as connection:
         await connection.execute("DELETE FROM run_events")
 

@@ -1,16 +1,24 @@
 """Sessions over HTTP."""
 
 import asyncio
+import json
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from api.app import create_app
 from graph.builder import build
-from graph.entrypoint import Citewell
-from tests.api.conftest import HANDBOOK, TRAVEL, new_session
+from graph.entrypoint import Citewell, open_citewell
+from graph.evidence import Identity
+from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_model
+from tests.api.reading import parse_frames, until_no_run_is_live
+from tests.api.serving import client_of
+from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 from tools.sessions.checkpoints import run_saver
+from tools.settings import Settings
+from tools.storage.startup import open_database
 
 
 async def test_a_session_is_made_listed_read_and_deleted(client: httpx.AsyncClient) -> None:
@@ -239,6 +247,33 @@ async def test_what_a_thread_keeps_after_its_runs(citewell: Citewell, client: ht
                 if await (await connection.execute(query)).fetchone() == (3, 0):
                     return
             await asyncio.sleep(0.01)  # deleting comes after the answer is out
+
+
+async def test_a_thread_keeps_one_checkpoint_of_a_streamed_run_whose_reader_leaves_at_its_end(
+    settings: Settings, scripted_openai: ScriptedOpenAI
+) -> None:
+    configured = with_model(settings, scripted_openai)
+    hold = Hold()
+    sections = [{"text": "The notice period is three months.", "source_ids": [f"{HANDBOOK}:0"]}]
+    scripted_openai.script(Reply(steps=[hold, Say(json.dumps({"sections": sections}))]), to="generate_answer")
+    async with open_database(settings) as database:
+        async with open_citewell(configured) as opened:
+            for document in LIBRARY:
+                await opened.library.ingestor.ingest(Identity(), document)
+            async with client_of(create_app(configured, citewell=opened)) as client:
+                path = f"/api/sessions/{await new_session(client)}/runs"
+                body = {"question": "How long is the notice period?", "effort": "thorough", "on_disconnect": "cancel"}
+                reading = asyncio.create_task(client.post(path, json=body))
+                await asyncio.to_thread(hold.wait_reached)
+                async with database.connection() as connection, connection.transaction():
+                    held = await connection.execute("SELECT 1 FROM checkpoints FOR UPDATE")
+                    assert held.rowcount > 0
+                    hold.release()
+                    assert parse_frames((await reading).text)[-1]["event"] == "run_finished"
+                    await until_no_run_is_live(opened)  # its reader leaves just after the end is out
+        async with database.connection() as connection:
+            query = "SELECT (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM checkpoint_writes)"
+            assert await (await connection.execute(query)).fetchone() == (1, 0)
 
 
 async def test_pinned_sessions_come_first_page_by_page(client: httpx.AsyncClient) -> None:

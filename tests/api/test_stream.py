@@ -242,4 +242,4 @@ async def test_a_reader_that_takes_nothing_counts_as_gone(most: int) -> None:
     async with asyncio.timeout(60):
         await stream({"type": "http", "method": "POST"}, receive, send)
     assert taken == most
-    assert run.was_left
+    assert run.abandoned

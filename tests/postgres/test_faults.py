@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from answers.standing import standing_sections
 from graph.context import Context
 from graph.errors import CitewellError, NotFound
-from graph.events import TERMINAL, AnyEvent, Envelope, RunFinished, StepStarted, TextDelta
+from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, StepStarted, TextDelta
 from graph.evidence import Hit
 from graph.ports import Draft, Grading
 from graph.usage import Meter
@@ -158,6 +158,22 @@ async def test_what_was_done_unheard_is_not_done_twice(settings: Settings, unhea
         proxy.swallow_answers_to = unheard
         await answered(at, run)
         assert proxy.swallow_answers_to is None
+
+
+async def test_a_failure_is_logged_behind_what_was_stored_unheard(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.runs.retry.PATIENCE_SECONDS", 0.0)
+    async with behind_a_proxy(settings) as (proxy, at):
+        run = await at.ask(await at.session())
+        proxy.swallow_answers_to = b"INTO run_events (run_id, seq, type, payload)\n"
+        assert run.task is not None
+        async with asyncio.timeout(60):
+            await run.task
+        log = await whole(at, run)
+        assert isinstance(log[-1].event, RunFailed)
+        assert log[-1].event.code == "database_unavailable"
+        assert len(log) > 2
 
 
 async def test_a_run_waits_for_a_database_that_is_away_for_a_moment(settings: Settings) -> None:

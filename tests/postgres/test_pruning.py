@@ -2,24 +2,30 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from random import Random
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from graph.context import Context
+from graph.events import RunFinished
 from graph.evidence import Hit, Identity
 from graph.ports import Draft
 from graph.state import answer_text
 from graph.usage import Meter
-from tests.fakes import quote
+from tests.fakes import HeldFamily, quote
 from tests.postgres.conversing import ME, Conversation, store_turn
+from tests.postgres.processes import Process, process
 from tools.extractive.extractive_family import ExtractiveGrader, ExtractiveWriter
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
+from tools.runs.live_run import Run
 from tools.sessions.checkpoints import delete_threads, prune_thread
 from tools.settings import Settings
+from tools.storage.startup import open_database
 
 MOST_BYTES_A_TURN = 20_000
 FACTS = {
@@ -215,3 +221,35 @@ async def test_a_run_that_failed_leaves_what_came_before_it(conversation: Conver
     assert len(await checkpoints(conversation)) == 2
     await conversation.ask(regenerate=answered)
     assert conversation.states[-1].turns == []
+
+
+@asynccontextmanager
+async def ended_but_not_pruned(settings: Settings, **runs: Any) -> AsyncIterator[tuple[Process, Run]]:
+    """A process with a run that has ended, while somebody else's transaction holds the run's first checkpoints."""
+    family = HeldFamily()
+    async with open_database(settings) as elsewhere, process(settings, family, **runs) as at:
+        run = await at.ask(await at.session())
+        await family.writing.wait()
+        async with elsewhere.connection() as connection, connection.transaction():
+            held = await connection.execute("SELECT 1 FROM checkpoints FOR UPDATE")
+            assert held.rowcount > 0
+            family.released.set()
+            assert isinstance(await run.finished(), RunFinished)
+            yield at, run
+
+
+async def test_a_run_that_has_ended_is_pruned_behind_its_slot_though_its_reader_leaves(settings: Settings) -> None:
+    async with ended_but_not_pruned(settings, drain_seconds=60) as (at, run):
+        assert run.task is not None
+        async with asyncio.timeout(60):
+            await run.task
+        assert at.runner.load.active == 0
+        await run.cancel("client_disconnected")
+    async with open_database(settings) as database, database.connection() as connection:
+        assert await (await connection.execute("SELECT count(*) FROM checkpoints")).fetchone() == (1,)
+
+
+async def test_a_process_that_closes_leaves_no_pruning_behind(settings: Settings) -> None:
+    async with ended_but_not_pruned(settings) as (at, _):
+        await at.runner.close()
+        assert [each.get_name() for each in asyncio.all_tasks() if each.get_name().startswith("citewell")] == []

@@ -2,12 +2,14 @@
 
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
+import tools.runs.published
 from graph.events import AnyEvent, Envelope, SectionFinished, StepStarted, TextDelta, payload
-from tools.runs.published import LONG, PublishedEvents
+from tools.runs.published import LONG, PublishedEvents, parse_line
 
 RUN_ID, SESSION_ID = str(UUID(int=1)), str(UUID(int=2))
 
@@ -44,3 +46,25 @@ def test_packing_changes_nothing_that_is_read(
         assert published.read(first, most) == all_of_them[first : first + most]
         for each, same in zip(published.read(), all_of_them, strict=True):
             assert each.text in (same.text, "")
+
+
+def test_a_late_reader_has_each_packed_event_parsed_a_few_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+
+    def counting(run_id: str, session_id: str, seq: int, text: str) -> Envelope:
+        parsed.append(seq)
+        return parse_line(run_id, session_id, seq, text)
+
+    monkeypatch.setattr(tools.runs.published, "parse_line", counting)
+    count, page = 1000, 90
+    published, all_of_them = PublishedEvents(), [logged(seq, StepStarted(step=str(seq))) for seq in range(1, count + 1)]
+    for first in range(0, count, 125):
+        published.add(all_of_them[first : first + 125])
+        published.pack()
+    assert len(parsed) <= count, "what is packed already is packed again"
+    parsed.clear()
+    pages = [published.read(first, page) for first in range(0, count, page)]
+    assert [(each.seq, each.event) for page in pages for each in page] == [
+        (each.seq, each.event) for each in all_of_them
+    ]
+    assert max(map(parsed.count, range(1, count))) <= 3

@@ -3,6 +3,9 @@
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from weakref import ref
+
+import pytest
 
 from api.dialects.native.schemas import SessionDetail, SessionMessage, detail_as_json, message_as_json
 from tools.sessions.history import BranchMessage, StoredMessage
@@ -82,3 +85,26 @@ def test_a_history_as_json_has_the_fields_of_its_schema_in_their_order() -> None
     assert SessionDetail.model_validate_json(written).model_dump_json().encode() == written
     assert [list(each) for each in json.loads(written)["messages"]] == [list(SessionMessage.model_fields)] * 2
     assert json.loads(detail_as_json(EncodedHistory(session, [], "c")))["messages"] == []
+
+
+class SessionId(str):
+    """The id of a session, of which can be told whether anything holds it."""
+
+
+@pytest.mark.parametrize("messages", [[], [known("1", size=100_000)]], ids=["none", "one that is too long"])
+def test_of_a_session_without_messages_that_are_kept_nothing_is_kept(messages: list[KnownMessage]) -> None:
+    recent = RecentMessages(most=25_000)
+    session_id = SessionId("a")
+    held = ref(session_id)
+    recent.keep(session_id, messages)
+    del session_id
+    assert held() is None
+
+
+def test_a_session_of_which_nothing_new_was_read_counts_as_read() -> None:
+    recent = RecentMessages(most=25_000)
+    for session_id in "ab":
+        recent.keep(session_id, [known(f"{session_id}1")])
+    recent.keep("a", [])
+    recent.keep("c", [known("c1")])
+    assert [list(recent.of(each)) for each in "abc"] == [["a1"], [], ["c1"]]

@@ -42,8 +42,8 @@ class Told:
     session_id: str = SESSION_ID
     message_id: str = MESSAGE_ID
     watchers: int = 0
-    was_left: bool = False
-    gives_way: bool = False
+    abandoned: bool = False
+    cancel_when_unread: bool = False
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         for envelope in self.log[after:]:

@@ -240,11 +240,17 @@ class CompletionRecorder:
 
 
 async def _commit_what_can_be(run: Run) -> list[LogLine]:
-    """Commit the events before a failure by themselves, and drop those that can't be: the failure may be theirs."""
+    """Commit the events before a failure by themselves, and drop those that can't be: the failure may be theirs.
+
+    Return those that the database was away for, to be committed with the end. They may be in the log already, if it is
+    the reply that was lost: what takes their numbers instead would not get there.
+    """
     try:
         await run.committed()
     except (ServerStopping, Superseded):
         raise
+    except DatabaseUnavailable:
+        return run.take()
     except CitewellError:
         run.drop_uncommitted()
     return []

@@ -102,8 +102,8 @@ class StoredRun:
     session_id: str
     message_id: str
     watchers: int = 0
-    was_left: bool = False
-    gives_way: bool = False
+    abandoned: bool = False
+    cancel_when_unread: bool = False
     reader: Identity | None = None
     owner: str | None = None  # the process that has it, as last read
 
@@ -177,7 +177,7 @@ class StoredRun:
         return None if end[0] is None else _RunEnd(*end)
 
     async def _withheld_end(self) -> "_RunEnd | None":
-        """Return the end of a run that has ended without what its reader may not read; None where that is nothing."""
+        """Return a finished run's end with unreadable documents withheld, or None if the reader may read everything."""
         if self.reader is None or (end := await self._read_end()) is None:
             return None
         workspace, body = await self.logs.workspaces.number(self.reader.workspace), end.body or {}

@@ -33,7 +33,7 @@ WITH mine AS (
     INSERT INTO run_events (run_id, seq, type, payload)
     SELECT run_id, seq, type, payload
     FROM unnest(%(of)b::uuid[], %(seqs)b::int4[], %(types)b::text[], %(payloads)b::text[])
-        AS told (run_id, seq, type, payload)
+        AS line (run_id, seq, type, payload)
     JOIN mine USING (run_id)
     ON CONFLICT (run_id, seq) DO NOTHING
 )

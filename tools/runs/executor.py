@@ -27,7 +27,7 @@ from tools.runs.live_run import Run
 from tools.runs.notifications import Notifications
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
-from tools.runs.tasks import shield_until_done
+from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, prune_thread, run_saver
 from tools.storage.database import Database, database_errors
 from tools.telemetry.logs import log_ids
@@ -102,11 +102,11 @@ class Admission:
         try:
             await turn
         except asyncio.CancelledError:
-            if waiter in self._line:
+            if turn.done() and not turn.cancelled():
+                self.release()  # the slot was granted at the same moment
+            elif waiter in self._line:
                 self._line.remove(waiter)
                 self._report_positions()
-            else:
-                self.release()  # the slot was granted at the same moment
             raise
 
     def release(self) -> None:
@@ -316,6 +316,7 @@ class Executor:
         self._leases = leases
         self._admission = admission
         self._notifications = notifications
+        self._pruning: set[asyncio.Task[None]] = set()
 
     async def end_stopped(self, run: Run) -> None:
         """Record the end of a run that another process left, and that was to be stopped, with what it used."""
@@ -324,6 +325,7 @@ class Executor:
 
     async def run(self, run: Run) -> None:
         """Wait for the run's turn unless it has begun, answer it, and record how it ended."""
+        end: Completion | None = None
         try:
             with (
                 log_ids(run_id=run.run_id),
@@ -337,10 +339,19 @@ class Executor:
                         await shield_until_done(end)
                 finally:
                     describe_run(span, run.request.question, run.model, run.message_id, run.end)
-                if end is not None:
-                    await self._prune(run)
         finally:
             self.release(run)
+        if end is not None and (run.attempt > 1 or run.checkpoints > 1):  # else its only checkpoint is its last one
+            # Not in the run's own task: the next run need not wait for it, and who cancels the run does not stop it.
+            pruning = asyncio.create_task(self._prune(run), name=f"citewell-prune-{run.run_id}")
+            self._pruning.add(pruning)
+            pruning.add_done_callback(self._pruning.discard)
+
+    async def close(self, seconds: float) -> None:
+        """Give the deleting of old checkpoints at most ``seconds`` to end, and stop it."""
+        if pruning := list(self._pruning):
+            await asyncio.wait(pruning, timeout=seconds)
+            await cancel_and_wait(*pruning)
 
     def release(self, run: Run) -> None:
         """Release the run's slot, or its place among the waiting runs."""
@@ -376,17 +387,15 @@ class Executor:
         return self._recorder.record_answered(run, answered.state, answered.reader, answered.checkpoint)
 
     async def _prune(self, run: Run) -> None:
-        """Delete checkpoints that are no longer needed; if that fails, the next run deletes them.
-
-        A run whose only checkpoint is its last one has none to delete.
-        """
-        if run.attempt == 1 and run.checkpoints <= 1:
-            return
-        try:
-            async with self._attempts.database.connection() as connection:
-                await prune_thread(connection, run.session_id)
-        except DatabaseUnavailable as error:
-            log.warning("the checkpoints of session %s are not pruned: %s", run.session_id, error.message)
+        """Delete checkpoints that are no longer needed; if that fails, the next run deletes them."""
+        with log_ids(run_id=run.run_id):
+            try:
+                async with self._attempts.database.connection() as connection:
+                    await prune_thread(connection, run.session_id)
+            except DatabaseUnavailable as error:
+                log.warning("the checkpoints of session %s are not pruned: %s", run.session_id, error.message)
+            except Exception:
+                log.exception("the checkpoints of session %s are not pruned", run.session_id)
 
     async def _wait_for_turn(self, run: Run) -> None:
         """Wait until the run is next in its session and has a slot, and emit its position in the meantime."""

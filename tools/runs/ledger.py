@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import psycopg
 from psycopg.types.json import Jsonb
@@ -46,7 +46,7 @@ WITH asked AS (
     FROM asked WHERE NOT apart AND (%(status)s = 'queued' AND %(may_wait)s OR NOT EXISTS (
         SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s AND runs.status <> 'finished'))
     RETURNING run_id
-), told AS (
+), logged AS (
     INSERT INTO run_events (run_id, seq, type, payload) SELECT run_id, %(seq)s, %(type)s, %(payload)s FROM entered
 ), counted AS ({RECORD_RUN}), titled AS (
     UPDATE sessions SET title = %(title)s FROM entered, asked
@@ -76,7 +76,7 @@ RETURNING closed.parent_message_id::text, closed.fork_checkpoint
 # A question is dated when it was asked, but never before a message that is stored already: the newest message ends the
 # branch used last. The answer is dated a microsecond later than its end, so that it sorts behind its question.
 _WRITE_MESSAGES = f"""
-WITH {{said}}, asked AS (
+WITH {{checkpoint}}, asked AS (
     INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
                           body)
     SELECT %(question_id)s::uuid, %(session_id)s::uuid, %(run_id)s::uuid,
@@ -88,34 +88,35 @@ WITH {{said}}, asked AS (
                (SELECT created_at FROM runs WHERE run_id = %(run_id)s::uuid),
                (SELECT max(created_at) + interval '1 microsecond' FROM messages WHERE session_id = %(session_id)s::uuid)
            ), 'user', %(question)s::text, %(question_body)s::jsonb
-    FROM said WHERE %(question_id)s::uuid IS NOT NULL
+    FROM checkpoint WHERE %(question_id)s::uuid IS NOT NULL
 ), answered AS (
     INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
                           body, outcome, stop_reason)
     SELECT %(message_id)s::uuid, %(session_id)s::uuid, %(run_id)s::uuid,
            coalesce(%(question_id)s::uuid, %(parent)s::uuid), checkpoint_id, at + interval '1 microsecond', 'assistant',
            %(answer)s::text, %(body)s::jsonb, %(outcome)s::text, %(stop_reason)s::text
-    FROM said WHERE %(answer)s::text IS NOT NULL
-), told AS (
+    FROM checkpoint WHERE %(answer)s::text IS NOT NULL
+), logged AS (
     INSERT INTO run_events (run_id, seq, type, payload)
     SELECT %(run_id)s::uuid, seq, type, payload
-    FROM unnest(%(seqs)b::int4[], %(types)b::text[], %(payloads)b::text[]) AS told (seq, type, payload)
+    FROM unnest(%(seqs)b::int4[], %(types)b::text[], %(payloads)b::text[]) AS line (seq, type, payload)
     ON CONFLICT (run_id, seq) DO NOTHING
 )
 {RECORD_USE}
 """
-# ``said`` is the checkpoint that the messages fork at: what is stored with them, else the run's last.
+# ``checkpoint`` is the one that the messages fork at: what is stored with them, else the run's last.
 _WRITE_WITH_CHECKPOINT = _WRITE_MESSAGES.format(
-    said=f"""stored AS ({STORE_BLOBS}), saved AS ({STORE_STEP}), said AS MATERIALIZED (
+    checkpoint=f"""stored AS ({STORE_BLOBS}), saved AS ({STORE_STEP}), checkpoint AS MATERIALIZED (
     SELECT %(checkpoint_id)s::text AS checkpoint_id, clock_timestamp() AS at
 )"""
 )
-_WRITE_BEHIND_CHECKPOINT = _WRITE_MESSAGES.format(
-    said=f"""said AS MATERIALIZED (
+_WRITE_AFTER_CHECKPOINT = _WRITE_MESSAGES.format(
+    checkpoint=f"""checkpoint AS MATERIALIZED (
     SELECT max(checkpoint_id) AS checkpoint_id, clock_timestamp() AS at FROM checkpoints
     WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
 )"""
 )
+_BUSY = "The session is answering another question."
 
 
 class Ledger:
@@ -160,52 +161,45 @@ class Ledger:
         entry is ``running`` or the request may not wait, AlreadyAsked where the request asks once and another one has
         asked.
         """
-        identity = run.request.context.identity
-        row = {
+        workspace = await self._workspaces.number(run.request.context.identity.workspace)
+        row = {**self._open_parameters(run, first, entry, fork, title), "workspace": workspace}
+        async with self._database.connection() as connection:
+            found = await _insert(connection, row)
+            if found.apart:
+                fork = await resolve_fork(connection, run.session_id, run.request)
+                found = await _insert(connection, {**row, **_position(fork), "assumed": False})
+        run.fork_checkpoint = fork.fork_checkpoint
+        run.remembers = found.remembers or entry == "queued"  # who waits for another run goes on from its checkpoint
+        if run.account is not None:
+            run.account.recorded_at = monotonic()
+        if found.titled:
+            return "now"
+        return "not yet" if found.untitled and title is None else "before"
+
+    def _open_parameters(
+        self, run: Run, first: LogLine, entry: EntryStatus, fork: Fork, title: str | None
+    ) -> dict[str, Any]:
+        request = run.request
+        return {
             **self._spending.run_fields(run.account),
+            **_position(fork),
             "run_id": run.run_id,
             "session_id": run.session_id,
             "message_id": run.message_id,
-            "question": run.request.question,
-            "request": Jsonb(request_to_json(run.request)),
-            "workspace": await self._workspaces.number(identity.workspace),
-            "user": identity.user,
+            "question": request.question,
+            "request": Jsonb(request_to_json(request)),
+            "user": request.context.identity.user,
             "owner": self._owner,
             "lease": self._lease_seconds,
             "status": entry,
-            "may_wait": run.request.while_running != "reject",
-            "parent": fork.parent_message_id,
-            "fork": fork.fork_checkpoint,
+            "may_wait": request.while_running != "reject",
             "title": title,
-            "assumed": run.request.names_no_message,
-            "asked_once": sha256(run.request.question.encode()).digest() if run.request.once else None,
+            "assumed": request.names_no_message,
+            "asked_once": sha256(request.question.encode()).digest() if request.once else None,
             "seq": first.envelope.seq,
             "type": first.envelope.event.type,
             "payload": first.text,
         }
-        async with self._database.connection() as connection:
-            try:
-                found = await (await connection.execute(_OPEN, row)).fetchone()
-                if found is not None and found[-1]:
-                    fork = await resolve_fork(connection, run.session_id, run.request)
-                    row |= {"parent": fork.parent_message_id, "fork": fork.fork_checkpoint, "assumed": False}
-                    found = await (await connection.execute(_OPEN, row)).fetchone()
-            except psycopg.errors.UniqueViolation as error:
-                if error.diag.constraint_name == "runs_asked_once":
-                    raise await _already_asked(connection, row) from error
-                found = (False, True, False, False, False)
-        if found is None:
-            raise NotFound(f"There is no session {run.session_id}.")
-        untitled, remembers, entered, titled, _ = found
-        if not entered:
-            raise SessionBusy("The session is answering another question.")
-        run.fork_checkpoint = fork.fork_checkpoint
-        run.remembers = remembers or entry == "queued"  # who waits for another run goes on from its checkpoint
-        if run.account is not None:
-            run.account.recorded_at = monotonic()
-        if titled:
-            return "now"
-        return "not yet" if untitled and title is None else "before"
 
     async def finish(
         self, run: Run, end: RunFinished, lines: Sequence[LogLine], checkpoint: CheckpointRow | None = None
@@ -245,13 +239,46 @@ class Ledger:
                 parent, fork = found
                 at_the_end = fork is None and run.request.regenerate is None
                 written = {**row, **(checkpoint or {}), "parent": parent, "at_the_end": at_the_end}
-                await connection.execute(_WRITE_WITH_CHECKPOINT if checkpoint else _WRITE_BEHIND_CHECKPOINT, written)
+                await connection.execute(_WRITE_WITH_CHECKPOINT if checkpoint else _WRITE_AFTER_CHECKPOINT, written)
         if found is None:
             if run.account is not None:
                 await self._spending.record_late(run.run_id, run.account, if_deleted=True)
             raise Superseded("Another process has taken this run over.")
         if run.account is not None:
             run.account.settle(use)
+
+
+class _Entered(NamedTuple):
+    """What was found of a session as a run was to be entered, and whether it was."""
+
+    untitled: bool  # the session has the default title, and had no run
+    remembers: bool  # it has a checkpoint
+    entered: bool
+    titled: bool  # it has got its title
+    apart: bool  # its end is not where it was assumed to be, and the run was not entered
+
+
+async def _insert(connection: Connection, row: dict[str, Any]) -> _Entered:
+    """Insert a run with its first event, unless its session is apart from what the request assumed.
+
+    Raises NotFound, SessionBusy and AlreadyAsked as ``Ledger.open`` does.
+    """
+    try:
+        row_found = await (await connection.execute(_OPEN, row)).fetchone()
+    except psycopg.errors.UniqueViolation as error:
+        if error.diag.constraint_name == "runs_asked_once":
+            raise await _already_asked(connection, row) from error
+        raise SessionBusy(_BUSY) from error
+    if row_found is None:
+        raise NotFound(f"There is no session {row['session_id']}.")
+    found = _Entered(*row_found)
+    if not (found.entered or found.apart):
+        raise SessionBusy(_BUSY)
+    return found
+
+
+def _position(fork: Fork) -> dict[str, str | None]:
+    return {"parent": fork.parent_message_id, "fork": fork.fork_checkpoint}
 
 
 async def _already_asked(connection: Connection, row: dict[str, Any]) -> CitewellError:

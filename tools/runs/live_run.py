@@ -118,8 +118,8 @@ class Run:
     task: asyncio.Task[None] | None = None
     control: RunControl = field(default_factory=RunControl)
     watchers: int = 0
-    was_left: bool = False  # by all who followed it, once
-    gives_way: bool = False  # to a later question of its session, once nobody follows it
+    abandoned: bool = False  # whether its last reader has left it
+    cancel_when_unread: bool = False  # since a later question of its session waits
     stop_reason: StopReason = "server_stopped"
     spent: dict[str, Spent] = field(default_factory=dict)  # by finished steps
     checkpoints: int = 0  # that this process has saved of it
@@ -281,6 +281,8 @@ class Run:
 
     async def cancel(self, reason: StopReason) -> None:
         """Cancel the run and wait until its end is recorded; a run that has ended is unchanged."""
+        if self.has_ended:
+            return
         if self.task is not None and not self.task.done():
             self.stop_reason = reason
             await self.stopped()

@@ -8,7 +8,7 @@ a channel of the process that answers the run, to which only processes listen th
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from typing import Any, Protocol
 
@@ -70,11 +70,6 @@ class Carrier(Protocol):
 def channel_of(owner: str) -> str:
     """Name the channel of a process by what the ledger calls it."""
     return f"{CHANNEL}_{owner.replace('-', '')}"
-
-
-def notification_payload(keys: list[str]) -> str:
-    """Return the payload that wakes the waiters of these runs or sessions."""
-    return ",".join(keys) if len(keys) <= MOST_NAMED else EVERYBODY
 
 
 class Notifications:
@@ -176,8 +171,12 @@ class Notifications:
         await cancel_and_wait(*tasks)
         self._listening, self._sending = [], None
 
-    def _gather(self, channel: str, keys: tuple[str, ...]) -> None:
-        self._unsent[channel] |= dict.fromkeys(keys)
+    def _gather(self, channel: str, keys: Iterable[str]) -> None:
+        unsent = self._unsent[channel]
+        if EVERYBODY not in unsent:
+            unsent |= dict.fromkeys(keys)
+            if len(unsent) > MOST_NAMED or EVERYBODY in unsent:
+                self._unsent[channel] = {EVERYBODY: None}
         self._sent.clear()
         self._more.set()
         if self._sending is None:
@@ -202,15 +201,14 @@ class Notifications:
                         self._more.clear()
                         sending, self._unsent = self._unsent, defaultdict(dict)
                         for channel, keys in sending.items():
-                            await send(channel, notification_payload(list(keys)))
+                            await send(channel, ",".join(keys))
                         sending = {}
                         if not self._unsent:
                             self._sent.set()
             except CarrierLost as lost:
                 log.warning("not notifying other processes of runs: %s", lost)
                 for channel, keys in sending.items():
-                    self._unsent[channel] |= keys
-                self._more.set()
+                    self._gather(channel, keys)
             await asyncio.sleep(RETRY_SECONDS)
 
 

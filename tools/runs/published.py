@@ -10,6 +10,7 @@ from pydantic_core import to_json
 from graph.events import AnyEvent, Envelope, Event, payload
 
 LONG = 500  # characters of an event's JSON, from which it is not kept beside the event
+MOST_PACKED = 100  # events that are packed together: about as many as a reader takes at once
 _EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Event, config=ConfigDict(defer_build=True))
 
 
@@ -30,7 +31,7 @@ class PublishedEvents:
 
     _events: list[Envelope] = field(default_factory=list)  # behind those that are packed
     _long: list[int] = field(default_factory=list)  # the places among them, in the last batch, whose text is long
-    _packed: bytes = b""
+    _packed: list[bytes] = field(default_factory=list)  # each holds MOST_PACKED events, the last at most
     _packed_count: int = 0
 
     @property
@@ -51,24 +52,35 @@ class PublishedEvents:
 
     def read(self, first: int = 0, most: int | None = None) -> list[Envelope]:
         """Return events from a place on, which counts from 0."""
-        end = None if most is None else first + most
-        if first >= self._packed_count:
-            behind = self._packed_count
+        behind, end = self._packed_count, None if most is None else first + most
+        if first >= behind:
             return self._events[first - behind : None if end is None else end - behind]
-        return [*self._unpacked(), *self._events][first:end]
+        start = first // MOST_PACKED
+        found = self._unpacked(start, behind if end is None else min(end, behind))
+        if end is None or end > behind:
+            found += self._events[: None if end is None else end - behind]
+        return found[first - start * MOST_PACKED :][:most]
 
     def pack(self) -> None:
         """Keep all events but the last as compressed JSON, a fifth of what they take as objects."""
         if len(self._events) > 1:
-            before = [*self._unpacked(), *self._events[:-1]]
+            whole = self._packed_count // MOST_PACKED
+            before = [*self._unpacked(whole, self._packed_count), *self._events[:-1]]
             lines = [each.text.encode() if each.text else to_json(payload(each)) for each in before]
-            self._packed, self._packed_count = zlib.compress(b"\n".join(lines)), len(lines)
+            self._packed[whole:] = [
+                zlib.compress(b"\n".join(lines[at : at + MOST_PACKED])) for at in range(0, len(lines), MOST_PACKED)
+            ]
+            self._packed_count = whole * MOST_PACKED + len(lines)
             self._events, self._long = self._events[-1:], []
 
-    def _unpacked(self) -> list[Envelope]:
-        """Return the packed events. Their places say their numbers, since none is left out."""
-        if not self._packed_count:
+    def _unpacked(self, start: int, end: int) -> list[Envelope]:
+        """Return the packed events before place ``end``, rounded up, from pack ``start`` on.
+
+        Their places say their numbers, since none is left out.
+        """
+        if not self._packed:
             return []
-        of = self._events[0]
-        lines = zlib.decompress(self._packed).decode().split("\n")
-        return [parse_line(of.run_id, of.session_id, of.seq - len(lines) + at, line) for at, line in enumerate(lines)]
+        of, seq = self._events[0], self._events[0].seq - self._packed_count + start * MOST_PACKED
+        packs = self._packed[start : -(-end // MOST_PACKED)]
+        lines = [line for each in packs for line in zlib.decompress(each).decode().split("\n")]
+        return [parse_line(of.run_id, of.session_id, seq + at, line) for at, line in enumerate(lines)]

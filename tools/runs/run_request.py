@@ -76,9 +76,9 @@ class Superseded(CitewellError):
 class RunReader(Protocol):
     """A run as readers see it, whichever process answers it."""
 
-    watchers: int  # streams of this process that follow it
-    was_left: bool  # whether there were some, and they are gone
-    gives_way: bool  # whether it is to stop when none is left
+    watchers: int  # its readers in this process
+    abandoned: bool  # whether its last reader has left it
+    cancel_when_unread: bool  # whether it is to be cancelled once nobody reads it
 
     @property
     def run_id(self) -> str: ...

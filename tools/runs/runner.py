@@ -115,7 +115,7 @@ class Runner:
             self._heartbeat.in_background(self._make_title(run, self._titling, untitled=True))
         return run
 
-    async def let_pass(self, run: Run) -> None:
+    async def cancel_abandoned_predecessors(self, run: Run) -> None:
         """Stop the earlier runs of a run's session, each as soon as nobody follows it any more.
 
         That is about the runs of this process, and those who follow them here. One that nobody has followed yet goes
@@ -123,8 +123,8 @@ class Runner:
         """
         earlier = [each for each in self._active_now() if each.session_id == run.session_id and each is not run]
         for each in earlier:
-            each.gives_way = True
-        await asyncio.gather(*(each.cancel("interrupted") for each in earlier if each.was_left and not each.watchers))
+            each.cancel_when_unread = True
+        await asyncio.gather(*(each.cancel("interrupted") for each in earlier if each.abandoned and not each.watchers))
 
     async def join(self, identity: Identity, run_id: str) -> RunReader:
         """Return a run to read, of this or another process, running or ended.
@@ -174,7 +174,10 @@ class Runner:
 
         A run that is left stops after its current step or, where that takes as long as the drain again, within it.
         """
+        clock = asyncio.get_running_loop().time
+        until = clock() + 2 * self._drain_seconds  # as long as the drain may take
         await self.drain()
+        await self._executor.close(max(0.0, until - clock()))
         await self._heartbeat.close()
         await self._event_writer.close()
         await self._notifications.close()
@@ -190,6 +193,7 @@ class Runner:
             run.control.request_drain("the process ends")
         await self._wait_for_tasks(self._drain_seconds)
         await self._leave_all(run for run in {*running, *self._active_now()} if not run.has_ended)
+        await self._wait_for_tasks(None)  # of those that have ended, which are about to be done
 
     async def _interrupt(self, identity: Identity, session_id: str) -> None:
         if await self._logs.current(identity, session_id) is not None:
@@ -291,7 +295,7 @@ class Runner:
         if self._titling is not None:  # a title in progress was lost with the other process
             self._heartbeat.in_background(self._make_title(run, self._titling))
 
-    async def _wait_for_tasks(self, seconds: float) -> None:
+    async def _wait_for_tasks(self, seconds: float | None) -> None:
         if tasks := [run.task for run in self._active_now() if run.task is not None]:
             await asyncio.wait(tasks, timeout=seconds)
 

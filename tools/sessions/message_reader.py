@@ -115,6 +115,8 @@ class RecentMessages:
             for oldest in sorted(known.values(), key=lambda message: message.created_at):
                 if self._memory > self._most:
                     self._drop(known, oldest.message_id)
+        if not known:  # it would take no memory by this count, and never be dropped
+            del self._sessions[session_id]
 
     def forget(self, session_id: str) -> None:
         """Drop the messages of a session, if there are any."""

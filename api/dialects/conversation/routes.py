@@ -131,7 +131,7 @@ async def _answer(
         return _stream(await runner.join(me, asked.run_id), conversation_id, question)
     # Closing an EventSource is how its client stops an answer. A connection that broke looks the same, so the run goes
     # on until the next question shows which of the two it was.
-    await runner.let_pass(run)
+    await runner.cancel_abandoned_predecessors(run)
     return _stream(run, conversation_id, question)
 
 
