@@ -281,10 +281,11 @@ class Ingestor:
         async with self._database.connection() as connection:
             await self._check_embedder(connection)
             stored = (await read_stored_documents(connection, workspace, [document_id]))[document_id]
-        vectors = await self._embedder.embed([kept.text[span.start : span.end] for span in kept.spans])
+        texts = [kept.text[span.start : span.end] for span in kept.spans]
+        vectors = np.asarray(await self._embedder.embed(texts)) if self._database.has_vectors else None
         fields = replace(stored.fields, **kept.fields)
         ready = ReadyDocument(document_id, fields.title, fields, kept.content_hash)
-        draft = IndexedDocument(document_id, fields.title, kept.spans, kept.text, np.asarray(vectors))
+        draft = IndexedDocument(document_id, fields.title, kept.spans, kept.text, vectors)
         [outcome] = await self._store(workspace, identity, [ready], drafts={document_id: draft})
         report = _raised(outcome)
         await self.maintain(identity)
