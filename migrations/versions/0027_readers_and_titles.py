@@ -1,4 +1,4 @@
-"""Versions of documents keep who could read their text and the space that it was in."""
+"""Versions of documents keep who could read their text and its space; titles that are asked for are charged."""
 
 from migrations import run_sql_folder
 
