@@ -558,7 +558,7 @@ class Ingestor:
             recognition=None if self._recognition is None else asdict(self._recognition),
             vectors=self._database.has_vectors,
         )
-        file = await self._sandbox.read(document, how, tell=tell)
+        file = await self._sandbox.read(document, how, on_progress=tell)
         data = None if document.is_text else document.data
         return replace(file, ready=self._originals.with_original(file.ready, data))
 
