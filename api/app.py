@@ -52,6 +52,7 @@ from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
+from tools.library.git_cache import caches_of
 from tools.runs.tasks import cancel_and_wait
 from tools.sessions.expiry import Retention, Sweep
 from tools.settings import Settings
@@ -97,6 +98,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 version_days=settings.versions.days,
                 audit_days=settings.audit.keep_days,
                 spending=opened.library.spending,
+                git_caches=caches_of(settings),
             )
             expiring = asyncio.create_task(sweep.hourly(), context=background_context())
             try:

@@ -1,5 +1,6 @@
 """What goes when its time is over, and what stays."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,7 +167,7 @@ async def test_the_log_of_a_finished_run_lives_a_day(sessions: Sessions, databas
 
 
 async def test_a_sweep_goes_on_behind_what_fails(
-    sessions: Sessions, database: Database, caplog: pytest.LogCaptureFixture
+    sessions: Sessions, database: Database, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     await conversed(sessions, database, idle="8 days")
     await run_sql(
@@ -175,7 +176,8 @@ async def test_a_sweep_goes_on_behind_what_fails(
         " VALUES (now() - interval '99 days', 'read', 'GET /api/documents', 'done', 200)",
     )
     spending = Spending(database, Workspaces(database))
-    sweep = Sweep(database, WEEK, job_days=7, link_days=1, version_days=7, audit_days=90, spending=spending)
+    days = {"job_days": 7, "link_days": 1, "version_days": 7, "audit_days": 90}
+    sweep = Sweep(database, WEEK, **days, spending=spending, git_caches=tmp_path / "git")
     broken = ("sessions", "link_grants")  # shares are read with their sessions
     for name in broken:
         await run_sql(database, f"ALTER TABLE {name} RENAME TO {name}_in_repair")

@@ -23,6 +23,7 @@ from psycopg import errors
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.bucket_source import BucketSource, open_bucket
+from tools.library.git_cache import caches_of
 from tools.library.git_reader import GitReader, as_git_url
 from tools.library.ingestion import Ingested, Ingestor, Refused, Report
 from tools.library.likeness import SimilarDocument
@@ -226,7 +227,7 @@ class Syncer:
             return SiteSource(self._pages, identity, location, option.extent or "site", known)
         return GitReader(
             location,
-            cache=self._settings.data_dir.resolve() / "git",
+            cache=caches_of(self._settings),
             max_bytes=most,
             ref=option.ref or "",
             folder=option.folder or "",
@@ -288,6 +289,12 @@ class _Sync:
         self._known = await self._read_places()
         fingerprints = {path: place.fingerprint for path, place in self._known.items()}
         self._reader = await asyncio.to_thread(open_reader, self._source, self._identity, fingerprints)
+        try:
+            return await self._follow(most_deleted, progress)
+        finally:
+            await self._reader.close()
+
+    async def _follow(self, most_deleted: float, progress: Progress | None) -> SyncReport:
         listing = await self._reader.listing()
         self._notes = listing.notes
         compared = compare(listing.files, self._known, self._recipe)
@@ -296,7 +303,7 @@ class _Sync:
         if not listing.whole:
             compared = Compared([*compared.unchanged, *compared.gone], compared.to_read, [])
         if not compared.to_read and not compared.gone:
-            if not dry_run:
+            if not self._dry_run:
                 await self._finish([], Plan([], [], []))
             return self._report()
         hashes = await self._hash(compared.to_read)
@@ -307,7 +314,7 @@ class _Sync:
         documents = len({place.document_id for place in self._known.values() if place.document_id})
         if deleted >= FEW_DELETED and deleted > most_deleted * documents:
             raise TooManyDeletions(deleted, documents)
-        if dry_run:
+        if self._dry_run:
             for step in planned.steps:
                 self._tell(step, adopted)
             self._tell_gone(planned.gone, deleted)

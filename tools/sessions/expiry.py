@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from psycopg.types.json import Jsonb
@@ -13,6 +14,7 @@ from graph.errors import DatabaseUnavailable
 from tools.auth.audit_log import expire_audit
 from tools.auth.document_links import expire_links
 from tools.auth.limits import expire_limits
+from tools.library.git_cache import remove_unused
 from tools.library.job_store import expire_jobs
 from tools.library.versions import expire_versions
 from tools.runs.log_days import add_days, count_old_events, expire_events
@@ -133,6 +135,7 @@ class Sweep:
     version_days: int
     audit_days: int
     spending: Spending
+    git_caches: Path
 
     async def hourly(self) -> None:
         """Sweep now and every hour until cancelled."""
@@ -165,6 +168,7 @@ class Sweep:
             "the audit log": partial(expire_audit, self.database, days=self.audit_days),
             "limits": partial(expire_limits, self.database),
             "shares": partial(expire_shares, self.database),
+            "repositories": partial(asyncio.to_thread, remove_unused, self.git_caches),
         }
 
     async def _sessions(self) -> int:
