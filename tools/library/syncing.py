@@ -44,7 +44,7 @@ from tools.web.guard import Guard
 
 S3 = "s3://"
 MOST_DELETED = 0.3  # of the documents of a source, before a sync asks
-FEW_DELETED = 10  # documents that never need asking
+FEW_DELETED = 10  # documents; to delete fewer never needs asking
 READ_AT_ONCE = 100
 BYTES_AT_ONCE = 16_000_000
 FILES_REPORTED = 200  # in the report that is stored
@@ -195,7 +195,7 @@ class Syncer:
         """Bring the library in step with a source, or with ``dry_run`` only tell what would happen.
 
         ``progress`` is called with the number of files ingested, their total and a path. Files that can't be read are
-        reported. Raises TooManyDeletions if more than ten documents and more than the share ``most_deleted`` of all
+        reported. Raises TooManyDeletions if ten documents or more, and more than the share ``most_deleted`` of all
         would be deleted, SourceBusy, NotFound for a source that was deleted meanwhile, and what ``Ingestor.ingest``
         and the source's reader raise.
         """
