@@ -111,7 +111,7 @@ class Guides:
         self._turn = asyncio.Semaphore(AT_ONCE)
 
     async def guide(self, identity: Identity, document_id: str) -> Guide:
-        """Return the guide of a document, which made now where there is none of its text. Raises NotFound."""
+        """Return a document's guide, and make it if its present text has none. Raises NotFound."""
         stored = await self._store.guide(identity, document_id)
         return _guide(stored) if stored is not None else await asyncio.shield(self._begin_guide(identity, document_id))
 
