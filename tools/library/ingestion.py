@@ -288,7 +288,7 @@ class Ingestor:
         draft = IndexedDocument(document_id, fields.title, kept.spans, kept.text, vectors)
         [outcome] = await self._store(workspace, identity, [ready], drafts={document_id: draft})
         report = _raised(outcome)
-        await self.maintain(identity)
+        await self.maintain(identity.workspace)
         return report
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
@@ -306,7 +306,7 @@ class Ingestor:
             [outcome] = _counted(await self._store(workspace, identity, [ready]))
             report = _raised(outcome)
         if report.status != "unchanged":
-            await self.maintain(identity)
+            await self.maintain(identity.workspace)
         return report
 
     async def ingest_wired(
@@ -366,13 +366,13 @@ class Ingestor:
         documents = [file.ready for file in files]
         return _counted(await self._store(workspace, identity, documents, read, again, finish=finish, tell=tell))
 
-    async def maintain(self, identity: Identity) -> None:
+    async def maintain(self, workspace: str) -> None:
         """Bring a workspace's indexes and statistics to the size it has grown to, and a large one to its own tables."""
-        workspace = await self._workspaces.number(identity.workspace)
+        number = await self._workspaces.number(workspace)
         async with self._database.connection() as connection:
-            await move_if_outgrown(connection, workspace, self._settings.own_tables_above)
+            await move_if_outgrown(connection, number, self._settings.own_tables_above)
             limits = BuildLimits(self._settings.index_build_megabytes, self._settings.index_build_workers)
-            await maintain(connection, workspace, limits=limits)
+            await maintain(connection, number, limits=limits)
 
     async def _leave_shared_tables(self, identity: Identity) -> None:
         """Move a library that outgrows the shared tables between two batches, and not after the last of many."""
@@ -473,7 +473,7 @@ class Ingestor:
                 if not (await self._workspaces.place(identity.workspace)).own:
                     await self._leave_shared_tables(identity)
         if any(report.status in ("created", "updated") for report in reports):
-            await self.maintain(identity)
+            await self.maintain(identity.workspace)
 
     def _batches(
         self, workspace: int, sources: Sequence[_Source], files: dict[str, ReadFile]
