@@ -52,7 +52,7 @@ async def reindex(
     """Re-embed the whole library and record the embedder as its model.
 
     ``progress`` is called with the number of embedded segments and their total. ``elsewhere`` embeds the pages of
-    workspaces by other processes and tells of each how many segments it had; what it misses is embedded here.
+    workspaces by other processes and reports how many segments each had; what it misses is embedded here.
     Processes that still use the old embedder search by words only if the dimension changed, and cannot ingest; those
     that were started without pgvector can do neither any more: restart them.
 
@@ -68,17 +68,17 @@ async def reindex(
         total = await _count(connection)
         done = 0
 
-        def tell(embedded: int) -> None:
+        def advance(embedded: int) -> None:
             nonlocal done
             done += embedded
             if progress is not None:
                 progress(min(done, total), total)
 
         if elsewhere is not None:
-            await elsewhere(workspaces, tell)
+            await elsewhere(workspaces, advance)
         for workspace in workspaces if elsewhere is None else ():
             async for embedded in _gather(connection, workspace, embedder, model):
-                tell(embedded)
+                advance(embedded)
         for workspace in workspaces:
             await _drop_vector_indexes(connection, workspace, "DROP INDEX CONCURRENTLY IF EXISTS {}")
         segments = await _swap(connection, embedder, model)

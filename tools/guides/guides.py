@@ -194,7 +194,7 @@ class Guides:
             version=version,
             sentences=sentences,
             outline=outline,
-            questions=[_told(each, title) for each in proven],
+            questions=[_as_json(each, title) for each in proven],
         )
         await self._store.keep_guide(identity, document_id, version, guide)
         return guide
@@ -217,7 +217,7 @@ class Guides:
         ]
         proven = await self._proven(open_ones, identity, quoted=quoted)
         made = [
-            {**_told(each, titles[each.document_id]), "version": versions[each.document_id]}
+            {**_as_json(each, titles[each.document_id]), "version": versions[each.document_id]}
             for each in proven
             if each.document_id in versions
         ]
@@ -317,7 +317,7 @@ def _bare(question: str) -> str:
     return fold_case(question).strip(" ?？.。!！")
 
 
-def _told(proven: Proven, title: str) -> ProvenQuestion:
+def _as_json(proven: Proven, title: str) -> ProvenQuestion:
     return ProvenQuestion(
         question=proven.question,
         language=language(proven.question),

@@ -97,12 +97,12 @@ class GitReader:
         """Read listed files; those that are larger than a document may be are not."""
         small = [self._blobs[path] for path in paths if self._blobs[path].size <= self._max_bytes]
         asked = "".join(f"{file.fingerprint}\n" for file in small).encode()
-        told = await self._git("cat-file", "--batch", piped=asked) if small else b""
+        output = await self._git("cat-file", "--batch", piped=asked) if small else b""
         contents: dict[str, bytes] = {}
         at = 0
         for file in small:
-            start = told.index(b"\n", at) + 1
-            contents[file.path] = told[start : start + file.size]
+            start = output.index(b"\n", at) + 1
+            contents[file.path] = output[start : start + file.size]
             at = start + file.size + 1
         return [self._document(path, contents.get(path)) for path in paths]
 
@@ -133,7 +133,7 @@ class GitReader:
         )  # fmt: skip
         try:
             async with asyncio.timeout(seconds):
-                told, complaint = await process.communicate(piped)
+                output, complaint = await process.communicate(piped)
         except TimeoutError:
             raise DependencyFailed(f"git took longer than {seconds:.0f} s.", suggestion=_ADVICE) from None
         finally:
@@ -146,7 +146,7 @@ class GitReader:
                 (line for line in lines if line.startswith("fatal:")), lines[-1] if lines else "no reason given"
             )
             raise DependencyFailed(f"git could not read {self._url}: {said}", suggestion=_ADVICE)
-        return told
+        return output
 
     async def _options(self) -> list[str]:
         options = ["protocol.allow=never", *(f"protocol.{name}.allow=always" for name in ONLY)]

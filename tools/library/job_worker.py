@@ -178,7 +178,7 @@ class JobWorker:
             file.task.cancel()
             self._active.pop(key, None)
             self._worked_at = asyncio.get_running_loop().time()
-        await self._tell(file.job_id)
+        await self._notify(file.job_id)
         if self._changed[file.workspace] >= MAINTAINED_AFTER:
             await self._maintain()
 
@@ -192,12 +192,12 @@ class JobWorker:
             for document in ingested:
                 await record_stored(connection, file, document, seconds())
 
-        def tell(done: int, of: int) -> None:
+        def on_progress(done: int, of: int) -> None:
             file.progress = (done, of)
 
         try:
             ingested = await self._ingestor.ingest_wired(
-                file.identity, await self._upload(file), finish=finish, tell=tell
+                file.identity, await self._upload(file), finish=finish, on_progress=on_progress
             )
             FILES.labels("unchanged" if ingested.status == "unchanged" else "stored").inc()
             if ingested.status != "unchanged":
@@ -235,12 +235,12 @@ class JobWorker:
                 stopped = wakeup.is_set()
                 wakeup.clear()
                 files = list(self._active.values())
-                told = [file.progress for file in files]
+                progress = [file.progress for file in files]
                 now = asyncio.get_running_loop().time()
-                if files and (stopped or told != self._reported or now - last >= self._lease / BEATS_PER_LEASE):
+                if files and (stopped or progress != self._reported or now - last >= self._lease / BEATS_PER_LEASE):
                     try:
                         await self._extend(files)
-                        last, self._reported = now, told
+                        last, self._reported = now, progress
                     except CitewellError as error:
                         LEASE_FAILURES.labels("files").inc()
                         log.warning("leases of %d files could not be extended: %s", len(files), error.message)
@@ -264,7 +264,7 @@ class JobWorker:
             if (file.job_id, file.file_no) not in kept and file.task is not None:
                 file.task.cancel()
 
-    async def _tell(self, job_id: str) -> None:
+    async def _notify(self, job_id: str) -> None:
         with suppress(DatabaseUnavailable):
             async with self._database.connection() as connection:
                 await connection.execute(NOTIFY, [job_id])

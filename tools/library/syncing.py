@@ -316,8 +316,8 @@ class _Sync:
             raise TooManyDeletions(deleted, documents)
         if self._dry_run:
             for step in planned.steps:
-                self._tell(step, adopted)
-            self._tell_gone(planned.gone, deleted)
+                self._report_step(step, adopted)
+            self._report_gone(planned.gone, deleted)
             return self._report()
         late = await self._ingest(planned.steps, adopted, progress)
         await self._finish(late, planned)
@@ -411,7 +411,7 @@ class _Sync:
             leads, copies = _next_leads(copies, refused, tried)
         for step in copies:
             late.append(self._row_of(step, refused))
-            self._tell(step, adopted, refused.get(step.document_id))
+            self._report_step(step, adopted, refused.get(step.document_id))
         return late
 
     async def _ingest_some(self, steps: Sequence[Step], adopted: Mapping[str, str]) -> list["_Row"]:
@@ -440,7 +440,7 @@ class _Sync:
             if isinstance(report, Ingested):
                 content_hash = step.file.content_hash or str(actual)
                 row = _Row(step.file, step.document_id, content_hash, None, early=early)
-                self._tell(step, adopted, report=report)
+                self._report_step(step, adopted, report=report)
             else:
                 trouble = (
                     report.message if isinstance(report, CitewellError) else f"{report.reason} {report.suggestion}"
@@ -449,7 +449,7 @@ class _Sync:
                 kept = step.document_id if step.previous is not None else kept
                 read_hash = step.file.content_hash if isinstance(report, CitewellError) else str(actual)
                 row = _Row(step.file, kept, read_hash, trouble, early=early)
-                self._tell(step, adopted, trouble)
+                self._report_step(step, adopted, trouble)
             rows.append(row)
         return rows
 
@@ -472,7 +472,7 @@ class _Sync:
             return _Row(step.file, kept, step.content_hash, refused[step.document_id])
         return _Row(step.file, step.document_id, step.content_hash, step.trouble)
 
-    def _tell(
+    def _report_step(
         self, step: Step, adopted: Mapping[str, str], trouble: str | None = None, report: Ingested | None = None
     ) -> None:
         """Count a step, and list it unless its file was only touched."""
@@ -495,7 +495,7 @@ class _Sync:
                 FileReport(step.file.path, change, document_id, title, step.previous, reason, warnings, similar)
             )
 
-    def _tell_gone(self, gone: Sequence[Known], deleted: int) -> None:
+    def _report_gone(self, gone: Sequence[Known], deleted: int) -> None:
         moved = {file.previous for file in self._files if file.change == "moved"}
         for place in gone:
             if place.path not in moved:
@@ -513,7 +513,7 @@ class _Sync:
                 await connection.execute(_REMOVE, {**row, "paths": [place.path for place in planned.gone]})
             if planned.left:
                 deleted = (await connection.execute(_DELETE, row)).rowcount
-            self._tell_gone(planned.gone, deleted)
+            self._report_gone(planned.gone, deleted)
             report = self._report().stored()
             await record_sync(connection, self._workspace, self._source.source_id, report, followed=True)
 
