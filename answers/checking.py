@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import prompts
 from answers.citations import build_claim
-from answers.giving_way import give_way
+from answers.event_loop import yield_to_event_loop
 from answers.open_claims import JudgeQueue, Question, is_open, question_of
 from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
@@ -132,7 +132,7 @@ class CheckedAnswer:
         self._language = state.language
         self._queue = JudgeQueue(judge, meter, self._judged) if judge is not None else None
         self._early: list[CheckedClaim] = []  # of the section that is being written
-        self._told: CheckedClaim | None = None  # the last of them, with the quote of its run so far
+        self._last: CheckedClaim | None = None  # the last of them, with the quote of its run so far
         self._endings = 0
         self._waits = False  # the section that is being written quotes what another source contradicts
         self.indices = {row["segment_id"]: row["index"] for row in state.sources}
@@ -154,16 +154,16 @@ class CheckedAnswer:
         if not endings or (len(endings) <= self._endings and len(known) - endings[-1] > _UNDECIDED):
             return
         self._endings = len(endings)
-        await give_way()  # the text is on its way to the reader before it is checked
+        await yield_to_event_loop()  # the text is on its way to the reader before it is checked
         section = Section(text=known, source_ids=list(source_ids))
         for each in await self._check(section, start=start, is_open=True):
             if each.end <= len(text):
                 self._early.append(each)
-                self._told = extended(self._told, each, self.segments)
+                self._last = extended(self._last, each, self.segments)
                 self._waits = self._waits or self._is_disputed(each)
                 if self._waits:
                     continue
-                claim = build_claim(self._row(len(self.sections), self._told), section, self.segments, self.indices)
+                claim = build_claim(self._row(len(self.sections), self._last), section, self.segments, self.indices)
                 self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
                 self._endings = sum(ending > each.end for ending in endings)
 
@@ -172,7 +172,7 @@ class CheckedAnswer:
 
         Until a section cites a source, those that cite none wait: the whole answer may name none.
         """
-        early, self._early, self._told, self._endings, self._waits = self._early, [], None, 0, False
+        early, self._early, self._last, self._endings, self._waits = self._early, [], None, 0, False
         self.sections.append(section)
         if section["source_ids"] and section.get("grounded", True):
             start = early[-1].end if early else 0
@@ -349,11 +349,11 @@ class CheckedAnswer:
     def _is_held(self, index: int) -> bool:
         """Whether a section waits for what is said of a disagreement; one with a failed claim is told as it is."""
         if any(map(has_failed, self.claims_of(index))):
-            self._note_told(index)
+            self._clear_untold(index)
         return bool(self.disputed_claims(index))
 
-    def _note_told(self, index: int) -> None:
-        self.disputes = [_told(row) if row["section_index"] == index else row for row in self.disputes]
+    def _clear_untold(self, index: int) -> None:
+        self.disputes = [_without_untold(row) if row["section_index"] == index else row for row in self.disputes]
 
     def _is_disputed(self, claim: CheckedClaim) -> bool:
         """Whether a claim does nothing but quote a passage which another source contradicts."""
@@ -370,7 +370,7 @@ class CheckedAnswer:
         self.claims = self._with_rows(index, claims)
         if not claims:
             self.disputes = [row for row in self.disputes if row["section_index"] != index]
-        self._note_told(index)
+        self._clear_untold(index)
         self._remember(index)
         revised = self.cited_claims(index)
         self._emit(
@@ -465,7 +465,7 @@ def _without(
     return Section(text=text.strip(), source_ids=ids), kept
 
 
-def _told(row: DisputeRow) -> DisputeRow:
+def _without_untold(row: DisputeRow) -> DisputeRow:
     kept = DisputeRow(**row)
     kept.pop("untold", None)
     return kept

@@ -63,13 +63,13 @@ async def add_disagreements(
     Disputes that share a passage, or a copy of it, are one disagreement, whichever source the answer cites. What the
     answer has quoted of its passages is taken out of its other sections.
     """
-    told = _grouped(answer)[:MOST_DISAGREEMENTS]
-    quotes = [side.position["quote"] for _, sides in told for side in sides]
+    grouped = _grouped(answer)[:MOST_DISAGREEMENTS]
+    quotes = [side.position["quote"] for _, sides in grouped for side in sides]
     for index in range(len(answer.sections)):
         if disputed := answer.disputed_claims(index):
             await answer.move_claims(index, [row for row in disputed if answer.is_quoted(row, quotes)])
     added: list[Disagreement] = []
-    for row, sides in told:
+    for row, sides in grouped:
         ids = list(dict.fromkeys(side.position["segment_id"] for side in sides))
         values = [side.position["value"] for side in sides]
         event = SourcesDisagree(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 from answers.checking import CheckedAnswer
-from answers.giving_way import give_way
+from answers.event_loop import yield_to_event_loop
 from answers.links import LinkFilter, RemovedLink, SourceLinks, links_of_sources, without_foreign_links
 from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
 from graph.evidence import Failure, Section, Segment, section_of
@@ -54,8 +54,8 @@ async def emit_drafts(
                     if answer is not None:
                         for section in closed:
                             try:
-                                await give_way()  # checking takes the event loop for longer than telling does
-                            finally:  # what was told is checked, even if the run is cancelled now
+                                await yield_to_event_loop()  # checking holds the loop for longer than emitting
+                            finally:  # what was emitted is checked, even if the run is cancelled now
                                 await answer.close_section(section)
     await thinking.close()
     return sections

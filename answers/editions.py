@@ -92,7 +92,7 @@ def names_an_edition(question: str, one: str, other: str) -> bool:
     return any(_is_named(marker, each) for marker in differences for each in named)
 
 
-def tell_the_edition(one: str, other: str, said: str, says: str) -> bool:
+def states_edition(one: str, other: str, said: str, says: str) -> bool:
     """Whether two values, said by the documents of two titles, only tell which edition each of these is."""
     ours, theirs = _words(one), _words(other)
     if not are_editions(one, other):

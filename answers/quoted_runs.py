@@ -2,7 +2,7 @@
 
 A list, a definition or a few sentences that an answer repeats in their order are so quoted as the block that they are.
 A run grows claim by claim, and what comes later never changes where it began: so the claims of a section that is still
-being written are told with the quote as far as it goes, and all get the whole one when the section closes.
+being written are emitted with the quote as far as it goes, and all get the whole one when the section closes.
 """
 
 import re
@@ -19,13 +19,13 @@ _BETWEEN = re.compile(r"(?:\s|[-*+•‣▪·–—>]|\(?(?:\d{1,3}|[a-zA-Z])[.)
 
 def joined(claims: Iterable[CheckedClaim], segments: Mapping[str, Segment]) -> list[CheckedClaim]:
     """Return the claims of a section, in order, with one proof for each run; takes linear time."""
-    told: list[CheckedClaim] = []
+    updated: list[CheckedClaim] = []
     for claim in claims:
-        told.append(extended(told[-1] if told else None, claim, segments))
-    for at in range(len(told) - 2, -1, -1):
-        if _goes_on(told[at], told[at + 1]):
-            told[at] = replace(told[at], proofs=told[at + 1].proofs)
-    return told
+        updated.append(extended(updated[-1] if updated else None, claim, segments))
+    for at in range(len(updated) - 2, -1, -1):
+        if _goes_on(updated[at], updated[at + 1]):
+            updated[at] = replace(updated[at], proofs=updated[at + 1].proofs)
+    return updated
 
 
 def extended(before: CheckedClaim | None, claim: CheckedClaim, segments: Mapping[str, Segment]) -> CheckedClaim:
@@ -51,12 +51,12 @@ def continues(claim: Claim, following: Claim) -> bool:
 
 def with_next(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
     """Return the claims of a section and the next one; those whose quote it continues get the longer quote."""
-    told = list(claims)
-    for at in range(len(told) - 1, -1, -1):
-        if told[at]["citations"] == claim["citations"] or not continues(told[at], claim):
+    updated = list(claims)
+    for at in range(len(updated) - 1, -1, -1):
+        if updated[at]["citations"] == claim["citations"] or not continues(updated[at], claim):
             break  # what has the whole quote already has passed it on
-        told[at] = Claim(**{**told[at], "citations": claim["citations"]})
-    return [*told, claim]
+        updated[at] = Claim(**{**updated[at], "citations": claim["citations"]})
+    return [*updated, claim]
 
 
 def quoted_once(claims: Iterable[Claim]) -> list[Citation]:

@@ -52,8 +52,9 @@ from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
+from tools.library.git_cache import caches_of
 from tools.runs.tasks import cancel_and_wait
-from tools.sessions.expiry import Retention, expire_hourly
+from tools.sessions.expiry import Retention, Sweep
 from tools.settings import Settings
 from tools.storage.health import EndpointProbe
 from tools.telemetry.exporting import start_tracing
@@ -89,16 +90,17 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             opened.library.job_worker.start()
             if opened.library.index_worker is not None and settings.jobs.workers:
                 opened.library.index_worker.start()
-            sweeping = expire_hourly(
+            sweep = Sweep(
                 opened.library.database,
-                retention=Retention.of(settings),
+                Retention.of(settings),
                 job_days=settings.jobs.keep_days,
                 link_days=settings.links.days,
-                audit_days=settings.audit.keep_days,
                 version_days=settings.versions.days,
+                audit_days=settings.audit.keep_days,
                 spending=opened.library.spending,
+                git_caches=caches_of(settings),
             )
-            expiring = asyncio.create_task(sweeping, context=background_context())
+            expiring = asyncio.create_task(sweep.hourly(), context=background_context())
             try:
                 async with serve_audit(app, settings):
                     yield

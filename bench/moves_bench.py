@@ -114,7 +114,7 @@ async def _write(library: Library, documents: list[tuple[str, str]]) -> int:
 
 async def _move(source: str, target: str) -> Report:
     limits = MoveLimits(runs=60, closed=120, lock=60)
-    async with opened_move(source, target, "tenant", limits=limits, tell=print) as moving:
+    async with opened_move(source, target, "tenant", limits=limits, on_progress=print) as moving:
         return await moving.run()
 
 

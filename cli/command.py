@@ -116,11 +116,11 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
         from tools.telemetry.exporting import start_tracing
 
         start_tracing(settings.tracing)
-    _tell_library_in_place(settings)
+    _announce_library_in_place(settings)
     return settings
 
 
-def _tell_library_in_place(settings: "Settings") -> None:
+def _announce_library_in_place(settings: "Settings") -> None:
     """Say that the working folder's own library is used: from another folder, the same command uses another one."""
     from tools.storage.data_folder import is_in_place
 
@@ -187,7 +187,7 @@ class Storage:
     workspaces: "Workspaces"
 
 
-async def tell_empty_library(storage: Storage, settings: "Settings") -> None:
+async def warn_empty_library(storage: Storage, settings: "Settings") -> None:
     """Say on stderr that the workspace holds no document that the user may read, if so, and how to add some."""
     from tools.library.catalogue import Documents
 

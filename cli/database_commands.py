@@ -63,8 +63,8 @@ async def _embed_again(on_ray: bool, as_json: bool) -> Exit:
 
     settings = settings_for()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
-        with _progress("Embedding") as tell:
-            done = await _embed_library(storage.database, embedder, settings, on_ray, tell)
+        with _progress("Embedding") as on_progress:
+            done = await _embed_library(storage.database, embedder, settings, on_ray, on_progress)
     if as_json:
         print_json(done)
     else:
@@ -86,18 +86,18 @@ async def _switch(to: str, as_json: bool) -> Exit:
             keeper = IndexKeeper(storage.database, milvus, settings.milvus)
             if to == "postgresql":
                 await keeper.end()
-                rows, told = 0, "PostgreSQL searches alone; the collections of Milvus are dropped."
+                rows, message = 0, "PostgreSQL searches alone; the collections of Milvus are dropped."
             else:
-                with _progress("Filling Milvus") as tell:
-                    index = await keeper.fill(embedder.dimension, tell)
+                with _progress("Filling Milvus") as on_progress:
+                    index = await keeper.fill(embedder.dimension, on_progress)
                 rows = await milvus.count(index.collection)
-                told = f"Milvus names the candidates of searches now, of {rows} segments."
+                message = f"Milvus names the candidates of searches now, of {rows} segments."
     finally:
         await milvus.close()
     if as_json:
         print_json({"engine": to, "segments": rows})
     else:
-        print(told)
+        print(message)
     return Exit.OK
 
 
@@ -112,19 +112,23 @@ def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
 
 
 async def _embed_library(
-    database: "Database", embedder: "Embedder", settings: "Settings", on_ray: bool, tell: Callable[[int, int], None]
+    database: "Database",
+    embedder: "Embedder",
+    settings: "Settings",
+    on_ray: bool,
+    on_progress: Callable[[int, int], None],
 ) -> "Reindexed":
     from tools.embeddings.reindexing import reindex as embed_library
     from tools.retrieval.indexing import BuildLimits
 
     limits = BuildLimits(settings.index_build_megabytes, settings.index_build_workers)
     if not on_ray:
-        return await embed_library(database, embedder, tell, limits)
+        return await embed_library(database, embedder, on_progress, limits)
     from tools.bulk.cluster import opened_cluster
     from tools.bulk.ray_reindexing import reindex_on_ray
 
     async with opened_cluster(settings.ray) as cluster:
-        return await reindex_on_ray(cluster, database, embedder, settings, tell)
+        return await reindex_on_ray(cluster, database, embedder, settings, on_progress)
 
 
 OlderThan = Annotated[

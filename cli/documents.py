@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened, opened_database, run, settings_for, tell_empty_library
+from cli.command import Exit, Storage, identity_of, opened, opened_database, run, settings_for, warn_empty_library
 from cli.console import print_json, result_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 
@@ -121,7 +121,7 @@ async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str
     async with opened_database(settings) as storage:
         page = await _documents(storage).list(identity_of(settings), limit=limit, **by)
         if not page.documents:
-            await tell_empty_library(storage, settings)
+            await warn_empty_library(storage, settings)
     if as_json:
         print_json({"documents": page.documents, "next_cursor": page.next_cursor})
         return Exit.OK

@@ -136,10 +136,10 @@ class JudgeState:
         }
 
     def __str__(self) -> str:
-        told = [f"{code} {'passed' if result.passed else 'failed'}" for code, result in self.results.items()]
+        parts = [f"{code} {'passed' if result.passed else 'failed'}" for code, result in self.results.items()]
         if self.missing:
-            told.append(f"{', '.join(self.missing)} not taken: {self.cost}")
-        return "; ".join([*told, *([f"its last exam ended early: {self.trouble}"] if self.trouble else [])])
+            parts.append(f"{', '.join(self.missing)} not taken: {self.cost}")
+        return "; ".join([*parts, *([f"its last exam ended early: {self.trouble}"] if self.trouble else [])])
 
 
 def configured_judges(settings: "Settings") -> "list[tuple[Judge, tuple[str, ...]]]":

@@ -119,13 +119,13 @@ async def _create(workspace: str | None, user: str | None, label: str, wanted: _
         print(key)
         owner = f"the user {settings.user} of the workspace {settings.workspace}"
         progress_console().print(
-            f"The key {made.key_id} authenticates as {owner}. It may {_said(made)}. It is not shown again.",
+            f"The key {made.key_id} authenticates as {owner}. It may {_in_words(made)}. It is not shown again.",
             markup=False,
             soft_wrap=True,
         )
 
 
-def _said(key: "ApiKey") -> str:
+def _in_words(key: "ApiKey") -> str:
     """Say in words what a key may do."""
     parts = [" and ".join(filter(None, [", ".join(key.scopes[:-1]), key.scopes[-1]]))]
     if key.spaces is not None:
@@ -159,7 +159,7 @@ def _row(key: "ApiKey") -> list[str]:
         key.workspace,
         key.user,
         key.label,
-        _said(key),
+        _in_words(key),
         *map(_day, (key.created_at, key.last_used_at, key.revoked_at)),
     ]
 

@@ -49,7 +49,7 @@ async def ingest_on_ray(
         ingestion = RayIngestion(cluster, storage.database, jobs, ingestor, settings)
         making = PathJobs(storage.database, storage.workspaces, max_bytes=settings.max_document_bytes, by_path=by_path)
         job_id, is_new = await making.open(identity, order)
-        _tell_job(job_id, is_new)
+        _announce_job(job_id, is_new)
         following = asyncio.create_task(_follow(jobs, identity, job_id))
         try:
             job = await ingestion.store(identity, job_id)
@@ -72,7 +72,7 @@ async def _opened_jobs(storage: Storage, settings: "Settings") -> AsyncIterator[
         await notifications.close()
 
 
-def _tell_job(job_id: str, is_new: bool) -> None:
+def _announce_job(job_id: str, is_new: bool) -> None:
     what = (
         f"Job {job_id}." if is_new else f"Going on with job {job_id}, which was cut short; its files were listed then."
     )

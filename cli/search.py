@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cli.command import Exit, identity_of, opened_database, opened_embedder, run, settings_for, tell_empty_library
+from cli.command import Exit, identity_of, opened_database, opened_embedder, run, settings_for, warn_empty_library
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName, as_id
 
@@ -63,7 +63,7 @@ async def _search(
         searcher = HybridSearcher(storage.database, storage.workspaces, embedder)
         found = await searcher.search(search_query)
         if not found.hits:
-            await tell_empty_library(storage, settings)
+            await warn_empty_library(storage, settings)
     if as_json:
         hits = [
             {"segment_id": hit.segment.segment_id, "score": round(hit.score, 4), **asdict(hit.segment)}

@@ -87,7 +87,7 @@ def _kind(location: str, *, git: bool) -> "Kind":
 
 
 class _How:
-    """What a command was told."""
+    """The options of a command."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class _How:
 
         No process of the sandbox is kept in between.
         """
-        from cli.command import report as tell
+        from cli.command import report as report_error
         from graph.errors import CitewellError
         from tools.library.watching import changes
 
@@ -203,7 +203,7 @@ class _How:
             try:
                 report = await syncer.sync(identity, source, most_deleted=self.most_deleted)
             except CitewellError as error:
-                tell(error.code, error.message, error.advice, as_json=False)
+                report_error(error.code, error.message, error.advice, as_json=False)
                 continue
             finally:
                 await sandbox.rest()
@@ -219,19 +219,19 @@ def _show(report: "SyncReport") -> None:
 
     console, errors = result_console(), progress_console()
     for file in report.files:
-        told = errors if file.change == "unreadable" else console
+        output = errors if file.change == "unreadable" else console
         style = "bold red" if file.change == "unreadable" else "green"
         line = Text.assemble((file.change.ljust(11), style), (one_line(file.path), "bold"))
         if file.previous is not None:
             line.append(f"  from {one_line(file.previous)}")
         line.append(f"  {file.document_id}" if file.document_id else "", style="dim")
-        told.print(line, soft_wrap=True)
+        output.print(line, soft_wrap=True)
         if file.reason:
-            show_indented(told, one_line(file.reason), 11)
+            show_indented(output, one_line(file.reason), 11)
         for warning in file.warnings:
-            show_indented(told, one_line(f"Warning: {warning}"), 11)
+            show_indented(output, one_line(f"Warning: {warning}"), 11)
         for other in file.similar_to:
-            show_indented(told, one_line(similar(other)), 11)
+            show_indented(output, one_line(similar(other)), 11)
     for note in report.notes:
         console.print(note, soft_wrap=True)
     console.print(_summary(report), soft_wrap=True)
@@ -303,9 +303,9 @@ async def _delete(
         if not confirmed(f"Delete the source {source.location} {what} its {source.documents} documents?", yes):
             return Exit.USAGE
         deleted = await sources.delete(identity_of(settings), source.source_id, with_documents=not keep)
-    told: dict[str, Any] = {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted}
+    result: dict[str, Any] = {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted}
     if as_json:
-        print_json(told)
+        print_json(result)
     else:
         print(f"Deleted {source.location}, and {deleted} documents.")
     return Exit.OK

@@ -136,9 +136,9 @@ async def _move_between_tables(name: str, which: Tables, as_json: bool) -> None:
     if as_json:
         print_json({"workspace": name, "tables": which, "moved": moved})
     elif moved:
-        print(f"The segments of {name} are in {_told(which)} now.")
+        print(f"The segments of {name} are in {_in_words(which)} now.")
     else:
-        print(f"The segments of {name} are in {_told(which)} already, or on their way.")
+        print(f"The segments of {name} are in {_in_words(which)} already, or on their way.")
 
 
 async def _move(
@@ -157,14 +157,16 @@ async def _move(
     stores = _outside(settings, originals)
     async with opened_database(settings) as storage:
         limits = MoveLimits(runs=wait, closed=closed)
-        opened = opened_move(storage.database.url, to, name, limits=limits, originals=stores, tell=_tell)
+        opened = opened_move(
+            storage.database.url, to, name, limits=limits, originals=stores, on_progress=_print_progress
+        )
         async with opened as moving:
             plan = await moving.plan()
             if dry_run:
                 _show_plan(plan, as_json)
                 return Exit.OK
             if not as_json:
-                _tell(f"{sum(plan.rows.values()):,} rows of {name} are to be in {plan.other}.")
+                _print_progress(f"{sum(plan.rows.values()):,} rows of {name} are to be in {plan.other}.")
             if not confirmed(f"Move {name} to {plan.other}?", yes):
                 return Exit.USAGE
             report = await moving.run()
@@ -208,7 +210,7 @@ def _outside(settings: "Settings", originals: str | None) -> "OutsideOriginals |
     return OutsideOriginals(here, open_object_store(here), open_object_store(there), there)
 
 
-def _tell(line: str) -> None:
+def _print_progress(line: str) -> None:
     progress_console().print(line, soft_wrap=True)
 
 
@@ -239,7 +241,7 @@ async def _abandon(name: str, to: str | None, as_json: bool) -> None:
         print(f"What came across is still in {other}: delete it there with `citewell workspaces delete {name}`.")
 
 
-def _told(which: Tables) -> str:
+def _in_words(which: Tables) -> str:
     return "tables of its own" if which is Tables.OWN else "the shared tables"
 
 
@@ -260,7 +262,7 @@ async def _list(as_json: bool) -> None:
             str(w.sessions),
             f"{w.created_at:%Y-%m-%d}",
             _tables_of(w),
-            *([_told_move(w)] if any_moves else []),
+            *([_move_in_words(w)] if any_moves else []),
         ]
         for w in found
     ]
@@ -268,7 +270,7 @@ async def _list(as_json: bool) -> None:
     show_table(result_console(), columns, rows, numbers={1, 2, 3})
 
 
-def _told_move(workspace: "WorkspaceSummary") -> str:
+def _move_in_words(workspace: "WorkspaceSummary") -> str:
     if workspace.move is None:
         return ""
     how = {"moved": "moved to", "arriving": "comes from", "dropped": "left by a move from"}

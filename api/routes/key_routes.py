@@ -81,7 +81,7 @@ class KeyList(Body):
 @needs("admin")
 async def list_keys(me: Me, library: OpenLibrary) -> KeyList:
     """List the workspace's keys, oldest first, with who each authenticates as, what it may do and when it was used."""
-    return KeyList(keys=[Key(**_told(key)) for key in await _keys(library).list(me.workspace)])
+    return KeyList(keys=[Key(**_as_json(key)) for key in await _keys(library).list(me.workspace)])
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, responses=problems(422, 503))
@@ -111,7 +111,7 @@ async def create_key(
     key = await keys.create(me.workspace, wanted.user or terms.user() or me.user, label=wanted.label, terms=terms)
     request.state.audited.target = key_id(key)
     response.headers["Cache-Control"] = "no-store"
-    return MadeKey(key=key, **_told(await keys.get(me.workspace, key_id(key))))
+    return MadeKey(key=key, **_as_json(await keys.get(me.workspace, key_id(key))))
 
 
 @router.delete("/{key_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
@@ -125,5 +125,5 @@ def _keys(library: Library) -> ApiKeys:
     return ApiKeys(library.database, library.workspaces)
 
 
-def _told(key: ApiKey) -> dict[str, Any]:
+def _as_json(key: ApiKey) -> dict[str, Any]:
     return {name: getattr(key, name) for name in Key.model_fields}

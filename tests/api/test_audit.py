@@ -1,14 +1,17 @@
 """The audit log: who asked, read, changed and was refused, in batches that no answer waits for."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx
 import pytest
+from psycopg import DataError
+from psycopg.errors import UndefinedTable
 
 from api.app import create_app
 from graph.entrypoint import Citewell
-from graph.errors import InvalidRequest
+from graph.errors import DatabaseUnavailable, InvalidRequest
 from tests.api.conftest import HANDBOOK, new_session
 from tests.api.serving import client_of
 from tests.api.test_scopes import ASKED, KEYS, bearer, scoped
@@ -134,17 +137,76 @@ async def test_it_is_off_without_authentication_and_old_entries_go(
     assert await expire_audit(database, days=1) == 1
 
 
+def entry(user: str) -> AuditEntry:
+    return AuditEntry("default", user, None, "read", "GET /", None, "done", 200, None, None)
+
+
+async def counts(log: AuditLog) -> list[tuple[str | None, int]]:
+    return [(each.user, each.times) for each in (await log.list()).entries[::-1]]
+
+
+async def test_entries_wait_for_the_next_time_whatever_keeps_them_from_being_written(citewell: Citewell) -> None:
+    database = citewell.library.database
+    log = AuditLog(database)
+    log.record(entry("ann"))
+    async with database.connection() as connection:
+        await connection.execute("ALTER TABLE audit_log RENAME TO audit_log_in_repair")
+        try:
+            with pytest.raises(UndefinedTable):
+                await log.flush()
+        finally:
+            await connection.execute("ALTER TABLE audit_log_in_repair RENAME TO audit_log")
+    log.record(entry("ann"))
+    await log.flush()
+    assert await counts(log) == [("ann", 2)]
+    await log.flush()
+    assert await counts(log) == [("ann", 2)]
+
+
+async def test_an_entry_that_can_not_be_stored_does_not_keep_the_next_ones_waiting(citewell: Citewell) -> None:
+    log = AuditLog(citewell.library.database)
+    log.record(entry("\0"))
+    with pytest.raises(DataError):
+        await log.flush()
+    log.record(entry("ann"))
+    await log.flush()
+    assert await counts(log) == [("ann", 1)]
+
+
+_WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'COPY audit_log%'"
+
+
+@pytest.mark.parametrize("is_cut_short", [False, True])
+async def test_what_is_recorded_while_entries_are_written_counts_once_and_within_the_bound(
+    citewell: Citewell, is_cut_short: bool
+) -> None:
+    log = AuditLog(citewell.library.database, most_waiting=2)
+    for user in ("ann", "bob"):
+        log.record(entry(user))
+    async with citewell.library.database.connection() as other, other.transaction():
+        await other.execute("LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE")
+        writing = asyncio.create_task(log.flush())
+        while (waiting := await (await other.execute(_WAITING)).fetchone()) is None:
+            await other.execute("SELECT pg_stat_clear_snapshot()")
+        for user in ("ann", "cid", "dan"):
+            log.record(entry(user))
+        if is_cut_short:
+            await other.execute("SELECT pg_terminate_backend(%s)", waiting)
+            with pytest.raises(DatabaseUnavailable):
+                await writing
+    if not is_cut_short:
+        await writing
+    await log.flush()
+    expected = [("ann", 2), ("bob", 1)] if is_cut_short else [("ann", 1), ("bob", 1), ("ann", 1)]
+    assert await counts(log) == expected
+
+
 async def test_a_flood_becomes_counts_and_is_bounded(citewell: Citewell) -> None:
     log = AuditLog(citewell.library.database, most_waiting=3)
-
-    def entry(user: str) -> AuditEntry:
-        return AuditEntry("default", user, None, "read", "GET /", None, "done", 200, None, None)
-
     for number in range(10):
         log.record(entry(f"user {number}"))
         log.record(entry("user 0"))
     await log.flush()
-    stored = (await log.list()).entries
-    assert [(each.user, each.times) for each in stored[::-1]] == [("user 0", 11), ("user 1", 1), ("user 2", 1)]
+    assert await counts(log) == [("user 0", 11), ("user 1", 1), ("user 2", 1)]
     with pytest.raises(InvalidRequest):
         await log.list(cursor="-1")

@@ -238,6 +238,25 @@ async def test_a_limit_of_the_day_refuses_the_next_run_and_says_when(
     assert report["day_ends_at"].startswith(f"{tomorrow}T00:00:00")
 
 
+@pytest.mark.usefixtures("same_day")
+@pytest.mark.parametrize(("limit", "calls"), [(1_000_000, 1), (10, 0)], ids=["within the limit", "used up"])
+async def test_a_title_that_is_asked_for_is_charged_and_made_by_rule_where_the_day_is_used_up(
+    settings: Settings, scripted_openai: ScriptedOpenAI, limit: int, calls: int
+) -> None:
+    async with opened(settings, scripted_openai, **PRICED, user={"tokens": limit}) as citewell:
+        end = await ask(citewell)
+        before, told = await stored(citewell.library.database), len(scripted_openai.requests)
+        [session] = (await citewell.library.sessions.list(ME)).sessions
+        title = await citewell.library.sessions.auto_title(ME, session.session_id)
+        late = [row for row in await stored(citewell.library.database) if row not in before]
+    assert end.outcome == "answered"
+    assert title != "New Chat"
+    assert len(scripted_openai.requests) == told + calls
+    assert [(row["kind"], row["model"], row["calls"]) for row in late] == [("title", "", 0), ("title", "any", 1)][
+        : 2 * calls
+    ]
+
+
 SAID = {"id": "1", "role": "user", "content": QUESTION}
 IN_PARTS = {"id": "1", "role": "user", "parts": [{"type": "text", "text": QUESTION}]}
 TO_AGENT = {"threadId": "t", "runId": "r", "state": {}, "tools": [], "context": [], "forwardedProps": {}}

@@ -76,6 +76,13 @@ def children() -> list[psutil.Process]:
     return [each for each in found if each not in BEFORE]
 
 
+def has_ended(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
 async def read(sandbox: Sandbox, data: bytes, name: str = "a.hostile", how: Reading = HOW) -> ReadFile:
     return await sandbox.read(WiredDocument.of(NewDocument(name=name, data=data)), how)
 
@@ -130,6 +137,18 @@ async def test_a_process_that_the_system_ends_costs_one_file(sandbox: Sandbox) -
     with pytest.raises(DocumentTooExpensive, match="SIGKILL"):
         await reading
     assert (await read(sandbox, b"A lamp.")).packed is not None
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+async def test_a_process_that_the_system_ends_between_two_files_costs_none(sandbox: Sandbox, is_noticed: bool) -> None:
+    await read(sandbox, b"A lamp.")
+    [process] = children()
+    process.kill()
+    while not has_ended(process) or (is_noticed and psutil.pid_exists(process.pid)):
+        if is_noticed:
+            await asyncio.sleep(0.01)
+    assert (await read(sandbox, b"Another lamp.")).packed is not None
+    assert children() != [process]
 
 
 async def test_what_a_parser_prints_is_no_reply(sandbox: Sandbox) -> None:

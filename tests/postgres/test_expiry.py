@@ -1,5 +1,6 @@
 """What goes when its time is over, and what stays."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ from tests.conftest import NO_FILE
 from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
 from tools.sessions.checkpoints import PARALLEL_STEPS, run_saver
-from tools.sessions.expiry import Expired, Retention, expire
+from tools.sessions.expiry import Expired, Retention, Sweep, expire
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
+from tools.spending.charges import Spending
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -162,3 +164,32 @@ async def test_the_log_of_a_finished_run_lives_a_day(sessions: Sessions, databas
     async with database.connection() as connection:
         left = await (await connection.execute("SELECT DISTINCT run_id::text FROM run_events")).fetchall()
     assert left == [(going_on,)]
+
+
+async def test_a_sweep_goes_on_behind_what_fails(
+    sessions: Sessions, database: Database, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    await conversed(sessions, database, idle="8 days")
+    await run_sql(
+        database,
+        "INSERT INTO audit_log (at, action, request, outcome, status)"
+        " VALUES (now() - interval '99 days', 'read', 'GET /api/documents', 'done', 200)",
+    )
+    spending = Spending(database, Workspaces(database))
+    days = {"job_days": 7, "link_days": 1, "version_days": 7, "audit_days": 90}
+    sweep = Sweep(database, WEEK, **days, spending=spending, git_caches=tmp_path / "git")
+    broken = ("sessions", "link_grants")  # shares are read with their sessions
+    for name in broken:
+        await run_sql(database, f"ALTER TABLE {name} RENAME TO {name}_in_repair")
+    try:
+        await sweep.once()
+    finally:
+        for name in broken:
+            await run_sql(database, f"ALTER TABLE {name}_in_repair RENAME TO {name}")
+    failed = [record.getMessage() for record in caplog.records if record.name == "citewell.sessions"]
+    assert failed == [f"the sweep of {kind} failed" for kind in ("sessions", "links", "shares")]
+    async with database.connection() as connection:
+        assert await (await connection.execute("SELECT FROM audit_log")).fetchone() is None
+    assert await kept(database, "sessions")
+    await sweep.once()
+    assert not await kept(database, "sessions")

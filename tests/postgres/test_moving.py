@@ -50,7 +50,7 @@ from tools.settings import AuthSettings, Settings
 from tools.storage import moving
 from tools.storage.embedded import EmbeddedServer
 from tools.storage.moved_tables import IN_PARTS, LEFT_OUT, moved_tables
-from tools.storage.moving import MoveLimits, OutsideOriginals, Report, abandon_move, opened_move, told_address
+from tools.storage.moving import MoveLimits, OutsideOriginals, Report, abandon_move, opened_move, redacted_address
 from tools.storage.tenants import may_change_closed
 
 ANN = Identity("tenant", "ann")
@@ -189,7 +189,7 @@ async def test_a_workspace_is_the_same_in_the_other_database(here: Cell, there: 
     stored = await contents(here)
     assert all(stored.values()), "a table that nothing was in"
     report = await move(here.url, there.url)
-    assert report.other == told_address(there.url)
+    assert report.other == redacted_address(there.url)
     assert await contents(there) == stored
     assert {question: await there.hits(question) for question in QUESTIONS} == before
     moved = there.citewell.library
@@ -225,7 +225,7 @@ async def test_a_moved_workspace_is_neither_read_nor_changed_where_it_was(here: 
     assert await library.workspaces.names() == ("default", "neighbour")
     await library.ingestor.ingest(Identity("neighbour"), changed)
     [moved] = [each for each in await library.workspaces.list() if each.name == "tenant"]
-    assert (moved.move, moved.other) == ("moved", told_address(there.url))
+    assert (moved.move, moved.other) == ("moved", redacted_address(there.url))
     settings = here.settings.model_copy(update={"auth": AuthSettings(mode="keys")})
     headers = {"authorization": f"Bearer {key}"}
     async with client_of(create_app(settings, citewell=here.citewell)) as client:
@@ -493,7 +493,7 @@ async def test_a_question_that_is_being_answered_is_waited_for_and_an_abandoned_
         )
     lines: list[str] = []
     with pytest.raises(SessionBusy):
-        await move(here.url, there.url, tell=lines.append)
+        await move(here.url, there.url, on_progress=lines.append)
     assert any("New questions wait" in line for line in lines)
     assert await here.state() == "copying"
     await here.citewell.library.ingestor.ingest(ANN, document(LIGHTHOUSE, "Manual", "It still stands."))
@@ -512,12 +512,12 @@ async def test_a_move_that_is_given_up_leaves_nothing_there(here: Cell, there: C
             raise InterruptedError(line)
 
     with pytest.raises(InterruptedError):
-        await move(here.url, there.url, tell=stop)
+        await move(here.url, there.url, on_progress=stop)
     with pytest.raises(WorkspaceMoving):
         await there.hits("lamp")
     with pytest.raises(InvalidRequest, match="half-way"):
         await here.citewell.library.workspaces.delete("tenant")
-    assert await abandon_move(here.url, "tenant", there.url) == told_address(there.url)
+    assert await abandon_move(here.url, "tenant", there.url) == redacted_address(there.url)
     assert await here.state() is None
     assert await there.rows("SELECT name FROM workspaces WHERE name = 'tenant'") == []
     for table in ("documents", "shared_segments", "sessions", "checkpoints", "original_chunks", "messages"):
@@ -579,7 +579,7 @@ async def test_parts_that_are_opened_while_it_moves_are_opened_there(here: Cell,
     [(segments,)] = await here.rows("SELECT segments FROM library_statistics WHERE part_segments IS NOT NULL")
     assert (plan.rows["segments"], plan.rows["segment_vectors"]) == (segments, segments)
     with pytest.raises(InterruptedError):
-        await move(here.url, there.url, tell=stop)
+        await move(here.url, there.url, on_progress=stop)
     before = await parts()
     # One goes to another part, one is new, and one is gone.
     [chapters] = [each for each in LIBRARY if each.document_id == LONG]
@@ -607,7 +607,7 @@ async def test_parts_of_a_move_that_was_cut_short_are_given_up_with_it(here: Cel
         raise InterruptedError(line)
 
     with pytest.raises(InterruptedError):
-        await move(here.url, there.url, tell=stop)
+        await move(here.url, there.url, on_progress=stop)
     async with here.citewell.library.database.connection() as conn:
         number = await here.citewell.library.workspaces.number("tenant")
         assert await share_tables_again(conn, number)

@@ -1,6 +1,6 @@
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 import pytest
@@ -53,6 +53,20 @@ class FailingEmbedder(LengthEmbedder):
         return await super().embed(texts)
 
 
+class InterruptingEmbedder(LengthEmbedder):
+    """Does something of others' once it is asked for a text that it waits for."""
+
+    def __init__(self, model: str, dimension: int, meanwhile: dict[str, Callable[[], Awaitable[None]]]) -> None:
+        super().__init__(model, dimension)
+        self.meanwhile = meanwhile
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        for text in texts:
+            if (work := self.meanwhile.pop(text, None)) is not None:
+                await work()
+        return await super().embed(texts)
+
+
 async def store(database: Database, workspace: int, document: str, bodies: Sequence[str], dimension: int) -> None:
     ends = np.cumsum([len(body) for body in bodies]).tolist()
     spans = [
@@ -101,6 +115,26 @@ async def test_every_vector_comes_from_the_new_model(database: Database, workspa
     assert (report.model, report.dimension, report.segments) == ("new", dimension, 6)
     assert heard[-1] == (6, 6)
     await assert_embedded_by(database, new, 6)
+
+
+async def test_a_workspace_that_is_deleted_during_the_swap_does_not_undo_it(
+    database: Database, workspaces: list[int]
+) -> None:
+    first, last = workspaces
+
+    async def ingest() -> None:
+        await store(database, first, str(uuid.UUID(int=9)), ["Ingested while vectors are gathered."], 8)
+
+    async def delete() -> None:
+        await Workspaces(database).delete("other")
+
+    await store(database, last, str(uuid.UUID(int=8)), ["The last that is gathered."], 8)
+    # The swap embeds the segment that the first workspace is behind by, and has not locked the other one yet.
+    events = {"The last that is gathered.": ingest, "Ingested while vectors are gathered.": delete}
+    new = InterruptingEmbedder("new", 16, events)
+    assert (await reindex(database, new)).segments == 4
+    assert not events
+    await assert_embedded_by(database, new, 4)
 
 
 async def test_an_empty_library_records_the_model(database: Database) -> None:

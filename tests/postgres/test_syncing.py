@@ -1,5 +1,6 @@
 """A library that follows folders and git repositories, over a real PostgreSQL."""
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ from graph.errors import InvalidRequest, NotFound, SourceBusy
 from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Document, Documents
+from tools.library.git_cache import remove_unused
+from tools.library.git_reader import GitReader
 from tools.library.ingestion import Ingestor, NewDocument
 from tools.library.sandbox import Sandbox
 from tools.library.source_records import Kind, Source, SourceOptions, Sources
@@ -394,6 +397,87 @@ async def test_a_library_follows_a_repository(harbour: Harbour) -> None:
     assert counted(await harbour.syncer.sync(ME, source)) == {"changed": 1, "moved": 1}
     assert await harbour.ids() == {"light.md": first["lamp.md"], "horn.md": first["horn.md"]}
     assert await harbour.text(first["horn.md"]) == BOAT
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with a commit."""
+    if shutil.which("git") is None:
+        pytest.skip("there is no git")
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init")
+    commit(folder, "lamp.md", LAMP)
+    return folder
+
+
+def commit(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text, encoding="utf-8")
+    git(folder, "add", ".")
+    git(folder, "commit", "-m", name)
+
+
+def cached(cache: Path) -> set[str]:
+    """Give the objects of the only repository in the cache."""
+    [folder] = [each for each in cache.iterdir() if each.is_dir()]
+    found = subprocess.run(
+        ["git", "cat-file", "--batch-all-objects", "--batch-check=%(objectname)"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    return set(found.stdout.decode().split())
+
+
+async def test_what_is_kept_of_a_repository_is_its_latest_commit(repository: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    for number in range(3):
+        commit(repository, "lamp.md", f"{LAMP} It was lit {number} times.")
+        reader = GitReader(str(repository), cache=cache, max_bytes=10_000)
+        await reader.listing()
+        await reader.close()
+        assert len(cached(cache)) == 3, "a commit, its folder and its file"
+
+
+async def test_a_file_that_is_being_read_stays_while_a_later_commit_is_fetched(
+    repository: Path, tmp_path: Path
+) -> None:
+    first, second, third = (
+        GitReader(str(repository), cache=tmp_path / "cache", max_bytes=10_000) for _ in ("first", "second", "third")
+    )
+    await first.listing()
+    commit(repository, "lamp.md", HORN)
+    await second.listing()
+    for reader, text in ((first, LAMP), (second, HORN)):
+        [read] = await reader.read(["lamp.md"])
+        assert isinstance(read, NewDocument)
+        assert read.data == text.encode()
+        await reader.close()
+    await third.listing()
+    await third.close()
+    assert len(cached(tmp_path / "cache")) == 3
+
+
+async def test_readers_of_one_repository_take_turns_to_fetch_it(repository: Path, tmp_path: Path) -> None:
+    readers = [GitReader(str(repository), cache=tmp_path / "cache", max_bytes=10_000) for _ in range(6)]
+    listings = await asyncio.gather(*(reader.listing() for reader in readers))
+    assert [[file.path for file in listing.files] for listing in listings] == [["lamp.md"]] * 6
+    for reader in readers:
+        await reader.close()
+
+
+async def test_a_repository_that_nobody_follows_any_more_is_removed(repository: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    reader = GitReader(str(repository), cache=cache, max_bytes=10_000)
+    await reader.listing()
+    assert remove_unused(cache, days=-1) == 0, "it is being read"
+    await reader.close()
+    assert remove_unused(cache) == 0
+    assert remove_unused(cache, days=-1) == 1
+    assert not [each for each in cache.iterdir() if each.is_dir()]
+    await reader.listing()
+    await reader.close()
+    assert len(cached(cache)) == 3
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")

@@ -1,11 +1,12 @@
 """Texts that were replaced are kept for a while, seen by who may read the document, and brought back as they were."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from graph.errors import NotFound
-from graph.evidence import Identity
+from graph.evidence import Identity, Space
 from graph.ports import SearchQuery
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
@@ -18,8 +19,24 @@ TRUE = "# Leave\n\nEvery employee gets 25 days.\n\n| Grade | Days |\n|---|---|\n
 FALSE = "# Leave\n\nEvery employee gets no days at all.\n"
 
 
-async def put(library: Library, who: Identity, text: str, owner: str | None = None) -> None:
-    document = NewDocument(document_id=ID, name="leave.md", data=text.encode(), title="Leave", owner=owner)
+async def put(
+    library: Library,
+    who: Identity,
+    text: str,
+    owner: str | None = None,
+    *,
+    readers: list[str] | None = None,
+    space: Space | None = None,
+) -> None:
+    document = NewDocument(
+        document_id=ID,
+        name="leave.md",
+        data=text.encode(),
+        title="Leave",
+        owner=owner,
+        readers=readers,
+        space=space,
+    )
     await library.ingestor.ingest(who, document)
 
 
@@ -100,3 +117,51 @@ async def test_versions_are_read_and_restored_by_whom_their_document_lets(settin
                 await hidden
         with pytest.raises(NotFound):
             await library.versions.list(Identity("default", "amy"), "not-an-id")
+
+
+async def test_a_document_opened_to_all_keeps_its_earlier_texts_for_their_readers(settings: Settings) -> None:
+    hr = replace(AMY, groups=("hr",))
+    async with open_library(settings) as library:
+        await put(library, hr, FALSE, readers=["group:hr"])
+        await put(library, hr, TRUE, readers=["everyone"])
+        assert [each.version for each in await library.versions.list(hr, ID)] == [2, 1]
+        assert [each.version for each in await library.versions.list(EVE, ID)] == [2]
+        for hidden in (library.versions.read(EVE, ID, 1), library.ingestor.restore(EVE, ID, 1)):
+            with pytest.raises(NotFound):
+                await hidden
+        # What was opened before it was replaced stays open, until the document is closed again.
+        await put(library, hr, "# Leave\n\nA third text.\n")
+        assert [each.version for each in await library.versions.list(EVE, ID)] == [3, 2]
+        await library.documents.set_readers(hr, ID, ["group:hr"])
+        with pytest.raises(NotFound):
+            await library.versions.list(EVE, ID)
+        assert [each.version for each in await library.versions.list(hr, ID)] == [3, 2, 1]
+
+
+async def test_a_document_shared_by_its_owner_keeps_its_earlier_texts_for_their_readers(settings: Settings) -> None:
+    async with open_library(settings) as library:
+        await put(library, AMY, FALSE, owner="amy", readers=["user:eve"])
+        await put(library, AMY, TRUE, owner="amy", readers=["user:eve", "user:bob"])
+        assert [each.version for each in await library.versions.list(EVE, ID)] == [2, 1]
+        assert [each.version for each in await library.versions.list(Identity("default", "bob"), ID)] == [2]
+
+
+async def test_credentials_of_a_space_read_the_texts_that_were_in_it(settings: Settings) -> None:
+    public = replace(EVE, spaces=("public",))
+    async with open_library(settings) as library:
+        await put(library, AMY, FALSE, space={"id": "board", "slug": None})
+        await put(library, AMY, TRUE, space={"id": "public", "slug": None})
+        assert [each.version for each in await library.versions.list(public, ID)] == [2]
+        assert [each.version for each in await library.versions.list(EVE, ID)] == [2, 1]
+        with pytest.raises(NotFound):
+            await library.versions.read(public, ID, 1)
+
+
+async def test_a_version_of_before_its_readers_were_kept_is_read_by_who_stored_it(settings: Settings) -> None:
+    async with open_library(settings) as library:
+        await put(library, AMY, FALSE)
+        await put(library, EVE, TRUE)
+        async with library.database.connection() as connection:
+            await connection.execute("UPDATE document_versions SET readers = DEFAULT, space_id = DEFAULT")
+        assert [each.version for each in await library.versions.list(AMY, ID)] == [2, 1]
+        assert [each.version for each in await library.versions.list(EVE, ID)] == [2]

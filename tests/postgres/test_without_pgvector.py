@@ -91,6 +91,16 @@ async def test_words_alone_answer_until_the_server_has_pgvector(
         assert "with pgvector" in (await check_database(plain)).detail
 
 
+async def test_a_version_is_restored_without_vectors(plain: Settings) -> None:
+    async with open_citewell(plain) as opened:
+        for text in ("The canteen closes at nine.", "The canteen closes at ten."):
+            document = NewDocument(document_id=HANDBOOK, name="canteen.txt", text=text)
+            await opened.library.ingestor.ingest(ME, document)
+        assert (await opened.library.ingestor.restore(ME, HANDBOOK, 1)).status == "updated"
+        [hit] = (await find(opened, "When does the canteen close?")).hits
+        assert hit.segment.text == "The canteen closes at nine."
+
+
 async def refuse_vectors(citewell: Citewell) -> None:
     library = citewell.library
     with pytest.raises(ConfigurationError, match="pgvector"):

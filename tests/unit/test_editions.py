@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.editions import are_editions, by_edition, day_of_edition, names_an_edition, tell_the_edition
+from answers.editions import are_editions, by_edition, day_of_edition, names_an_edition, states_edition
 
 
 @pytest.mark.parametrize(
@@ -119,5 +119,5 @@ def test_full_width_digits_within_chinese_name_an_edition() -> None:
     [("31 December 2024", "31 December 2025", True), ("3 days", "7 days", False), ("2025", "2024", False)],
 )
 def test_values_that_only_tell_which_edition_it_is(said: str, says: str, only_that: bool) -> None:
-    assert tell_the_edition("Museum guide 2024", "Museum guide 2025", said, says) == only_that
-    assert not tell_the_edition("Guide to the pool", "Guide to the gym", said, says)
+    assert states_edition("Museum guide 2024", "Museum guide 2025", said, says) == only_that
+    assert not states_edition("Guide to the pool", "Guide to the gym", said, says)

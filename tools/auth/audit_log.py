@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Literal
 
+from psycopg import DataError
 from psycopg.rows import class_row
 
 from graph.errors import DatabaseUnavailable, InvalidRequest
@@ -111,30 +112,33 @@ class AuditLog:
             await shield_until_done(asyncio.wait([task]))
 
     async def flush(self) -> None:
-        """Write what is waiting; where the database is unavailable it waits on."""
-        waiting, self._waiting = self._waiting, {}
+        """Write what is waiting. Raises whatever the database does; then it waits on, for the next time."""
         lost, self._lost = self._lost, 0
         if lost:
             log.warning("%d entries of the audit log were lost: too many were waiting", lost)
-        if not waiting:
+        if not self._waiting:
             return
+        written, began = dict(self._waiting), datetime.now(UTC)
         try:
             async with (
                 self._database.connection() as connection,
                 connection.cursor() as cursor,
                 cursor.copy(_WRITE) as copy,
             ):
-                for entry, (at, times) in waiting.items():
+                for entry, (at, times) in written.items():
                     await copy.write_row((at, times, *astuple(entry)))
-        except DatabaseUnavailable as error:
-            log.warning("the audit log could not be written: %s", error.message)
-            self._put_back(waiting)
+        except (DataError, UnicodeError):  # in an entry that can't be written, and would keep all others waiting
+            self._forget(written, began)
+            self._lost += sum(times for _, times in written.values())
+            raise
+        self._forget(written, began)
 
-    def _put_back(self, waiting: dict[AuditEntry, tuple[datetime, int]]) -> None:
-        newer, self._waiting = self._waiting, waiting
-        for entry, (at, times) in newer.items():
-            first, before = self._waiting.get(entry, (at, 0))
-            self._waiting[entry] = (first, before + times)
+    def _forget(self, written: dict[AuditEntry, tuple[datetime, int]], began: datetime) -> None:
+        """Take away what was written; what was counted meanwhile stays, from when the writing began."""
+        for entry, (_, before) in written.items():
+            _, times = self._waiting.pop(entry)
+            if times > before:
+                self._waiting[entry] = (began, times - before)
 
     async def _write_until(self, stopping: asyncio.Event) -> None:
         while True:
@@ -143,6 +147,8 @@ class AuditLog:
             is_last = stopping.is_set()
             try:
                 await self.flush()
+            except DatabaseUnavailable as error:
+                log.warning("the audit log could not be written: %s", error.message)
             except Exception:
                 log.exception("the audit log could not be written")
             if is_last:

@@ -63,12 +63,14 @@ class Cluster:
                 suggestion="Lower CITEWELL_RAY__TASKS, or add nodes.",
             )
 
-    async def run(self, build: Callable[[], Dataset], tell: Callable[[Rows], object] = lambda rows: None) -> None:
-        """Run a data set to its end, and tell of its rows in a thread. A caller that is cancelled ends its work.
+    async def run(
+        self, build: Callable[[], Dataset], on_progress: Callable[[Rows], object] = lambda rows: None
+    ) -> None:
+        """Run a data set to its end; ``on_progress`` gets its rows in a thread. Cancelling the caller ends the work.
 
         Raises the CitewellError of a stage, DependencyFailed where Ray fails.
         """
-        running = asyncio.ensure_future(self._call(lambda: _consume(build(), tell)))
+        running = asyncio.ensure_future(self._call(lambda: _consume(build(), on_progress)))
         try:
             await asyncio.shield(running)
         except asyncio.CancelledError:
@@ -155,9 +157,9 @@ def _shutdown() -> None:
         ray.shutdown()
 
 
-def _consume(found: Dataset, tell: Callable[[Rows], object]) -> None:
+def _consume(found: Dataset, on_progress: Callable[[Rows], object]) -> None:
     for rows in found.iter_batches(batch_size=None, prefetch_batches=0):
-        tell(rows)
+        on_progress(rows)
 
 
 def _as_ours(error: BaseException) -> CitewellError:

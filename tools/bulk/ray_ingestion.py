@@ -73,7 +73,7 @@ class RayIngestion:
                     log.warning("a pass over the job %s failed, and what it left is done again: %s", job_id, error)
                 finally:
                     await self._leave(claims)
-                await self._ingestor.maintain(Identity(identity.workspace))
+                await self._ingestor.maintain(identity.workspace)
         return job
 
     def _stages(self, claims: Claims, numbers: list[int]) -> Dataset:

@@ -36,13 +36,13 @@ async def reindex_on_ray(
     await cluster.refuse_too_small(cluster.tasks)
     loop = asyncio.get_running_loop()
 
-    async def elsewhere(workspaces: Sequence[int], tell: Callable[[int], None]) -> None:
+    async def elsewhere(workspaces: Sequence[int], advance: Callable[[int], None]) -> None:
         async with database.connection() as connection:
             pages = [(number, *place) for number in workspaces for place in await pages_of(connection, number)]
         if pages:
             await cluster.run(
                 lambda: _embedding(cluster.tasks, on_nodes, pages),
-                lambda rows: loop.call_soon_threadsafe(tell, int(sum(rows["segments"]))),
+                lambda rows: loop.call_soon_threadsafe(advance, int(sum(rows["segments"]))),
             )
 
     limits = BuildLimits(settings.index_build_megabytes, settings.index_build_workers)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from answers.editions import are_editions, names_an_edition, tell_the_edition
+from answers.editions import are_editions, names_an_edition, states_edition
 from graph.evidence import Proof, Segment
 from graph.ports import Dispute
 from graph.reasons import Reason
@@ -148,7 +148,7 @@ def _disagreement(
 def _of_themselves(conflict: Conflict, proving: Sequence[Segment], other: Segment, texts: tuple[str, str]) -> bool:
     """Whether a conflict is only what two documents say of themselves, such as their versions, years or dates."""
     said, says = conflict.sides
-    if any(tell_the_edition(one.title, other.title, said, says) for one in proving):
+    if any(states_edition(one.title, other.title, said, says) for one in proving):
         return True
     if any(tells_own_version(text, value) for text, value in zip(texts, conflict.sides, strict=True)):
         return True

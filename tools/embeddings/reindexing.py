@@ -16,11 +16,11 @@ from typing import LiteralString
 
 from psycopg import errors, sql
 
-from graph.errors import ConfigurationError, InvalidRequest
+from graph.errors import ConfigurationError, InvalidRequest, NotFound
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.index_changes import begin_again, queue_all
 from tools.retrieval.indexing import DEFAULT_LIMITS, BuildLimits, maintain, new_version, vector_as_text
-from tools.retrieval.partitions import ensure_view, find_place, lock_library
+from tools.retrieval.partitions import Place, ensure_view, find_place, lock_library
 from tools.storage.database import Connection, Database, has_vectors
 
 LOCK = 0x7265696E  # "rein", the advisory lock that allows one reindexing process at a time
@@ -52,7 +52,7 @@ async def reindex(
     """Re-embed the whole library and record the embedder as its model.
 
     ``progress`` is called with the number of embedded segments and their total. ``elsewhere`` embeds the pages of
-    workspaces by other processes and tells of each how many segments it had; what it misses is embedded here.
+    workspaces by other processes and reports how many segments each had; what it misses is embedded here.
     Processes that still use the old embedder search by words only if the dimension changed, and cannot ingest; those
     that were started without pgvector can do neither any more: restart them.
 
@@ -68,17 +68,17 @@ async def reindex(
         total = await _count(connection)
         done = 0
 
-        def tell(embedded: int) -> None:
+        def advance(embedded: int) -> None:
             nonlocal done
             done += embedded
             if progress is not None:
                 progress(min(done, total), total)
 
         if elsewhere is not None:
-            await elsewhere(workspaces, tell)
+            await elsewhere(workspaces, advance)
         for workspace in workspaces if elsewhere is None else ():
             async for embedded in _gather(connection, workspace, embedder, model):
-                tell(embedded)
+                advance(embedded)
         for workspace in workspaces:
             await _drop_vector_indexes(connection, workspace, "DROP INDEX CONCURRENTLY IF EXISTS {}")
         segments = await _swap(connection, embedder, model)
@@ -98,15 +98,14 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
     async with connection.transaction():
         if not await has_vectors(connection):
             await _have_vectors(connection)
-        for workspace in await _workspaces(connection):
-            place = await lock_library(connection, workspace)
-            async for _ in _gather(connection, workspace, embedder, model):
+        async for place in _locked_libraries(connection):
+            async for _ in _gather(connection, place.workspace, embedder, model):
                 pass
-            await _drop_vector_indexes(connection, workspace, "DROP INDEX IF EXISTS {}")
+            await _drop_vector_indexes(connection, place.workspace, "DROP INDEX IF EXISTS {}")
             for each in place.tables:
                 replace = sql.SQL(_REPLACE).format(vectors=each.vectors, partition=each.segments)
-                segments += (await connection.execute(replace, [workspace])).rowcount
-            await new_version(connection, workspace)
+                segments += (await connection.execute(replace, [place.workspace])).rowcount
+            await new_version(connection, place.workspace)
         if await begin_again(connection, embedder.dimension):
             for workspace in await _workspaces(connection):
                 await queue_all(connection, workspace)
@@ -116,7 +115,7 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
 
 async def _have_vectors(connection: Connection) -> None:
     """Give the tables of a library that was made without pgvector the columns of one that was made with it."""
-    places = [await lock_library(connection, workspace) for workspace in await _workspaces(connection)]
+    places = [place async for place in _locked_libraries(connection)]
     for statement in _TO_VECTORS:
         await connection.execute(statement)
     for place in places:
@@ -189,6 +188,16 @@ async def _workspaces(connection: Connection) -> list[int]:
         " WHERE workspace NOT IN (SELECT workspace FROM closed_workspaces WHERE state <> 'closed') ORDER BY workspace"
     )
     return [int(row[0]) for row in await found.fetchall()]
+
+
+async def _locked_libraries(connection: Connection) -> AsyncIterator[Place]:
+    """Lock the library of each workspace in turn, and yield where its segments are."""
+    for workspace in await _workspaces(connection):
+        try:
+            place = await lock_library(connection, workspace)
+        except NotFound:  # deleted since
+            continue
+        yield place
 
 
 async def _count(connection: Connection) -> int:

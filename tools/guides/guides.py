@@ -111,7 +111,7 @@ class Guides:
         self._turn = asyncio.Semaphore(AT_ONCE)
 
     async def guide(self, identity: Identity, document_id: str) -> Guide:
-        """Return the guide of a document, which made now where there is none of its text. Raises NotFound."""
+        """Return a document's guide, and make it if its present text has none. Raises NotFound."""
         stored = await self._store.guide(identity, document_id)
         return _guide(stored) if stored is not None else await asyncio.shield(self._begin_guide(identity, document_id))
 
@@ -194,7 +194,7 @@ class Guides:
             version=version,
             sentences=sentences,
             outline=outline,
-            questions=[_told(each, title) for each in proven],
+            questions=[_as_json(each, title) for each in proven],
         )
         await self._store.keep_guide(identity, document_id, version, guide)
         return guide
@@ -217,7 +217,7 @@ class Guides:
         ]
         proven = await self._proven(open_ones, identity, quoted=quoted)
         made = [
-            {**_told(each, titles[each.document_id]), "version": versions[each.document_id]}
+            {**_as_json(each, titles[each.document_id]), "version": versions[each.document_id]}
             for each in proven
             if each.document_id in versions
         ]
@@ -317,7 +317,7 @@ def _bare(question: str) -> str:
     return fold_case(question).strip(" ?？.。!！")
 
 
-def _told(proven: Proven, title: str) -> ProvenQuestion:
+def _as_json(proven: Proven, title: str) -> ProvenQuestion:
     return ProvenQuestion(
         question=proven.question,
         language=language(proven.question),

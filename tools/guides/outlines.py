@@ -54,7 +54,7 @@ def guide_sentences(title: str, segments: Sequence[Segment]) -> list[GuideSenten
     for segment in segments[:MOST_READ]:
         for entry in entries_of(segment):
             folded = fold_case(entry.text)
-            if _tells(entry) and folded not in seen:
+            if _is_self_contained(entry) and folded not in seen:
                 heading = next((each.start for each in reversed(entry.context) if each.role == "heading"), -1)
                 if found and heading not in opened:
                     opening.append(len(found))
@@ -70,7 +70,7 @@ def guide_sentences(title: str, segments: Sequence[Segment]) -> list[GuideSenten
     return [_sentence(*found[at]) for at in sorted([0, *others])]
 
 
-def _tells(entry: Entry) -> bool:
+def _is_self_contained(entry: Entry) -> bool:
     """Whether a sentence says something without those around it."""
     if entry.kind != "paragraph" or entry.leads or entry.governors or not entry.quotable:
         return False

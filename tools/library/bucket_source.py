@@ -55,6 +55,9 @@ class BucketSource:
         """Return None: nothing else reads buckets."""
         return None
 
+    async def close(self) -> None:
+        """Do nothing: nothing is held."""
+
     async def _read(self, path: str) -> ReadFile:
         if self._sizes[path] > self._max_bytes:
             return UnreadableDocument(

@@ -1,7 +1,7 @@
 """A reader of a git repository, by the machine's own git: shallow, without hooks, submodules or prompts."""
 
 import asyncio
-import hashlib
+import logging
 import os
 import shutil
 from collections.abc import Sequence
@@ -9,10 +9,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from graph.errors import DependencyFailed, InvalidRequest, UnreadableDocument
+from tools.library.git_cache import GitCache, remove_unused
 from tools.library.new_documents import NewDocument
 from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile
 from tools.library.sync_plan import Listed
 from tools.web.guard import Guard
+
+log = logging.getLogger("citewell.library")
 
 FETCH_SECONDS = 600
 READ_SECONDS = 120
@@ -22,7 +25,7 @@ _ADVICE = "Check the address, the name of the branch, and that the repository ca
 
 
 class GitReader:
-    """A reader of a folder of a repository at a branch, tag or the default one. ``cache`` holds its latest commit.
+    """A reader of a folder of a repository at a branch, tag or the default one. Its latest commit is kept in ``cache``.
 
     With a ``guard`` the repository's host has to be a public one.
     """
@@ -35,24 +38,41 @@ class GitReader:
         self._folder = folder.strip("/")
         if self._ref.startswith("-") or any(sign in self._ref for sign in " :\n\0*^~"):
             raise InvalidRequest(f"ref: {ref!r} is no name of a branch, a tag or a commit.")
-        self._cache = cache / hashlib.sha256(f"{self._url}\n{self._ref}".encode()).hexdigest()[:32]
+        self._caches = cache
+        self._cache = GitCache(cache, self._url, self._ref)
         self._max_bytes = max_bytes
         self._guard = guard
         self._blobs: dict[str, Listed] = {}
 
     async def listing(self) -> Listing:
         """Fetch the latest commit and list its files. Raises DependencyFailed, or InvalidRequest for a wrong folder."""
-        if not await asyncio.to_thread((self._cache / "HEAD").exists):
-            await asyncio.to_thread(self._cache.mkdir, parents=True, exist_ok=True)
-            await self._git("init", "--bare", "--quiet")
-        await self._git("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules",
-                        self._url, f"{self._ref}:refs/citewell/head", seconds=FETCH_SECONDS)  # fmt: skip
-        tree = f"refs/citewell/head:{self._folder}"
-        try:
-            listed = await self._git("ls-tree", "-r", "-z", "-l", "--full-tree", tree)
-        except DependencyFailed as error:
-            raise InvalidRequest(f"folder: {self._folder!r} is not in the repository.") from error
+        async with self._cache.fetching():
+            if not await asyncio.to_thread((self._cache.folder / "HEAD").exists):
+                await asyncio.to_thread(self._cache.folder.mkdir, exist_ok=True)
+                await self._git("init", "--bare", "--quiet")
+            await self._git("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules",
+                            self._url, f"{self._ref}:refs/citewell/head", seconds=FETCH_SECONDS)  # fmt: skip
+            await self._collect()
+            self._cache.hold()
+            tree = f"refs/citewell/head:{self._folder}"
+            try:
+                listed = await self._git("ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+            except DependencyFailed as error:
+                raise InvalidRequest(f"folder: {self._folder!r} is not in the repository.") from error
+        await asyncio.to_thread(remove_unused, self._caches)
         return self._files(listed)
+
+    async def _collect(self) -> None:
+        """Remove what was fetched of commits before the latest, unless somebody reads it: then a later sync does."""
+        with self._cache.unread() as may_collect:
+            if not may_collect:
+                return
+            try:
+                counts = dict(line.split(b": ", 1) for line in (await self._git("count-objects", "-v")).splitlines())
+                if counts[b"count"] != b"0" or int(counts[b"packs"]) > 1:
+                    await self._git("gc", "--prune=now", "--quiet", "--force", seconds=FETCH_SECONDS)
+            except DependencyFailed as error:
+                log.warning("what is left of earlier commits could not be removed: %s", error.message)
 
     def _files(self, listed: bytes) -> Listing:
         files: list[Listed] = []
@@ -77,14 +97,18 @@ class GitReader:
         """Read listed files; those that are larger than a document may be are not."""
         small = [self._blobs[path] for path in paths if self._blobs[path].size <= self._max_bytes]
         asked = "".join(f"{file.fingerprint}\n" for file in small).encode()
-        told = await self._git("cat-file", "--batch", piped=asked) if small else b""
+        output = await self._git("cat-file", "--batch", piped=asked) if small else b""
         contents: dict[str, bytes] = {}
         at = 0
         for file in small:
-            start = told.index(b"\n", at) + 1
-            contents[file.path] = told[start : start + file.size]
+            start = output.index(b"\n", at) + 1
+            contents[file.path] = output[start : start + file.size]
             at = start + file.size + 1
         return [self._document(path, contents.get(path)) for path in paths]
+
+    async def close(self) -> None:
+        """Let what was listed go with the next commit."""
+        self._cache.release()
 
     def first_id(self, workspace: str, path: str) -> str | None:
         """Return None: nothing else reads repositories."""
@@ -104,12 +128,12 @@ class GitReader:
         if program is None:
             raise DependencyFailed("There is no git on this machine.", suggestion="Install git.")
         process = await asyncio.create_subprocess_exec(
-            program, *await self._options(), *arguments, cwd=self._cache, env=_ENVIRONMENT | _inherited(),
+            program, *await self._options(), *arguments, cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         try:
             async with asyncio.timeout(seconds):
-                told, complaint = await process.communicate(piped)
+                output, complaint = await process.communicate(piped)
         except TimeoutError:
             raise DependencyFailed(f"git took longer than {seconds:.0f} s.", suggestion=_ADVICE) from None
         finally:
@@ -122,7 +146,7 @@ class GitReader:
                 (line for line in lines if line.startswith("fatal:")), lines[-1] if lines else "no reason given"
             )
             raise DependencyFailed(f"git could not read {self._url}: {said}", suggestion=_ADVICE)
-        return told
+        return output
 
     async def _options(self) -> list[str]:
         options = ["protocol.allow=never", *(f"protocol.{name}.allow=always" for name in ONLY)]

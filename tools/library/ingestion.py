@@ -281,13 +281,14 @@ class Ingestor:
         async with self._database.connection() as connection:
             await self._check_embedder(connection)
             stored = (await read_stored_documents(connection, workspace, [document_id]))[document_id]
-        vectors = await self._embedder.embed([kept.text[span.start : span.end] for span in kept.spans])
+        texts = [kept.text[span.start : span.end] for span in kept.spans]
+        vectors = np.asarray(await self._embedder.embed(texts)) if self._database.has_vectors else None
         fields = replace(stored.fields, **kept.fields)
         ready = ReadyDocument(document_id, fields.title, fields, kept.content_hash)
-        draft = IndexedDocument(document_id, fields.title, kept.spans, kept.text, np.asarray(vectors))
+        draft = IndexedDocument(document_id, fields.title, kept.spans, kept.text, vectors)
         [outcome] = await self._store(workspace, identity, [ready], drafts={document_id: draft})
         report = _raised(outcome)
-        await self.maintain(identity)
+        await self.maintain(identity.workspace)
         return report
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
@@ -305,27 +306,33 @@ class Ingestor:
             [outcome] = _counted(await self._store(workspace, identity, [ready]))
             report = _raised(outcome)
         if report.status != "unchanged":
-            await self.maintain(identity)
+            await self.maintain(identity.workspace)
         return report
 
     async def ingest_wired(
-        self, identity: Identity, document: WiredDocument, *, finish: Finish | None = None, tell: Progress = _silent
+        self,
+        identity: Identity,
+        document: WiredDocument,
+        *,
+        finish: Finish | None = None,
+        on_progress: Progress = _silent,
     ) -> Ingested:
         """Store a document through the sandbox as ``ingest`` does; ``finish`` writes more in the same transaction.
 
-        ``tell`` is called with the number of embedded segments and of all. Call ``maintain`` afterwards, at the latest
-        when there is no more to store. Raises as ``ingest`` does, and what ``finish`` does; then nothing is stored.
+        ``on_progress`` is called with the number of embedded segments and of all. Call ``maintain`` afterwards, at the
+        latest when there is no more to store. Raises as ``ingest`` does, and what ``finish`` does; then nothing is
+        stored.
         """
-        file = await self.read_wired(identity, document, tell=tell)
+        file = await self.read_wired(identity, document, on_progress=on_progress)
 
         async def again(_: ReadyDocument) -> ReadFile:
-            return await self.read_wired(identity, document, whole=True, tell=tell)
+            return await self.read_wired(identity, document, whole=True, on_progress=on_progress)
 
-        [outcome] = await self.store_read(identity, [file], again, finish=finish, tell=tell)
+        [outcome] = await self.store_read(identity, [file], again, finish=finish, on_progress=on_progress)
         return _raised(outcome)
 
     async def read_wired(
-        self, identity: Identity, document: WiredDocument, *, whole: bool = False, tell: Progress = _silent
+        self, identity: Identity, document: WiredDocument, *, whole: bool = False, on_progress: Progress = _silent
     ) -> ReadFile:
         """Read a document through the sandbox; unless ``whole``, not its segments where they are those stored.
 
@@ -333,7 +340,7 @@ class Ingestor:
         """
         workspace = await self._workspaces.number(identity.workspace)
         known = {} if whole else await self._known_hashes(workspace, [document.document_id])
-        return await self._read(workspace, document, known.get(document.document_id), tell)
+        return await self._read(workspace, document, known.get(document.document_id), on_progress)
 
     async def embed_read(self, identity: Identity, files: Sequence[ReadFile]) -> list[ReadFile]:
         """Embed the segments of files that were read, where the sandbox has not. Raises as ``ingest`` does."""
@@ -353,7 +360,7 @@ class Ingestor:
         again: Callable[[ReadyDocument], Awaitable[ReadFile]],
         *,
         finish: Finish | None = None,
-        tell: Progress = _silent,
+        on_progress: Progress = _silent,
     ) -> list[Ingested | InvalidRequest]:
         """Store files of distinct documents that were read, in one transaction; ``finish`` writes more in it.
 
@@ -363,15 +370,17 @@ class Ingestor:
         workspace = await self._workspaces.number(identity.workspace)
         read = {file.ready.document_id: file for file in files}
         documents = [file.ready for file in files]
-        return _counted(await self._store(workspace, identity, documents, read, again, finish=finish, tell=tell))
+        return _counted(
+            await self._store(workspace, identity, documents, read, again, finish=finish, on_progress=on_progress)
+        )
 
-    async def maintain(self, identity: Identity) -> None:
+    async def maintain(self, workspace: str) -> None:
         """Bring a workspace's indexes and statistics to the size it has grown to, and a large one to its own tables."""
-        workspace = await self._workspaces.number(identity.workspace)
+        number = await self._workspaces.number(workspace)
         async with self._database.connection() as connection:
-            await move_if_outgrown(connection, workspace, self._settings.own_tables_above)
+            await move_if_outgrown(connection, number, self._settings.own_tables_above)
             limits = BuildLimits(self._settings.index_build_megabytes, self._settings.index_build_workers)
-            await maintain(connection, workspace, limits=limits)
+            await maintain(connection, number, limits=limits)
 
     async def _leave_shared_tables(self, identity: Identity) -> None:
         """Move a library that outgrows the shared tables between two batches, and not after the last of many."""
@@ -472,7 +481,7 @@ class Ingestor:
                 if not (await self._workspaces.place(identity.workspace)).own:
                     await self._leave_shared_tables(identity)
         if any(report.status in ("created", "updated") for report in reports):
-            await self.maintain(identity)
+            await self.maintain(identity.workspace)
 
     def _batches(
         self, workspace: int, sources: Sequence[_Source], files: dict[str, ReadFile]
@@ -541,7 +550,7 @@ class Ingestor:
         raise UnreadableDocument("The file has changed while it was read.", suggestion="Ingest it again.")
 
     async def _read(
-        self, workspace: int, document: WiredDocument, known: str | None, tell: Progress = _silent
+        self, workspace: int, document: WiredDocument, known: str | None, on_progress: Progress = _silent
     ) -> ReadFile:
         assert self._sandbox is not None
         limits = self._settings.jobs
@@ -557,7 +566,7 @@ class Ingestor:
             recognition=None if self._recognition is None else asdict(self._recognition),
             vectors=self._database.has_vectors,
         )
-        file = await self._sandbox.read(document, how, tell=tell)
+        file = await self._sandbox.read(document, how, on_progress=on_progress)
         data = None if document.is_text else document.data
         return replace(file, ready=self._originals.with_original(file.ready, data))
 
@@ -576,7 +585,7 @@ class Ingestor:
         again: Callable[[ReadyDocument], Awaitable[ReadFile]] | None = None,
         *,
         finish: Finish | None = None,
-        tell: Progress = _silent,
+        on_progress: Progress = _silent,
         drafts: Mapping[str, Draft] = MappingProxyType({}),
     ) -> list[Ingested | InvalidRequest]:
         """Write the changes of documents with distinct ids; the result is an error for those that it may not store.
@@ -594,7 +603,9 @@ class Ingestor:
                 drafts |= await self._drafts(new)
             else:
                 read = [(files or {})[each.document_id] for each in new]
-                drafts |= await self._packed(workspace, [f if f.packed else await again(f.ready) for f in read], tell)
+                drafts |= await self._packed(
+                    workspace, [f if f.packed else await again(f.ready) for f in read], on_progress
+                )
             with _workspace_deleted(identity):
                 await self._originals.stage(workspace, [each.document for each in before if each.writes])
                 async with self._database.connection() as connection, connection.transaction():
@@ -628,7 +639,7 @@ class Ingestor:
     ) -> list[ComparedDocument]:
         return await compare_documents(connection, workspace, identity, documents, all_readers=self._all_readers)
 
-    async def _packed(self, workspace: int, files: Sequence[ReadFile], tell: Progress) -> dict[str, Draft]:
+    async def _packed(self, workspace: int, files: Sequence[ReadFile], on_progress: Progress) -> dict[str, Draft]:
         """Return the drafts of files that the sandbox has read, embedded where it has not done that."""
         if not files:
             return {}
@@ -637,7 +648,7 @@ class Ingestor:
         texts = [text for file in files for text in file.texts]
         vectors = []
         for start in range(0, len(texts), EMBEDDED_AT_ONCE):
-            tell(start, len(texts))
+            on_progress(start, len(texts))
             vectors += list(await self._embedder.embed(texts[start : start + EMBEDDED_AT_ONCE]))
         drafts: dict[str, Draft] = {}
         first = 0

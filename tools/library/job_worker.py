@@ -6,6 +6,7 @@ again; a file whose workers died three times is refused.
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from uuid import uuid4
@@ -14,7 +15,6 @@ import psycopg
 from psycopg.rows import class_row
 
 from graph.errors import CitewellError, DatabaseUnavailable, WorkspaceMoved
-from graph.evidence import Identity
 from tools.library.claimed_files import (
     CLAIM,
     CLAIMABLE,
@@ -105,7 +105,7 @@ class JobWorker:
         self._tasks: list[asyncio.Task[None]] = []
         self._active: dict[tuple[str, int], ClaimedFile] = {}
         self._processing: set[asyncio.Task[None]] = set()
-        self._changed: dict[Identity, int] = {}  # workspaces to maintain, and how many files changed them
+        self._changed: Counter[str] = Counter()  # workspaces to maintain, and how many files changed them
         self._reported: list[tuple[int | None, int | None]] = []
         self._worked_at = 0.0
         self._is_answering: Callable[[], bool] = lambda: False
@@ -178,8 +178,8 @@ class JobWorker:
             file.task.cancel()
             self._active.pop(key, None)
             self._worked_at = asyncio.get_running_loop().time()
-        await self._tell(file.job_id)
-        if self._changed.get(Identity(file.workspace), 0) >= MAINTAINED_AFTER:
+        await self._notify(file.job_id)
+        if self._changed[file.workspace] >= MAINTAINED_AFTER:
             await self._maintain()
 
     async def _process(self, file: ClaimedFile) -> None:
@@ -192,17 +192,16 @@ class JobWorker:
             for document in ingested:
                 await record_stored(connection, file, document, seconds())
 
-        def tell(done: int, of: int) -> None:
+        def on_progress(done: int, of: int) -> None:
             file.progress = (done, of)
 
         try:
             ingested = await self._ingestor.ingest_wired(
-                file.identity, await self._upload(file), finish=finish, tell=tell
+                file.identity, await self._upload(file), finish=finish, on_progress=on_progress
             )
             FILES.labels("unchanged" if ingested.status == "unchanged" else "stored").inc()
             if ingested.status != "unchanged":
-                whole = Identity(file.workspace)
-                self._changed[whole] = self._changed.get(whole, 0) + 1
+                self._changed[file.workspace] += 1
         except LeaseLost:
             log.info("the file %s was cancelled, or another worker has it", file.name)
         except asyncio.CancelledError:
@@ -236,12 +235,12 @@ class JobWorker:
                 stopped = wakeup.is_set()
                 wakeup.clear()
                 files = list(self._active.values())
-                told = [file.progress for file in files]
+                progress = [file.progress for file in files]
                 now = asyncio.get_running_loop().time()
-                if files and (stopped or told != self._reported or now - last >= self._lease / BEATS_PER_LEASE):
+                if files and (stopped or progress != self._reported or now - last >= self._lease / BEATS_PER_LEASE):
                     try:
                         await self._extend(files)
-                        last, self._reported = now, told
+                        last, self._reported = now, progress
                     except CitewellError as error:
                         LEASE_FAILURES.labels("files").inc()
                         log.warning("leases of %d files could not be extended: %s", len(files), error.message)
@@ -265,16 +264,16 @@ class JobWorker:
             if (file.job_id, file.file_no) not in kept and file.task is not None:
                 file.task.cancel()
 
-    async def _tell(self, job_id: str) -> None:
+    async def _notify(self, job_id: str) -> None:
         with suppress(DatabaseUnavailable):
             async with self._database.connection() as connection:
                 await connection.execute(NOTIFY, [job_id])
 
     async def _maintain(self) -> None:
         while self._changed:
-            identity, _ = self._changed.popitem()
+            workspace, _ = self._changed.popitem()
             with suppress(CitewellError):  # the next ingestion does it
-                await self._ingestor.maintain(identity)
+                await self._ingestor.maintain(workspace)
 
     async def _rest(self) -> None:
         if not self._active and asyncio.get_running_loop().time() - self._worked_at > REST_SECONDS:

@@ -125,6 +125,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             recorded = await recorded_embedding(connection)
         embedder = await open_embedder(settings, recorded)
         workspaces = Workspaces(database)
+        spending = Spending(database, workspaces, settings.spending)
         originals = Originals.of(settings, database, workspaces)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
@@ -171,7 +172,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     sources=Sources(database, workspaces),
                     syncer=syncer,
                     syncs=syncs,
-                    sessions=Sessions(database, workspaces, families),
+                    sessions=Sessions(database, workspaces, families, spending),
                     shares=Shares(database, workspaces, settings),
                     feedback=FeedbackBook(database, workspaces),
                     searcher=searcher,
@@ -183,7 +184,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     pages=pages,
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
-                    spending=Spending(database, workspaces, settings.spending),
+                    spending=spending,
                 )
         finally:
             await syncs.close()

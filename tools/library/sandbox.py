@@ -58,22 +58,30 @@ class _Reader:
     process: Process
     usable: bool = True
 
-    async def ask(self, document: WiredDocument, how: Reading, tell: Progress) -> Frame:
-        """Send a document; return the reply. Raises OSError or EOFError where the process ends before."""
-        inbox, outbox = self.process.stdin, self.process.stdout
+    async def send(self, document: WiredDocument, how: Reading) -> bool:
+        """Send a document, and return whether there was still a process to take it."""
+        inbox = self.process.stdin
         assert inbox is not None
-        assert outbox is not None
         self.usable = False  # until it has replied
         header = {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
-        for part in write_frame({**header, "how": asdict(how)}, document.data):
-            inbox.write(part)
-            await inbox.drain()
+        try:
+            for part in write_frame({**header, "how": asdict(how)}, document.data):
+                inbox.write(part)
+                await inbox.drain()
+        except OSError:
+            return False
+        return not inbox.is_closing()
+
+    async def reply(self, on_progress: Progress) -> Frame:
+        """Return the reply to the document that was sent. Raises OSError or EOFError where the process ends before."""
+        outbox = self.process.stdout
+        assert outbox is not None
         while True:
             reply, blobs = await _read_frame(outbox)
             if "progress" not in reply:
                 self.usable = not reply["last"]
                 return reply, blobs
-            tell(*reply["progress"])
+            on_progress(*reply["progress"])
 
     async def end(self) -> None:
         """End the process, with whatever it has started, and wait for its end."""
@@ -107,30 +115,36 @@ class Sandbox:
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(self.size)
 
-    async def read(self, document: WiredDocument, how: Reading, *, tell: Progress = lambda done, of: None) -> ReadFile:
+    async def read(
+        self, document: WiredDocument, how: Reading, *, on_progress: Progress = lambda done, of: None
+    ) -> ReadFile:
         """Read a document. A caller that is cancelled ends the process that reads it.
 
         Raises InvalidRequest, UnreadableDocument, and DocumentTooExpensive where a limit is exceeded or the process
         ends.
         """
         async with self._slots:
-            reader = self._idle.pop() if self._idle else await self._start()
-            try:
-                async with asyncio.timeout(self.seconds):
-                    reply, blobs = await reader.ask(document, how, tell)
-            except TimeoutError:
-                raise self._too_slow() from None
-            except (OSError, EOFError):
-                await reader.end()
-                raise self._ended(reader.process.returncode or 0) from None
-            finally:
-                if reader.usable:
-                    self._idle.append(reader)
-                else:
-                    await self._drop(reader)
-        if "error" in reply:
-            raise restored_error(*reply["error"])
-        return _read_file(document, how, reply, blobs)
+            while True:
+                was_idle = bool(self._idle)
+                reader = self._idle.pop() if was_idle else await self._start()
+                try:
+                    async with asyncio.timeout(self.seconds):
+                        if not await reader.send(document, how) and was_idle:
+                            continue  # it ended before, by no fault of this file
+                        reply, blobs = await reader.reply(on_progress)
+                except TimeoutError:
+                    raise self._too_slow() from None
+                except (OSError, EOFError):
+                    await reader.end()
+                    raise self._ended(reader.process.returncode or 0) from None
+                finally:
+                    if reader.usable:
+                        self._idle.append(reader)
+                    else:
+                        await self._drop(reader)
+                if "error" in reply:
+                    raise restored_error(*reply["error"])
+                return _read_file(document, how, reply, blobs)
 
     async def rest(self) -> None:
         """End the processes that are not reading; the next file starts one again."""

@@ -122,7 +122,7 @@ def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
     yield from blobs
 
 
-def read_document(document: WiredDocument, how: Reading, tell: Progress = lambda done, of: None) -> Frame:
+def read_document(document: WiredDocument, how: Reading, on_progress: Progress = lambda done, of: None) -> Frame:
     """Read a document: the header and the bytes of its reply.
 
     Raises InvalidRequest, UnreadableDocument, DocumentTooExpensive, and whatever a parser does.
@@ -152,7 +152,7 @@ def read_document(document: WiredDocument, how: Reading, tell: Progress = lambda
     model, number = _static(how.dimension), UUID(ready.document_id)
     vectors = []
     for start in range(0, len(texts), EMBEDDED_AT_ONCE):
-        tell(start, len(texts))
+        on_progress(start, len(texts))
         part = model.pooled(texts[start : start + EMBEDDED_AT_ONCE])
         vectors.append(vector_rows(how.workspace, number, start, part))
     return header, [rows, terms, b"".join(vectors)]

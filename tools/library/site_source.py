@@ -57,6 +57,9 @@ class SiteSource:
         """Return the id that `citewell ingest` gives the page."""
         return document_id_of(workspace, path)
 
+    async def close(self) -> None:
+        """Do nothing: nothing is held."""
+
     def _listed(self, listed: ListedPage) -> Listed:
         page = listed.page
         said = "|".join(filter(None, (listed.etag, listed.modified)))

@@ -31,7 +31,7 @@ ReadFile = NewDocument | CitewellError
 
 
 class SourceReader(Protocol):
-    """A reader of one source. A sync calls ``listing`` once, and then ``read`` for some of what was listed."""
+    """A reader of one source. A sync calls ``listing`` once, ``read`` for some of what was listed, then ``close``."""
 
     async def listing(self) -> Listing:
         """List all files. Raises CitewellError."""
@@ -43,6 +43,10 @@ class SourceReader(Protocol):
 
     def first_id(self, workspace: str, path: str) -> str | None:
         """Return the id that other ways of ingestion give the document of a path, or None."""
+        ...
+
+    async def close(self) -> None:
+        """Give up what is held for reading."""
         ...
 
 
@@ -65,6 +69,9 @@ class FolderReader:
     def first_id(self, workspace: str, path: str) -> str | None:
         """Return the id that `citewell ingest` gives the file."""
         return self._found[path].document_id(workspace)
+
+    async def close(self) -> None:
+        """Do nothing: nothing is held."""
 
     def _list(self) -> Listing:
         files: list[Listed] = []

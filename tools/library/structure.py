@@ -46,7 +46,7 @@ def blocks_within(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[
     if len(rows) > 1:
         _correct_afar(parsed.text, rows)
         _overtake_afar(parsed.text, rows)
-        _tell_namesakes_apart(parsed.text, rows)
+        _distinguish_namesakes(parsed.text, rows)
     yield from map(tuple, rows)
 
 
@@ -137,7 +137,7 @@ def _overtake_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
                 row[at] = replace(row[at], context=(*row[at].context, newer))
 
 
-def _tell_namesakes_apart(text: str, rows: list[list[SegmentBlock]]) -> None:
+def _distinguish_namesakes(text: str, rows: list[list[SegmentBlock]]) -> None:
     """Add to blocks the headings of other segments that are named like their own, such as "H30" and "H30 Max"."""
     headings = {each.text: each for row in rows for block in row for each in block.context if each.role == "heading"}
     names = namesakes(headings, text)

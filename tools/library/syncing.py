@@ -23,6 +23,7 @@ from psycopg import errors
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.bucket_source import BucketSource, open_bucket
+from tools.library.git_cache import caches_of
 from tools.library.git_reader import GitReader, as_git_url
 from tools.library.ingestion import Ingested, Ingestor, Refused, Report
 from tools.library.likeness import SimilarDocument
@@ -43,7 +44,7 @@ from tools.web.guard import Guard
 
 S3 = "s3://"
 MOST_DELETED = 0.3  # of the documents of a source, before a sync asks
-FEW_DELETED = 10  # documents that never need asking
+FEW_DELETED = 10  # documents; to delete fewer never needs asking
 READ_AT_ONCE = 100
 BYTES_AT_ONCE = 16_000_000
 FILES_REPORTED = 200  # in the report that is stored
@@ -194,7 +195,7 @@ class Syncer:
         """Bring the library in step with a source, or with ``dry_run`` only tell what would happen.
 
         ``progress`` is called with the number of files ingested, their total and a path. Files that can't be read are
-        reported. Raises TooManyDeletions if more than ten documents and more than the share ``most_deleted`` of all
+        reported. Raises TooManyDeletions if ten documents or more, and more than the share ``most_deleted`` of all
         would be deleted, SourceBusy, NotFound for a source that was deleted meanwhile, and what ``Ingestor.ingest``
         and the source's reader raise.
         """
@@ -226,7 +227,7 @@ class Syncer:
             return SiteSource(self._pages, identity, location, option.extent or "site", known)
         return GitReader(
             location,
-            cache=self._settings.data_dir.resolve() / "git",
+            cache=caches_of(self._settings),
             max_bytes=most,
             ref=option.ref or "",
             folder=option.folder or "",
@@ -288,6 +289,12 @@ class _Sync:
         self._known = await self._read_places()
         fingerprints = {path: place.fingerprint for path, place in self._known.items()}
         self._reader = await asyncio.to_thread(open_reader, self._source, self._identity, fingerprints)
+        try:
+            return await self._follow(most_deleted, progress)
+        finally:
+            await self._reader.close()
+
+    async def _follow(self, most_deleted: float, progress: Progress | None) -> SyncReport:
         listing = await self._reader.listing()
         self._notes = listing.notes
         compared = compare(listing.files, self._known, self._recipe)
@@ -296,7 +303,7 @@ class _Sync:
         if not listing.whole:
             compared = Compared([*compared.unchanged, *compared.gone], compared.to_read, [])
         if not compared.to_read and not compared.gone:
-            if not dry_run:
+            if not self._dry_run:
                 await self._finish([], Plan([], [], []))
             return self._report()
         hashes = await self._hash(compared.to_read)
@@ -307,10 +314,10 @@ class _Sync:
         documents = len({place.document_id for place in self._known.values() if place.document_id})
         if deleted >= FEW_DELETED and deleted > most_deleted * documents:
             raise TooManyDeletions(deleted, documents)
-        if dry_run:
+        if self._dry_run:
             for step in planned.steps:
-                self._tell(step, adopted)
-            self._tell_gone(planned.gone, deleted)
+                self._report_step(step, adopted)
+            self._report_gone(planned.gone, deleted)
             return self._report()
         late = await self._ingest(planned.steps, adopted, progress)
         await self._finish(late, planned)
@@ -404,7 +411,7 @@ class _Sync:
             leads, copies = _next_leads(copies, refused, tried)
         for step in copies:
             late.append(self._row_of(step, refused))
-            self._tell(step, adopted, refused.get(step.document_id))
+            self._report_step(step, adopted, refused.get(step.document_id))
         return late
 
     async def _ingest_some(self, steps: Sequence[Step], adopted: Mapping[str, str]) -> list["_Row"]:
@@ -433,7 +440,7 @@ class _Sync:
             if isinstance(report, Ingested):
                 content_hash = step.file.content_hash or str(actual)
                 row = _Row(step.file, step.document_id, content_hash, None, early=early)
-                self._tell(step, adopted, report=report)
+                self._report_step(step, adopted, report=report)
             else:
                 trouble = (
                     report.message if isinstance(report, CitewellError) else f"{report.reason} {report.suggestion}"
@@ -442,7 +449,7 @@ class _Sync:
                 kept = step.document_id if step.previous is not None else kept
                 read_hash = step.file.content_hash if isinstance(report, CitewellError) else str(actual)
                 row = _Row(step.file, kept, read_hash, trouble, early=early)
-                self._tell(step, adopted, trouble)
+                self._report_step(step, adopted, trouble)
             rows.append(row)
         return rows
 
@@ -465,7 +472,7 @@ class _Sync:
             return _Row(step.file, kept, step.content_hash, refused[step.document_id])
         return _Row(step.file, step.document_id, step.content_hash, step.trouble)
 
-    def _tell(
+    def _report_step(
         self, step: Step, adopted: Mapping[str, str], trouble: str | None = None, report: Ingested | None = None
     ) -> None:
         """Count a step, and list it unless its file was only touched."""
@@ -488,7 +495,7 @@ class _Sync:
                 FileReport(step.file.path, change, document_id, title, step.previous, reason, warnings, similar)
             )
 
-    def _tell_gone(self, gone: Sequence[Known], deleted: int) -> None:
+    def _report_gone(self, gone: Sequence[Known], deleted: int) -> None:
         moved = {file.previous for file in self._files if file.change == "moved"}
         for place in gone:
             if place.path not in moved:
@@ -506,7 +513,7 @@ class _Sync:
                 await connection.execute(_REMOVE, {**row, "paths": [place.path for place in planned.gone]})
             if planned.left:
                 deleted = (await connection.execute(_DELETE, row)).rowcount
-            self._tell_gone(planned.gone, deleted)
+            self._report_gone(planned.gone, deleted)
             report = self._report().stored()
             await record_sync(connection, self._workspace, self._source.source_id, report, followed=True)
 

@@ -16,19 +16,19 @@ from graph.evidence import Identity
 from tools.library.catalogue import RawSegment, RawText
 from tools.library.segmenting import SegmentSpan
 from tools.library.structure import unpack_blocks
-from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
+from tools.retrieval.scope import VISIBLE, as_uuid, readable, reading_as
 from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.storage.tenants import Workspaces
 
-# What a version says of its text. Whose a document is and where it belongs is not part of a version.
+# What a version says of its text. Who reads a document and where it belongs is not restored with a version.
 TEXT_FIELDS = ("title", "media_type", "page_count", "left_out", "likeness")
 ORIGINAL_FIELDS = ("original_sha256", "original_size", "original_media_type", "original_name")
 KEPT_FIELDS = (*TEXT_FIELDS, *ORIGINAL_FIELDS)
 
 _KEEP = f"""
-INSERT INTO document_versions (workspace, document_id, version, title, owner, fields, content_hash, original_sha256,
-                               segments, changed_at, changed_by, replaced_by)
-SELECT d.workspace, d.document_id, d.version, d.title, d.owner,
+INSERT INTO document_versions (workspace, document_id, version, title, owner, readers, space_id, space_slug, fields,
+                               content_hash, original_sha256, segments, changed_at, changed_by, replaced_by)
+SELECT d.workspace, d.document_id, d.version, d.title, d.owner, d.readers, d.space_id, d.space_slug,
        jsonb_build_object({", ".join(f"'{name}', d.{name}" for name in KEPT_FIELDS)}), d.content_hash,
        d.original_sha256, kept.segments, d.updated_at, d.changed_by, %(user)s
 FROM documents AS d CROSS JOIN LATERAL (
@@ -50,8 +50,13 @@ UPDATE documents SET version = version + 1 WHERE workspace = %(workspace)s AND d
 _NOTE = """
 UPDATE documents SET changed_by = %(user)s WHERE workspace = %(workspace)s AND document_id = ANY(%(changed)s::uuid[])
 """
-# Who may not read a document any more reads none of its texts, nor one from when it was another's.
-_MINE = "(v.owner IS NULL OR v.owner = %(user)s)"
+# Besides today's rights, those of when the text was replaced: a document may have been opened to more readers by taking
+# something out of it. Where they are not known, the text is its author's; see migration 0027.
+_THEN = (
+    f"({readable('v')} OR v.owner IS NULL AND v.readers = '{{}}' AND v.changed_by = %(user)s)"
+    " AND (%(allowed_spaces)s::text[] IS NULL"
+    " OR v.space_id = ANY(%(allowed_spaces)s) OR v.space_slug = ANY(%(allowed_spaces)s))"
+)
 _OF = f"d.workspace = %(workspace)s AND d.document_id = %(document_id)s AND {VISIBLE}"
 _LIST = f"""
 SELECT d.version, d.title, d.updated_at AS changed_at, d.changed_by, NULL AS replaced_at, NULL AS replaced_by,
@@ -59,13 +64,13 @@ SELECT d.version, d.title, d.updated_at AS changed_at, d.changed_by, NULL AS rep
 FROM documents AS d WHERE {_OF}
 UNION ALL
 SELECT v.version, v.title, v.changed_at, v.changed_by, v.replaced_at, v.replaced_by, false
-FROM document_versions AS v JOIN documents AS d USING (workspace, document_id) WHERE {_OF} AND {_MINE}
+FROM document_versions AS v JOIN documents AS d USING (workspace, document_id) WHERE {_OF} AND {_THEN}
 ORDER BY version DESC
 """
 _READ = f"""
 SELECT v.title, v.content_hash, v.fields, v.segments
 FROM document_versions AS v JOIN documents AS d USING (workspace, document_id)
-WHERE {_OF} AND {_MINE} AND v.version = %(version)s
+WHERE {_OF} AND {_THEN} AND v.version = %(version)s
 """
 _EXPIRE = f"DELETE FROM document_versions WHERE replaced_at < now() - make_interval(days => %s) AND {TAKES_CHANGES}"
 

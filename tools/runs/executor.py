@@ -11,7 +11,7 @@ from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
 
 from answers.citations import nearest_sources
-from answers.giving_way import give_way
+from answers.event_loop import yield_to_event_loop
 from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
 from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
@@ -362,7 +362,7 @@ class Executor:
 
     async def _run_to_end(self, run: Run) -> Completion | None:
         try:
-            await give_way()  # to the response, which tells that the run has started
+            await yield_to_event_loop()  # to the response, which tells that the run has started
             if not run.begun:
                 await self._wait_for_turn(run)
             if not run.has_started:

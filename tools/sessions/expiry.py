@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from psycopg.types.json import Jsonb
@@ -12,6 +14,7 @@ from graph.errors import DatabaseUnavailable
 from tools.auth.audit_log import expire_audit
 from tools.auth.document_links import expire_links
 from tools.auth.limits import expire_limits
+from tools.library.git_cache import remove_unused
 from tools.library.job_store import expire_jobs
 from tools.library.versions import expire_versions
 from tools.runs.log_days import add_days, count_old_events, expire_events
@@ -108,63 +111,95 @@ async def expire(
     Works in batches, each in its own transaction, and never deletes a session with a run in progress. ``dry_run`` only
     counts. Raises DatabaseUnavailable; batches that are already deleted stay deleted.
     """
-    async with database.connection() as connection:
-        if dry_run:
+    if dry_run:
+        async with database.connection() as connection:
             idle, ephemeral = await _count(connection, _COUNT, retention)
             events = await count_old_events(connection)
-            return Expired(idle, ephemeral, events, await expire_jobs(database, days=job_days, dry_run=True))
-        await add_days(connection)
-        deleted = await _delete_sessions(connection, retention)
-        events = await expire_events(connection)
+        return Expired(idle, ephemeral, events, await expire_jobs(database, days=job_days, dry_run=True))
+    await _add_days(database)
+    deleted = await _delete_sessions(database, retention)
+    events = await _delete_events(database)
     if spending is not None:
         await spending.expire()
     return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
 
 
-async def expire_hourly(
-    database: Database,
-    *,
-    retention: Retention,
-    job_days: int,
-    link_days: int,
-    version_days: int,
-    audit_days: int,
-    spending: Spending | None = None,
-) -> None:
-    """Run ``expire``, and that of all else that ends, now and every hour until cancelled.
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Deletes what ``expire`` does, and all else of a deployment whose time is over: the days say when."""
 
-    After a database failure, it is tried again at the next hour.
-    """
-    while True:
-        try:
-            expired = await expire(database, retention=retention, job_days=job_days, spending=spending)
-            await expire_links(database, days=link_days)
-            await expire_versions(database, days=version_days)
-            await expire_audit(database, days=audit_days)
-            await expire_limits(database)
-            await expire_shares(database)
-        except DatabaseUnavailable as error:
-            log.warning("nothing could be expired: %s", error.message)
-        else:
-            if any(astuple(expired)):
-                log.info("expired %d sessions, %d ephemeral ones, %d events, %d jobs", *astuple(expired))
-        await asyncio.sleep(HOUR_SECONDS)
+    database: Database
+    retention: Retention
+    job_days: int
+    link_days: int
+    version_days: int
+    audit_days: int
+    spending: Spending
+    git_caches: Path
+
+    async def hourly(self) -> None:
+        """Sweep now and every hour until cancelled."""
+        while True:
+            await self.once()
+            await asyncio.sleep(HOUR_SECONDS)
+
+    async def once(self) -> None:
+        """Sweep each kind of rows, whatever fails of the others."""
+        for kind, step in self._steps().items():
+            try:
+                count = await step()
+            except DatabaseUnavailable as error:
+                log.warning("the sweep of %s failed: %s", kind, error.message)
+            except Exception:
+                log.exception("the sweep of %s failed", kind)
+            else:
+                if count:
+                    log.info("expired of %s: %d", kind, count)
+
+    def _steps(self) -> Mapping[str, Callable[[], Awaitable[int | None]]]:
+        return {
+            "days of the log": partial(_add_days, self.database),
+            "sessions": self._sessions,
+            "events": partial(_delete_events, self.database),
+            "jobs": partial(expire_jobs, self.database, days=self.job_days),
+            "spending": self.spending.expire,
+            "links": partial(expire_links, self.database, days=self.link_days),
+            "versions": partial(expire_versions, self.database, days=self.version_days),
+            "the audit log": partial(expire_audit, self.database, days=self.audit_days),
+            "limits": partial(expire_limits, self.database),
+            "shares": partial(expire_shares, self.database),
+            "repositories": partial(asyncio.to_thread, remove_unused, self.git_caches),
+        }
+
+    async def _sessions(self) -> int:
+        return len(await _delete_sessions(self.database, self.retention))
 
 
-async def _delete_sessions(connection: Connection, retention: Retention) -> list[bool]:
+async def _add_days(database: Database) -> None:
+    async with database.connection() as connection:
+        await add_days(connection)
+
+
+async def _delete_events(database: Database) -> int:
+    async with database.connection() as connection:
+        return await expire_events(connection)
+
+
+async def _delete_sessions(database: Database, retention: Retention) -> list[bool]:
     """Delete expired sessions; return for each deleted one whether it was ephemeral."""
     ephemeral: list[bool] = []
     after = _FIRST
-    while True:
-        async with connection.transaction():
-            rows = await (await connection.execute(_LOCK, {"days": retention.parameter, "after": after})).fetchall()
-            if not rows:
-                return ephemeral
-            locked = [row[0] for row in rows]
-            deleted = await (await connection.execute(_DELETE, {"locked": locked})).fetchall()
-            await delete_threads(connection, [row[0] for row in deleted])
-        ephemeral += [row[1] for row in deleted]
-        after = locked[-1]
+    async with database.connection() as connection:
+        while True:
+            async with connection.transaction():
+                found = await connection.execute(_LOCK, {"days": retention.parameter, "after": after})
+                locked = [row[0] for row in await found.fetchall()]
+                if not locked:
+                    return ephemeral
+                deleted = await (await connection.execute(_DELETE, {"locked": locked})).fetchall()
+                await delete_threads(connection, [row[0] for row in deleted])
+            ephemeral += [row[1] for row in deleted]
+            after = locked[-1]
 
 
 async def _count(connection: Connection, query: str, retention: Retention) -> tuple[int, ...]:

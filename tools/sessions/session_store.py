@@ -1,6 +1,7 @@
 """Store of conversations: create, list, rename, read page by page, and delete with all their data."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid4
@@ -32,6 +33,7 @@ from tools.sessions.session_rows import (
     unknown_session,
 )
 from tools.sessions.titles import SET_WHERE_UNTITLED, best_title
+from tools.spending.charges import Spending
 from tools.storage.database import Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
@@ -105,14 +107,21 @@ class _Page:
 class Sessions:
     """The sessions of a deployment. Those of other identities raise NotFound, as if they did not exist.
 
-    With ``families`` models make titles; without it, titles are cut from the question.
+    With ``families`` models make titles, charged to ``spending``; without it, titles are cut from the question.
     """
 
-    def __init__(self, database: Database, workspaces: Workspaces, families: Families | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        families: Families | None = None,
+        spending: Spending | None = None,
+    ) -> None:
         self._database = database
         self._workspaces = workspaces
         self._messages = MessageReader(database, SegmentStore(database, workspaces))
         self._families = families
+        self._spending = spending
 
     async def create(
         self,
@@ -341,7 +350,8 @@ class Sessions:
             question = await (await connection.execute(FIRST_QUESTION, [session_id])).fetchone()
         if session.title != DEFAULT_TITLE or question is None:
             return session.title
-        title, _ = await best_title(self._titler(question[1]), question[0])
+        async with nullcontext() if self._spending is None else self._spending.title(identity):
+            title, _ = await best_title(self._titler(question[1]), question[0])
         if await self.set_auto_title(session_id, title):
             return title
         async with self._database.connection() as connection:

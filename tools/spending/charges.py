@@ -17,7 +17,7 @@ from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
 By = Literal["day", "model", "user", "session"]
-Kind = Literal["verification", "suggestion"]
+Kind = Literal["verification", "suggestion", "title"]
 Limited = Literal["runs", "tokens", "cost"]
 LIMITED: tuple[Limited, ...] = ("runs", "tokens", "cost")
 MOST_ROWS = 1000
@@ -198,6 +198,12 @@ class Spending:
     async def suggestion(self, identity: Identity) -> AsyncIterator[None]:
         """Charge what making suggestions uses; where a limit is reached, no model is asked."""
         async with self._beside_runs(identity, "suggestion"):
+            yield
+
+    @asynccontextmanager
+    async def title(self, identity: Identity) -> AsyncIterator[None]:
+        """Charge what a title uses that somebody asks for; where a limit is reached, no model is asked."""
+        async with self._beside_runs(identity, "title"):
             yield
 
     @asynccontextmanager

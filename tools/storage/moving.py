@@ -103,11 +103,11 @@ class _Mark:
     has_impacts: bool
 
 
-Tell = Callable[[str], None]
+OnProgress = Callable[[str], None]
 
 
-def told_address(url: str) -> str:
-    """Return what may be told of a database's address: neither user nor password. Raises InvalidRequest."""
+def redacted_address(url: str) -> str:
+    """Return a database's address without user and password. Raises InvalidRequest."""
     try:
         named = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError:
@@ -132,7 +132,7 @@ class WorkspaceMove:
         from_address: str,
         limits: MoveLimits,
         originals: OutsideOriginals | None,
-        tell: Tell,
+        on_progress: OnProgress,
     ) -> None:
         self._source, self._reader, self._target = source, reader, target
         self._tables = tables
@@ -141,7 +141,7 @@ class WorkspaceMove:
         self._from = from_address
         self._limits = limits
         self._originals = originals
-        self._tell = tell
+        self._on_progress = on_progress
         self._move_id = self._state = ""
         self._there = 0
         self._carried: set[str] = set()
@@ -275,7 +275,7 @@ class WorkspaceMove:
         """Refuse questions, then all changes; copy what is left, compare, and seal the source. Returns since when."""
         since = time.monotonic()
         await self._set_state("draining", self._limits.runs + self._limits.closed)
-        self._tell("New questions wait; those that are being answered end.")
+        self._on_progress("New questions wait; those that are being answered end.")
         while running := await _one(self._source, _RUNNING, self._number):
             if time.monotonic() - since > self._limits.runs:
                 raise SessionBusy(
@@ -332,7 +332,7 @@ class WorkspaceMove:
                     suggestion="Give the move up with --abandon; the workspace is whole here.",
                 )
         await self._source.execute(_MOVED, [self._move_id])
-        self._tell(f"{self._report.workspace} is open in {self._report.other}.")
+        self._on_progress(f"{self._report.workspace} is open in {self._report.other}.")
 
     async def _set_state(self, state: str, seconds: float) -> None:
         changed = await self._source.execute(_SET_STATE, [state, seconds, self._move_id])
@@ -361,7 +361,7 @@ class WorkspaceMove:
             await self._raise_sequences()
         done = Pass(rows, time.monotonic() - began)
         self._report.passes.append(done)
-        self._tell(f"Pass {len(self._report.passes)}: {what} {rows:,} rows in {done.seconds:.1f} s.")
+        self._on_progress(f"Pass {len(self._report.passes)}: {what} {rows:,} rows in {done.seconds:.1f} s.")
         return mark
 
     async def _compare(self, source: Side, target: Side, table: MovedTable, *, whole: bool, keys: set[Key]) -> None:
@@ -426,13 +426,13 @@ async def opened_move(
     *,
     limits: MoveLimits = MoveLimits(),
     originals: OutsideOriginals | None = None,
-    tell: Tell = lambda line: None,
+    on_progress: OnProgress = lambda line: None,
 ) -> AsyncIterator[WorkspaceMove]:
     """Open connections to both databases for a move, and keep others from moving the workspace.
 
     Raises NotFound, InvalidRequest or ConfigurationError where the move can't be, DatabaseUnavailable.
     """
-    other = told_address(target_url)
+    other = redacted_address(target_url)
     async with AsyncExitStack() as stack:
         stack.enter_context(database_errors())
         source, number = await _opened_source(stack, source_url, name, limits)
@@ -452,10 +452,10 @@ async def opened_move(
             tables,
             Report(name, other),
             number,
-            from_address=told_address(source_url),
+            from_address=redacted_address(source_url),
             limits=limits,
             originals=originals,
-            tell=tell,
+            on_progress=on_progress,
         )
 
 
@@ -478,7 +478,7 @@ async def abandon_move(
                 f"{name!r} may be open in {row[2]} already.", suggestion="Name that database, too: --to URL --abandon."
             )
         if target_url is not None:
-            target = await _connected(stack, target_url, limits, named=f"The database {told_address(target_url)}")
+            target = await _connected(stack, target_url, limits, named=f"The database {redacted_address(target_url)}")
             found = await (await target.execute(_ARRIVED, [name])).fetchone()
             if found is not None and found[1] == row[0]:
                 await target.execute(_DROP, [found[0]])
@@ -488,7 +488,7 @@ async def abandon_move(
                         suggestion="Run the move again, without --abandon, to end it.",
                     )
                 await delete_workspace(target, found[0])
-            elif row[1] == "sealed" and told_address(target_url) != row[2]:
+            elif row[1] == "sealed" and redacted_address(target_url) != row[2]:
                 raise InvalidRequest(f"{name!r} was on its way to {row[2]}.", suggestion="Name that database.")
         await source.execute("DELETE FROM workspace_moves WHERE workspace = %s AND state <> 'moved'", [number])
         return str(row[2])
