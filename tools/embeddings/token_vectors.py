@@ -102,8 +102,8 @@ class _WideRows:
 
     def __init__(self, narrow: NDArray[np.float16], most: int) -> None:
         columns = narrow.shape[1]
-        # Private, or processes that are forked from this one would write into each other's rows; and not in pages of two
-        # megabytes, which the system may take for it as for numpy's own memory.
+        # Private, or processes that are forked from this one would write into each other's rows; and not in pages of
+        # two megabytes, which the system may take for it as for numpy's own memory.
         memory = mmap.mmap(-1, 4 * most * columns, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if hasattr(mmap, "MADV_NOHUGEPAGE"):
             memory.madvise(mmap.MADV_NOHUGEPAGE)
