@@ -140,3 +140,24 @@ async def test_what_everyone_may_read_is_counted_once_for_many_readers(
             assert [hit.segment.text for hit in result.hits] == ["lamp7"]
     each = 50 + (FEW_DOCUMENTS if spaces else 0)  # to find out that a space is large
     assert await rows_read(database_url) - before < 2 * DOCUMENTS + len(queries) * each
+
+
+@pytest.mark.parametrize("spaces", [("yard",), ("yard-slug",)])
+async def test_the_documents_of_a_small_space_are_found_without_reading_all_others(
+    settings: Settings, database_url: str, spaces: tuple[str, ...]
+) -> None:
+    async with open_database(settings) as database:
+        await store(database, [await made(number, f"lamp{number}") for number in range(DOCUMENTS)])
+        async with database.connection() as conn:
+            await conn.execute("UPDATE documents SET space_id = 'office'")
+            yard = [UUID(int=number) for number in range(5)]
+            await conn.execute(
+                "UPDATE documents SET space_id = 'yard', space_slug = 'yard-slug' WHERE document_id = ANY(%s)", [yard]
+            )
+            await conn.execute("VACUUM ANALYZE documents")
+    before = await rows_read(database_url)
+    async with open_database(settings) as database:
+        searcher = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
+        result = await searcher.search(SearchQuery("lamp3", Identity(), spaces=spaces))
+        assert [hit.segment.text for hit in result.hits] == ["lamp3"]
+    assert await rows_read(database_url) - before < 100
