@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench.statements import recorded_statements
-from graph.errors import InvalidRequest, NotFound, SourceBusy
+from graph.errors import DependencyFailed, InvalidRequest, NotFound, SourceBusy
 from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Document, Documents
@@ -464,6 +464,31 @@ async def test_readers_of_one_repository_take_turns_to_fetch_it(repository: Path
     assert [[file.path for file in listing.files] for listing in listings] == [["lamp.md"]] * 6
     for reader in readers:
         await reader.close()
+
+
+async def test_what_a_git_that_was_killed_left_locked_is_fetched_all_the_same(repository: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    for text in (HORN, BOAT, LAMP):
+        commit(repository, "lamp.md", text)
+        reader = GitReader(str(repository), cache=cache, max_bytes=10_000)
+        await reader.listing()
+        await reader.close()
+        assert len(cached(cache)) == 3
+        [folder] = [each for each in cache.iterdir() if each.is_dir()]
+        for name in ("shallow.lock", "packed-refs.lock", "HEAD.lock"):
+            (folder / name).touch()
+
+
+async def test_a_file_that_is_gone_from_the_cache_is_no_other_file(repository: Path, tmp_path: Path) -> None:
+    commit(repository, "horn.md", HORN)
+    reader = GitReader(str(repository), cache=tmp_path / "cache", max_bytes=10_000)
+    await reader.listing()
+    [folder] = [each for each in (tmp_path / "cache").iterdir() if each.is_dir()]
+    shutil.rmtree(folder / "objects")
+    (folder / "objects").mkdir()
+    with pytest.raises(DependencyFailed):
+        await reader.read(["horn.md", "lamp.md"])
+    await reader.close()
 
 
 async def test_a_repository_that_nobody_follows_any_more_is_removed(repository: Path, tmp_path: Path) -> None:

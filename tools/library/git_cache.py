@@ -20,6 +20,8 @@ from tools.settings import Settings
 
 log = logging.getLogger("citewell.library")
 
+# What a git that was killed leaves locked. Whoever fetches is alone, so that none of them is another one's.
+_LEFT_LOCKED = ("config.lock", "HEAD.lock", "shallow.lock", "packed-refs.lock", "refs/citewell/head.lock", "gc.pid")
 KEPT_DAYS = 30  # since the last fetch
 WAIT_SECONDS = 1200.0  # for others that fetch or collect
 RETRY_SECONDS = 0.1
@@ -49,14 +51,21 @@ class GitCache:
         except TimeoutError:
             raise DependencyFailed("Another sync is fetching the repository.", suggestion="Sync again later.") from None
         try:
+            for name in _LEFT_LOCKED:
+                (self.folder / name).unlink(missing_ok=True)
             yield
         finally:
             os.close(lock)
 
     def hold(self) -> None:
-        """Keep what is there until ``release``. Call it while ``fetching``: then nobody collects."""
+        """Keep what is there until ``release``. Call it while ``fetching``: then nobody collects.
+
+        Raises DependencyFailed where somebody collects all the same.
+        """
         if self._reading is None:
             self._reading = _lock(_read_lock(self.folder), fcntl.LOCK_SH)
+            if self._reading is None:
+                raise DependencyFailed("The repository is being cleaned up.", suggestion="Sync again later.")
 
     def release(self) -> None:
         """Let others collect what is not of the latest commit."""

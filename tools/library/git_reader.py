@@ -4,7 +4,9 @@ import asyncio
 import logging
 import os
 import shutil
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,6 +21,7 @@ log = logging.getLogger("citewell.library")
 
 FETCH_SECONDS = 600
 READ_SECONDS = 120
+STOP_SECONDS = 5.0  # that git has to remove its lock files
 FILES = {b"100644", b"100755"}
 ONLY = ["file", "https"]  # the protocols that git may speak
 _ADVICE = "Check the address, the name of the branch, and that the repository can be read without a password."
@@ -69,7 +72,8 @@ class GitReader:
                 return
             try:
                 counts = dict(line.split(b": ", 1) for line in (await self._git("count-objects", "-v")).splitlines())
-                if counts[b"count"] != b"0" or int(counts[b"packs"]) > 1:
+                is_one_pack = counts[b"count"] == b"0" and int(counts[b"packs"]) <= 1
+                if not is_one_pack or counts[b"garbage"] != b"0":
                     await self._git("gc", "--prune=now", "--quiet", "--force", seconds=FETCH_SECONDS)
             except DependencyFailed as error:
                 log.warning("what is left of earlier commits could not be removed: %s", error.message)
@@ -94,14 +98,17 @@ class GitReader:
         return Listing(files, [*notes, *([f"{long:,} paths are too long."] if long else [])])
 
     async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:
-        """Read listed files; those that are larger than a document may be are not."""
+        """Read listed files; those that are larger than a document may be are not. Raises DependencyFailed."""
         small = [self._blobs[path] for path in paths if self._blobs[path].size <= self._max_bytes]
         asked = "".join(f"{file.fingerprint}\n" for file in small).encode()
         output = await self._git("cat-file", "--batch", piped=asked) if small else b""
         contents: dict[str, bytes] = {}
         at = 0
         for file in small:
-            start = output.index(b"\n", at) + 1
+            header, _, _ = output[at:].partition(b"\n")
+            if header != f"{file.fingerprint} blob {file.size}".encode():
+                raise DependencyFailed("The repository changed while it was read.", suggestion="Sync again.")
+            start = at + len(header) + 1
             contents[file.path] = output[start : start + file.size]
             at = start + file.size + 1
         return [self._document(path, contents.get(path)) for path in paths]
@@ -130,6 +137,7 @@ class GitReader:
         process = await asyncio.create_subprocess_exec(
             program, *await self._options(), *arguments, cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,  # one signal ends what git starts
         )  # fmt: skip
         try:
             async with asyncio.timeout(seconds):
@@ -138,8 +146,7 @@ class GitReader:
             raise DependencyFailed(f"git took longer than {seconds:.0f} s.", suggestion=_ADVICE) from None
         finally:
             if process.returncode is None:
-                process.kill()
-                await process.wait()
+                await _stop(process)
         if process.returncode:
             lines = complaint.decode("utf-8", "replace").strip().splitlines()
             said = next(
@@ -158,6 +165,23 @@ class GitReader:
             options += [f"http.curloptResolve={target.url.host}:{target.url.port or 443}:{at}"]
             options += ["http.followRedirects=false"]
         return [each for option in options for each in ("-c", option)]
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Stop git and what it has started."""
+    try:
+        _signal_group(process, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                await process.wait()
+    finally:
+        _signal_group(process, signal.SIGKILL)
+        await process.wait()
+
+
+def _signal_group(process: asyncio.subprocess.Process, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 _ENVIRONMENT = {
