@@ -101,6 +101,20 @@ async def test_a_small_space_is_read_whole_and_a_large_one_by_its_share(
         assert large == Scope(candidates=min(CANDIDATES * DOCUMENTS // inside, MOST_CANDIDATES))
 
 
+async def test_counts_of_different_ages_leave_the_budget_of_a_whole_library(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library may have grown by a large space since its documents were counted."""
+    await store(database, [await made(number, f"lamp{number}") for number in range(5)])
+    shares, yard = ReadableShares(), SearchQuery("lamp", Identity(), spaces=("yard",))
+    monkeypatch.setattr(scope, "FEW_DOCUMENTS", 0)
+    async with database.connection() as conn:
+        await find_scope(conn, 1, SearchQuery("lamp", Identity(), spaces=("office",)), shares)
+        await store(database, [await made(number, f"lamp{number}") for number in range(5, 60)])
+        await conn.execute("UPDATE documents SET space_id = 'yard'")
+        assert await find_scope(conn, 1, yard, shares) == Scope(candidates=CANDIDATES)
+
+
 async def rows_read(url: str) -> int:
     """Return how many rows of documents were read so far, once all that read them have said so and gone."""
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as conn:

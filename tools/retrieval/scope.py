@@ -114,7 +114,8 @@ async def find_scope(conn: Connection, workspace: int, query: SearchQuery, share
             document_ids = await _read_ids(conn, _FEW_READABLE, few)
             if len(document_ids) <= FEW_DOCUMENTS:
                 return Scope(document_ids)
-    return Scope(candidates=min(CANDIDATES * documents // max(readable, 1), MOST_CANDIDATES))
+    budget = CANDIDATES * documents // max(readable, 1)  # of counts of different ages: never less than for all
+    return Scope(candidates=max(CANDIDATES, min(budget, MOST_CANDIDATES)))
 
 
 async def _read_ids(conn: Connection, statement: str, bound: dict[str, Any]) -> list[UUID]:
@@ -138,7 +139,7 @@ class ReadableShares:
     """How much of each library somebody may read: it is about how to search, never about rights.
 
     What everyone may read is counted once for all, and for each reader only what is theirs beside it. Each count is
-    kept for a minute, and whoever needs one that is being counted waits for it.
+    kept for a minute. While it is counted anew others take the one of before, and wait where there is none.
     """
 
     def __init__(self) -> None:
@@ -163,12 +164,13 @@ class ReadableShares:
         self._counts.move_to_end(key)
         while len(self._counts) > MOST_KEPT:
             self._counts.popitem(last=False)
+        if count.counting.locked() and count.counted_at > -math.inf:
+            return count.documents
         async with count.counting:
             now = time.monotonic()
             if now - count.counted_at >= KEPT_SECONDS:
                 found = await (await conn.execute(statement, bound, prepare=True)).fetchone()
-                assert found is not None
-                count.documents, count.counted_at = found[0], now
+                count.documents, count.counted_at = found[0] if found is not None else 0, now  # it may be gone
             return count.documents
 
 
