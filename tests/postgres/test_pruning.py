@@ -241,10 +241,12 @@ async def ended_but_not_pruned(settings: Settings, **runs: Any) -> AsyncIterator
 async def test_a_run_that_has_ended_is_pruned_behind_its_slot_though_its_reader_leaves(settings: Settings) -> None:
     async with ended_but_not_pruned(settings, drain_seconds=60) as (at, run):
         assert run.task is not None
+        before = run.stop_reason
+        await run.cancel("client_disconnected")
+        assert run.stop_reason == before
         async with asyncio.timeout(60):
             await run.task
         assert at.runner.load.active == 0
-        await run.cancel("client_disconnected")
     async with open_database(settings) as database, database.connection() as connection:
         assert await (await connection.execute("SELECT count(*) FROM checkpoints")).fetchone() == (1,)
 

@@ -65,6 +65,7 @@ class Runner:
         self._drain_seconds = settings.drain_seconds
         self._active: dict[str, Run] = {}
         self._stopping = False
+        self._close_by = 0.0  # when all has to be done, once it is stopping
         self._spending = spending or Spending(database, workspaces)
         self._ledger = Ledger(database, workspaces, self._spending, owner=owner, lease_seconds=settings.lease_seconds)
         self._leases = Leases(database, owner, settings.lease_seconds)
@@ -174,16 +175,16 @@ class Runner:
 
         A run that is left stops after its current step or, where that takes as long as the drain again, within it.
         """
-        clock = asyncio.get_running_loop().time
-        until = clock() + 2 * self._drain_seconds  # as long as the drain may take
         await self.drain()
-        await self._executor.close(max(0.0, until - clock()))
+        await self._executor.close(max(0.0, self._close_by - asyncio.get_running_loop().time()))
         await self._heartbeat.close()
         await self._event_writer.close()
         await self._notifications.close()
 
     async def drain(self) -> None:
         """Accept no more runs, and wait for the running ones to end or to reach a checkpoint."""
+        if not self._stopping:
+            self._close_by = asyncio.get_running_loop().time() + 2 * self._drain_seconds
         self._stopping = True
         await self._heartbeat.stop_sweeping()  # or this process would take over the runs that it leaves
         await self._leave_all(run for run in self._active_now() if not run.begun)
@@ -193,7 +194,8 @@ class Runner:
             run.control.request_drain("the process ends")
         await self._wait_for_tasks(self._drain_seconds)
         await self._leave_all(run for run in {*running, *self._active_now()} if not run.has_ended)
-        await self._wait_for_tasks(None)  # of those that have ended, which are about to be done
+        if ended := [run.task for run in self._active_now() if run.has_ended and run.task is not None]:
+            await asyncio.wait(ended)  # which are about to be done
 
     async def _interrupt(self, identity: Identity, session_id: str) -> None:
         if await self._logs.current(identity, session_id) is not None:
@@ -295,7 +297,7 @@ class Runner:
         if self._titling is not None:  # a title in progress was lost with the other process
             self._heartbeat.in_background(self._make_title(run, self._titling))
 
-    async def _wait_for_tasks(self, seconds: float | None) -> None:
+    async def _wait_for_tasks(self, seconds: float) -> None:
         if tasks := [run.task for run in self._active_now() if run.task is not None]:
             await asyncio.wait(tasks, timeout=seconds)
 
