@@ -92,14 +92,14 @@ def _entry(scope: Scope, audited: Audited, status: int) -> AuditEntry:
     return AuditEntry(
         workspace=identity.workspace if identity else None,
         user=grant.identity.user if grant else None,
-        credential=(grant.credential or None) if grant else None,
+        credential=_fit(grant.credential, LONGEST_TARGET) or None if grant else None,
         action=audited.action,
         request=_fit(f"{scope['method']} {audited.route}", LONGEST_TARGET),
         target=_fit(audited.target, LONGEST_TARGET) if audited.target else None,
         outcome="refused" if audited.reason in _REFUSALS else _outcome(status),
         status=status,
         reason=audited.reason,
-        address=client[0] if client else None,
+        address=_fit(client[0], LONGEST_TARGET) if client else None,
         question=audited.question,
     )
 

@@ -82,6 +82,8 @@ DELETE FROM audit_log WHERE ctid = ANY(array(
     SELECT ctid FROM audit_log WHERE at < now() - make_interval(days => %(days)s) LIMIT {EXPIRED_AT_ONCE}))
 """
 
+Waiting = dict[AuditEntry, tuple[datetime, int]]  # from when, and how often
+
 
 class AuditLog:
     """The audit log of a deployment, to read and, while ``writing``, to write."""
@@ -89,7 +91,7 @@ class AuditLog:
     def __init__(self, database: Database, *, most_waiting: int = MOST_WAITING) -> None:
         self._database = database
         self._most_waiting = most_waiting
-        self._waiting: dict[AuditEntry, tuple[datetime, int]] = {}
+        self._waiting: Waiting = {}
         self._lost = 0
 
     def record(self, entry: AuditEntry) -> None:
@@ -112,29 +114,34 @@ class AuditLog:
             await shield_until_done(asyncio.wait([task]))
 
     async def flush(self) -> None:
-        """Write what is waiting. Raises whatever the database does; then it waits on, for the next time."""
+        """Write what is waiting, but an entry that can't be. Raises DatabaseUnavailable, and all waits on then."""
         lost, self._lost = self._lost, 0
         if lost:
             log.warning("%d entries of the audit log were lost: too many were waiting", lost)
-        if not self._waiting:
-            return
-        written, began = dict(self._waiting), datetime.now(UTC)
+        if self._waiting:
+            await self._write(dict(self._waiting))
+
+    async def _write(self, entries: Waiting) -> None:
+        began = datetime.now(UTC)
         try:
             async with (
                 self._database.connection() as connection,
                 connection.cursor() as cursor,
                 cursor.copy(_WRITE) as copy,
             ):
-                for entry, (at, times) in written.items():
+                for entry, (at, times) in entries.items():
                     await copy.write_row((at, times, *astuple(entry)))
-        except (DataError, UnicodeError):  # in an entry that can't be written, and would keep all others waiting
-            self._forget(written, began)
-            self._lost += sum(times for _, times in written.values())
-            raise
-        self._forget(written, began)
+        except (DataError, UnicodeError) as error:
+            if len(entries) > 1:  # one of them can't be written, and the others need not wait for it
+                rows = list(entries.items())
+                await self._write(dict(rows[: len(rows) // 2]))
+                await self._write(dict(rows[len(rows) // 2 :]))
+                return
+            log.warning("an entry of the audit log can't be written: %s", error)
+        self._forget(entries, began)
 
-    def _forget(self, written: dict[AuditEntry, tuple[datetime, int]], began: datetime) -> None:
-        """Take away what was written; what was counted meanwhile stays, from when the writing began."""
+    def _forget(self, written: Waiting, began: datetime) -> None:
+        """Remove what was written; what was counted meanwhile stays, from when the writing began."""
         for entry, (_, before) in written.items():
             _, times = self._waiting.pop(entry)
             if times > before:
