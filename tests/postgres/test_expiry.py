@@ -187,7 +187,7 @@ async def test_a_sweep_goes_on_behind_what_fails(
         for name in broken:
             await run_sql(database, f"ALTER TABLE {name}_in_repair RENAME TO {name}")
     failed = [record.getMessage() for record in caplog.records if record.name == "citewell.sessions"]
-    assert failed == [f"the sweep of {kind} failed" for kind in ("sessions", "links", "shares")]
+    assert failed == [f"expiring {kind} failed" for kind in ("sessions", "links", "shares")]
     async with database.connection() as connection:
         assert await (await connection.execute("SELECT FROM audit_log")).fetchone() is None
     assert await kept(database, "sessions")

@@ -144,21 +144,21 @@ class Sweep:
             await asyncio.sleep(HOUR_SECONDS)
 
     async def once(self) -> None:
-        """Sweep each kind of rows, whatever fails of the others."""
+        """Run every step, even if others fail."""
         for kind, step in self._steps().items():
             try:
                 count = await step()
             except DatabaseUnavailable as error:
-                log.warning("the sweep of %s failed: %s", kind, error.message)
+                log.warning("expiring %s failed: %s", kind, error.message)
             except Exception:
-                log.exception("the sweep of %s failed", kind)
+                log.exception("expiring %s failed", kind)
             else:
                 if count:
-                    log.info("expired of %s: %d", kind, count)
+                    log.info("removed %d expired: %s", count, kind)
 
     def _steps(self) -> Mapping[str, Callable[[], Awaitable[int | None]]]:
         return {
-            "days of the log": partial(_add_days, self.database),
+            "partitions of the event log": partial(_add_days, self.database),
             "sessions": self._sessions,
             "events": partial(_delete_events, self.database),
             "jobs": partial(expire_jobs, self.database, days=self.job_days),
