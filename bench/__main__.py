@@ -66,6 +66,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="run each part N times; the table has medians")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(available)}; all without any")
     asked = parser.parse_args(arguments)
+    if asked.runs < 1:
+        parser.error("--runs must be at least 1")
     if unknown := set(asked.parts) - set(available):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(available)}")
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}

@@ -20,7 +20,7 @@ EVERY_SECONDS = 5.0
 WARM_UP_SECONDS = 60.0  # of each life; and of a life that lasts, its first fifth
 BLOCK_SECONDS = 30.0
 MEGABYTE = 1024 * 1024
-MEMORY = "private memory, MB"
+MEMORY = "anonymous memory, MB"
 RESIDENT = "resident memory, MB"
 READS_FILES = "reads files"  # the name of all processes that a worker starts for it, one life each
 _METRIC = re.compile(r'^(citewell_tasks|citewell_pool_connections\{state="open"\}) (\S+)$', re.MULTILINE)
@@ -80,9 +80,9 @@ class Sampler:
                 children = process.children(recursive=True)
                 shared = program is self.deployment.postgres
                 family = [process, *children] if shared else [process]
-                private, resident = map(sum, zip(*map(_memory, family), strict=True))
+                anonymous, resident = map(sum, zip(*map(_memory, family), strict=True))
                 files = sum(_files(each) for each in family)
-                self._note(program.name, MEMORY, program.life, private / MEGABYTE)
+                self._note(program.name, MEMORY, program.life, anonymous / MEGABYTE)
                 self._note(program.name, RESIDENT, program.life, resident / MEGABYTE)
                 self._note(program.name, "open files", program.life, files)
                 # One that reads files ends after 500, and lives through no end of the process that started it.
@@ -108,10 +108,10 @@ class Sampler:
 
 
 def _memory(process: psutil.Process) -> tuple[int, int]:
-    """Return its memory in bytes: what it has to itself, and all that is resident.
+    """Return its memory in bytes: the anonymous part, and all that is resident.
 
-    To itself it has neither pages of files that are mapped, which the system takes back when others need memory, nor
-    what processes share, such as PostgreSQL's buffers.
+    Not anonymous are pages of mapped files, which the system takes back when others need memory, and PostgreSQL's
+    shared buffers.
     """
     with suppress(psutil.NoSuchProcess):
         memory = process.memory_info()

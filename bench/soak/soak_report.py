@@ -98,13 +98,13 @@ def page(outcome: Outcome) -> str:
 
 
 def chart(series: Series) -> Chart:
-    """Draw the private memory of each process over time."""
+    """Draw the anonymous memory of each process over time."""
     lines = [
         Line(name, [_point(sample) for sample in samples], dots=False)
         for (name, measure), samples in series.items()
         if measure == MEMORY
     ]
-    return Chart("Private memory in the soak", "minutes", "MB", lines, logarithmic=False)
+    return Chart("Anonymous memory in the soak", "minutes", "MB", lines, logarithmic=False)
 
 
 def _point(sample: Sample) -> Point:
@@ -188,13 +188,13 @@ def _minutes(each: Sequence[Disturbance]) -> str:
 
 
 def _trends(outcome: Outcome) -> Iterator[str]:
-    yield from ["## What grows", "", "![Private memory in the soak](soak.svg)", ""]
+    yield from ["## What grows", "", "![Anonymous memory in the soak](soak.svg)", ""]
     yield "A line fitted through each process's samples, taken every five seconds, behind a warm-up of each of its"
     yield "lives (a minute, or a fifth of it); each life has a level of its own, all have one slope. The interval is of"
     yield "95 %, from means of half minutes. A slope whose whole interval is above its bound fails the soak."
     yield f"Lives of {LASTING_MINUTES} minutes and more are judged:"
-    yield "younger processes still fill caches and start threads. Of memory that is what a process has to itself:"
-    yield "resident memory counts pages of mapped files too, which the system takes back when others need memory."
+    yield "younger processes still fill caches and start threads. Of memory the anonymous part is judged:"
+    yield "resident memory has pages of mapped files too, which the system takes back when others need memory."
     if outcome.minutes < JUDGED_MINUTES:
         yield f"This one was shorter than {JUDGED_MINUTES} minutes: its slopes are told and not judged."
     yield ""

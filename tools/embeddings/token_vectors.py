@@ -3,6 +3,7 @@
 import json
 import mmap
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -105,7 +106,7 @@ class _WideRows:
         # Private, or processes that are forked from this one would write into each other's rows; and not in pages of
         # two megabytes, which the system may take for it as for numpy's own memory.
         memory = mmap.mmap(-1, 4 * most * columns, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        with suppress(AttributeError, OSError):  # of a system that has no such pages
             memory.madvise(mmap.MADV_NOHUGEPAGE)
         self.wide = np.frombuffer(memory, np.float32).reshape(most, columns)
         self.place_of = np.full(len(narrow), -1, np.intp)

@@ -124,13 +124,14 @@ class Sandbox:
         ends.
         """
         async with self._slots:
+            was_idle = bool(self._idle)
             while True:
-                was_idle = bool(self._idle)
-                reader = self._idle.pop() if was_idle else await self._start()
+                reader = self._idle.pop() if was_idle and self._idle else await self._start()
                 try:
                     async with asyncio.timeout(self.seconds):
                         if not await reader.send(document, how) and was_idle:
-                            continue  # it ended before, by no fault of this file
+                            was_idle = False  # it may have ended before: a fresh one shows whether the file is at fault
+                            continue
                         reply, blobs = await reader.reply(on_progress)
                 except TimeoutError:
                     raise self._too_slow() from None
