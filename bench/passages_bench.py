@@ -1,8 +1,9 @@
 """Benchmark of searching real passages within a budget: how many of the ten best by exact BM25 are found.
 
 All data sets of the folder that CITEWELL_BENCH_DATA names are one library. Their questions are asked of it, and two to
-four of its common words, with the ordinary budget and with a small one, to which it is as large as a library of a
-hundred thousand and more is to the ordinary one. Beside them stands what releases before impact keys did.
+four of its common words, with the ordinary budget and with a smaller one, to which it is as large as a library of a
+hundred thousand and more is to the ordinary one. A budget is named by what a library of this size gets of it. Beside
+them stands what releases before impact keys did.
 """
 
 import os
@@ -13,11 +14,12 @@ from bench.figures import Figure, NotAvailable, compared, figure
 from bench.real_library import DATA, ingest_all, made_questions
 from graph.evidence import Identity
 from tools.library.library import open_library
+from tools.retrieval.common_terms import budget_for
 from tools.retrieval.partitions import partition_name
 from tools.retrieval.scope import CANDIDATES
 from tools.settings import Settings
 
-BUDGETS = (400, CANDIDATES)
+BUDGETS = (1_000, CANDIDATES)
 LEAST_RECALL = 0.98
 MOST_ROWS = "rows, most"
 
@@ -36,8 +38,9 @@ async def run(folder: Path) -> list[Figure]:
             rows = await (await conn.execute(f"SELECT body FROM {partition_name(place.workspace)}".encode())).fetchall()
             bodies, figures = [row[0] for row in rows], []
             for budget in BUDGETS:
-                where = f"budget {budget:,} of {len(bodies):,} real passages"
-                for kind, questions in (asked | made_questions(bodies, budget)).items():
+                left = budget_for(len(bodies), budget)
+                where = f"budget {left:,} of {len(bodies):,} real passages"
+                for kind, questions in (asked | made_questions(bodies, left)).items():
                     found = values_of(await measure(conn, place, questions, budget=budget))
                     before = values_of(await measure(conn, place, questions, budget=budget, budgeted=False))
                     for name, least in ((RECALL, LEAST_RECALL), (MOST_ROWS, None)):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from text.terms import IMPACT_LEVELS, impact_keys
-from tools.retrieval.common_terms import MOST_BOXES, MOST_COMBINED, MOST_ENTRIES, CommonTerm, combine
+from tools.retrieval.common_terms import MOST_BOXES, MOST_COMBINED, MOST_ENTRIES, CommonTerm, budget_for, combine
 
 SEGMENTS = 1_000_000
 COUNTS = st.lists(st.integers(0, 100_000), min_size=IMPACT_LEVELS + 1, max_size=IMPACT_LEVELS + 1)
@@ -36,3 +36,8 @@ def test_the_first_box_is_of_the_highest_levels_of_all_terms() -> None:
     first, *others = combine(terms, SEGMENTS, 2500)
     assert all(impact_keys(term)[-1] in constraint for term, constraint in zip((1, 2), first, strict=True))
     assert others
+
+
+def test_a_small_library_gets_a_share_of_the_budget_in_proportion_to_its_size() -> None:
+    sizes = {2_501: 1_000, 25_000: 1_000, 30_000: 1_200, 62_500: 2_500, 3_000_000: 2_500}
+    assert {segments: budget_for(segments, 2_500) for segments in sizes} == sizes

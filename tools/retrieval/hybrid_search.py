@@ -284,7 +284,7 @@ def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
         # Without vectors nothing else finds what holds the least telling words alone.
         "covered_weight": 1.0 if asked.embedding is None else asked.common.covered_weight,
         **boxes_as_arrays(asked.common.boxes),
-        "budget": scope.candidates,
+        "budget": scope.candidates if asked.common.budget is None else asked.common.budget,
         **reading_as(query.identity),
         "spaces": list(query.spaces) or None,
         "document_ids": scope.document_ids,
