@@ -152,9 +152,10 @@ def _with_json(form: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(fields.get(name), str):
             try:
                 fields[name] = json.loads(fields[name])
-            except ValueError:
+            except (ValueError, RecursionError) as error:
+                fault = "must be JSON" if isinstance(error, ValueError) else "is nested too deeply"
                 raise RequestValidationError(
-                    [{"type": "value_error", "loc": ("body", name), "msg": "must be JSON", "input": None}]
+                    [{"type": "value_error", "loc": ("body", name), "msg": fault, "input": None}]
                 ) from None
     return fields
 

@@ -113,6 +113,14 @@ def nested(levels: int) -> str:
     return '{"a":' * (levels - 1) + "{}" + "}" * (levels - 1)
 
 
+@pytest.mark.parametrize("name", ["metadata", "space", "readers"])
+async def test_a_field_of_json_that_nests_without_end_is_refused(client: httpx.AsyncClient, name: str) -> None:
+    file = {"file": ("drill.md", b"Leave by the stairs.")}
+    made = await client.post("/api/documents", files=file, data={name: nested(5_000)})
+    assert (made.status_code, made.json()["code"]) == (422, "invalid_request")
+    assert f"{name}: is nested too deeply" in made.json()["detail"]
+
+
 @pytest.mark.parametrize("levels", [21, 300])
 @pytest.mark.parametrize("path", ["/api/documents", "/api/jobs"])
 async def test_metadata_that_nests_too_deeply_is_refused(client: httpx.AsyncClient, path: str, levels: int) -> None:
