@@ -416,6 +416,12 @@ async def test_a_site_names_its_sitemap_in_its_robots(web: ScriptedWeb, reader: 
     assert [each.address for each in found] == [web.url("else.test/b")]
 
 
+async def test_a_sitemap_that_is_a_single_entry_is_read(web: ScriptedWeb, reader: WebReader) -> None:
+    xml = f"<?xml version='1.0'?><!-- written by hand --><url><loc>{web.url('docs.test/a')}</loc></url>"
+    url = web.serve("docs.test/map.xml", file("application/xml", xml.encode()))
+    assert paths(web, await listed(Sitemap(reader, url, most=9))) == ["/a"]
+
+
 @pytest.mark.parametrize(
     "body",
     [
