@@ -64,7 +64,11 @@ class PublicAddress:
 
     def owns(self, origin: str, headers: Headers) -> bool:
         """Whether an Origin is our own; without a public address, whether it is the one that Host names."""
-        parts = urlsplit(self._url if self._url is not None else f"{urlsplit(origin).scheme}://{headers.get('host')}")
+        try:
+            url = self._url if self._url is not None else f"{urlsplit(origin).scheme}://{headers.get('host')}"
+            parts = urlsplit(url)
+        except ValueError:  # an unclosed bracket
+            return False
         return origin.lower() == f"{parts.scheme}://{parts.netloc}".lower()
 
     def cookie_name(self, name: str) -> str:

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from api.fields import Body
 from api.openapi import REFERENCE
 from graph.evidence import Space
-from tools.library.new_documents import NewDocument
+from tools.library.new_documents import NewDocument, check_depth
 from tools.web.addresses import is_address
 
 JSON_FIELDS = ("metadata", "space", "readers")
@@ -40,7 +40,9 @@ class DocumentFields(Body):
     slug: str | None = None
     url: str | None = Field(default=None, description="Where the original is: http://, https://, or a path.")
     source_type: str = "document"
-    metadata: dict[str, Any] | None = Field(default=None, description="At most 16 KB of JSON, returned in sources.")
+    metadata: dict[str, Any] | None = Field(
+        default=None, description="At most 16 KB of JSON in 20 levels, returned in sources."
+    )
     name: str = Field(default="", description="A file name; its suffix determines the format.")
     media_type: str | None = Field(default=None, description="The format, if the name does not determine it.")
 
@@ -150,12 +152,14 @@ def _with_json(form: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(fields.get(name), str):
             try:
                 fields[name] = json.loads(fields[name])
-            except ValueError:
+            except (ValueError, RecursionError) as error:
+                fault = "must be JSON" if isinstance(error, ValueError) else "is nested too deeply"
                 raise RequestValidationError(
-                    [{"type": "value_error", "loc": ("body", name), "msg": "must be JSON", "input": None}]
+                    [{"type": "value_error", "loc": ("body", name), "msg": fault, "input": None}]
                 ) from None
     return fields
 
 
 def _fields(fields: DocumentFields) -> dict[str, Any]:
+    check_depth(fields.metadata)  # before a job stores it, and other code walks it by recursion
     return {name: getattr(fields, name) for name in DocumentFields.model_fields}

@@ -5,6 +5,7 @@ service, an API key, a token of a trusted issuer, the cookie of a person who log
 Without valid credentials it is refused, whether or not the route exists.
 """
 
+import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
@@ -43,6 +44,7 @@ from tools.sessions.shares import SHARES_PATH
 from tools.settings import OidcSettings, Settings
 from tools.spending.accounts import RequestOrigin, coming_from
 from tools.storage.tenants import LONGEST_NAME
+from tools.telemetry.tracing import background_context
 
 if TYPE_CHECKING:
     from tools.auth.tokens import TokenVerifier
@@ -439,6 +441,7 @@ class KeyOriginsMiddleware(CORSMiddleware):
 
     _of_keys: frozenset[str] = frozenset()
     _read_at = -math.inf
+    _reading: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a preflight, or pass the request on and let its page read the reply."""
@@ -456,6 +459,13 @@ class KeyOriginsMiddleware(CORSMiddleware):
             KNOWN_ORIGINS_SECONDS if origin in self._of_keys else UNKNOWN_ORIGINS_SECONDS
         ):
             return
-        self._read_at = time.monotonic()
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read(citewell), context=background_context())
+        await asyncio.shield(self._reading)
+
+    async def _read(self, citewell: Citewell) -> None:
+        """Read the origins for all who wait for them; after a failure the next request tries again."""
+        began = time.monotonic()
         with suppress(CitewellError):  # then the request itself says that the database is unavailable
             self._of_keys = await ApiKeys(citewell.library.database, citewell.library.workspaces).origins()
+            self._read_at = began

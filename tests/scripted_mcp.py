@@ -76,6 +76,8 @@ def lamp_server(form: str = "structured") -> MCPServer:
             await anyio.sleep(60)
         if (how or form) == "asked":
             return texts(f"{LAMP} {words} {os.environ.get('LAMP_TOKEN', '')}")
+        if how.startswith("http://"):
+            return CallToolResult(content=[ResourceLink(uri=how, name="linked")])
         return REPLIES.get(how or form, REPLIES["error"])
 
     @server.resource("lamps://turning")

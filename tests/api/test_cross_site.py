@@ -34,6 +34,7 @@ FOREIGN: list[dict[str, str]] = [
     {"sec-fetch-site": ""},
     {"origin": "https://evil.example"},
     {"origin": "null"},
+    {"origin": "http://["},
     {"origin": "https://wiki.example"},  # of a listed origin: it may call, but never with the cookie
 ]
 SILENT: list[dict[str, str]] = [{}, {"referer": "https://evil.example/"}]

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import httpx
 import httpx2
+import pytest
 
 from api.app import create_app
 from graph.entrypoint import Citewell
@@ -106,6 +107,54 @@ async def test_search_gives_sources_best_first(client: httpx.AsyncClient) -> Non
         await client.get("/api/search", params={"q": "annual leave days", "space": "nowhere", "min_score": 0})
     ).json()
     assert only["results"] == []
+
+
+def nested(levels: int) -> str:
+    return '{"a":' * (levels - 1) + "{}" + "}" * (levels - 1)
+
+
+@pytest.mark.parametrize("name", ["metadata", "space", "readers"])
+async def test_a_field_of_json_that_nests_without_end_is_refused(client: httpx.AsyncClient, name: str) -> None:
+    file = {"file": ("drill.md", b"Leave by the stairs.")}
+    made = await client.post("/api/documents", files=file, data={name: nested(5_000)})
+    assert (made.status_code, made.json()["code"]) == (422, "invalid_request")
+    assert f"{name}: is nested too deeply" in made.json()["detail"]
+
+
+@pytest.mark.parametrize("levels", [21, 300])
+@pytest.mark.parametrize("path", ["/api/documents", "/api/jobs"])
+async def test_metadata_that_nests_too_deeply_is_refused(client: httpx.AsyncClient, path: str, levels: int) -> None:
+    form = {"metadata": nested(levels)}
+    files = {"file": ("drill.md", b"Leave by the stairs.")}
+    made = await client.post(path, files=files, data=form)
+    assert (made.status_code, made.json()["code"]) == (422, "invalid_request")
+    assert "metadata" in made.json()["detail"]
+
+
+async def test_front_matter_that_nests_too_deeply_is_refused(client: httpx.AsyncClient) -> None:
+    text = f"---\nmore: {nested(20)}\n---\n\nLeave by the stairs.\n"
+    made = await client.post("/api/documents", json={"text": text, "name": "drill.md"})
+    assert (made.status_code, made.json()["code"]) == (422, "invalid_request")
+    assert "20 levels" in made.json()["detail"]
+
+
+async def test_metadata_of_the_most_levels_comes_back(client: httpx.AsyncClient) -> None:
+    metadata = json.loads(nested(20))
+    made = await client.post("/api/documents", json={"text": "Leave by the stairs.", "metadata": metadata})
+    assert made.status_code == 201
+    found = (await client.get("/api/search", params={"q": "leave by the stairs", "min_score": 0})).json()
+    assert found["results"][0]["metadata"] == metadata
+
+
+async def test_deeper_metadata_that_is_stored_already_is_still_read(
+    client: httpx.AsyncClient, citewell: Citewell
+) -> None:
+    async with citewell.library.database.connection() as connection:
+        stored = "UPDATE documents SET metadata = %s::jsonb WHERE document_id = %s"
+        await connection.execute(stored, [nested(100), HANDBOOK])
+    found = (await client.get("/api/search", params={"q": "annual leave days", "min_score": 0})).json()
+    document = (await client.get(f"/api/documents/{HANDBOOK}")).json()
+    assert found["results"][0]["metadata"] == document["metadata"] == json.loads(nested(100))
 
 
 class Outline(HTMLParser):

@@ -1,6 +1,8 @@
 """What credentials may do: scopes, spaces, owners, and the limits and origins of public keys."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +13,7 @@ from pydantic import SecretStr
 
 from api.app import create_app
 from graph.context import Context
-from graph.entrypoint import Citewell
+from graph.entrypoint import Citewell, open_citewell
 from graph.errors import InvalidRequest
 from graph.evidence import Identity
 from graph.ports import SearchQuery
@@ -245,6 +247,30 @@ async def test_a_key_of_a_page_is_good_from_its_origin_alone_and_browsers_are_to
     same = bearer(key) | {"host": "docs.example.com", "sec-fetch-site": "same-origin"}
     assert (await keyed.get(path, headers=same)).status_code == 200
     assert (await keyed.get("/api/sessions", headers=bearer(key) | {"origin": PAGE})).status_code == 403
+
+
+async def test_preflights_that_come_at_once_all_wait_for_the_origins_of_keys(
+    keyed: httpx.AsyncClient, keys: ApiKeys
+) -> None:
+    await keys.create("default", "visitors", terms=scoped("ask", origins=(PAGE,)))
+    preflight = {"origin": PAGE, "access-control-request-method": "POST"}
+    replies = await asyncio.gather(*(keyed.options("/api/sessions", headers=preflight) for _ in range(8)))
+    assert [reply.status_code for reply in replies] == [200] * 8
+
+
+async def test_origins_that_could_not_be_read_are_read_for_the_next_preflight(settings: Settings) -> None:
+    hurried = settings.model_copy(update={"auth": KEYS, "pool_timeout_seconds": 1})
+    preflight = {"origin": PAGE, "access-control-request-method": "POST"}
+    async with open_citewell(hurried) as opened, client_of(create_app(hurried, citewell=opened)) as client:
+        database = opened.library.database
+        await ApiKeys(database, opened.library.workspaces).create(
+            "default", "visitors", terms=scoped("ask", origins=(PAGE,))
+        )
+        async with AsyncExitStack() as held:
+            for _ in range(hurried.pool_size):
+                await held.enter_async_context(database.connection())
+            assert (await client.options("/api/sessions", headers=preflight)).status_code == 400
+        assert (await client.options("/api/sessions", headers=preflight)).status_code == 200
 
 
 async def test_requests_over_a_limit_are_told_when_to_come_again(

@@ -20,7 +20,7 @@ from graph.evidence import Identity
 from graph.ports import McpSearchResult
 from tests.api.serving import served
 from tests.scripted_mcp import KEEPER, LAMP, mcp_app
-from tests.scripted_web import found, page, result, serve_web
+from tests.scripted_web import Reply, found, page, result, serve_web
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
 from tools.mcp_search.mcp_library import McpLibrary
@@ -116,6 +116,21 @@ async def test_a_linked_page_is_fetched_behind_the_guard_of_the_web(library: Lib
         fetched = await opened.fetched(link, 5.0)
         assert fetched is not None
         assert "The lamp stands inside." in fetched.text
+
+
+async def test_a_linked_page_is_read_in_the_encoding_that_it_names(library: Library, url: str) -> None:
+    async with serve_web() as web, httpx2.AsyncHTTPTransport() as transport:
+        fetcher = PageFetcher(web.guard, transport, max_bytes=50_000, seconds=5)
+        asked = [McpServer(over_http(url, web.url("lamp.test/gbk"), name="linked"))]
+        mcp = McpLibrary(asked, fetcher, library.ingestor, library.searcher, keep_days=30)
+        found = []
+        for words in (f"{LAMP} 灯塔的灯每十二秒转一圈。", f"{LAMP} 灯塔的灯每十三秒转一圈。"):
+            html = f'<html><head><meta charset="gbk"></head><body><main><p>{words}</p></main></body></html>'
+            web.pages["lamp.test/gbk"] = Reply(html.encode("gbk"), headers={"content-type": "text/html"})
+            [hit] = (await mcp.search_mcp(QUESTION, ME, top_k=10, min_score=0.0, seconds=None)).hits
+            assert hit.segment.text == words
+            found.append(hit.segment.document_id)
+        assert len(set(found)) == 2  # an answer may quote what the page said before
 
 
 async def test_a_hit_can_be_read_again_by_who_asked_alone(library: Library, url: str) -> None:

@@ -1,6 +1,7 @@
 """Archives are unpacked within limits, and their XML without entities."""
 
 import io
+import tracemalloc
 import zipfile
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import UnreadableDocument
-from tools.parsers.archives import Allowance, Limits, open_archive, xml_of
+from tools.parsers.archives import Allowance, Limits, media_type_inside, open_archive, xml_of
 
 SMALL = Limits(unpacked=10_000, entries=5, ratio=50, ratio_from=1_000)
 
@@ -66,6 +67,20 @@ def test_a_size_that_lies_gives_no_more_than_it_says() -> None:
     lying = data.replace((1_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     with pytest.raises(UnreadableDocument, match="broken"):
         open_archive(lying).read("a")
+
+
+@pytest.mark.parametrize("said", [0, 100])
+def test_a_size_that_lies_takes_no_more_memory_than_it_says(said: int) -> None:
+    data = packed({"mimetype": bytes(60_000_000)})
+    lying = data.replace((60_000_000).to_bytes(4, "little"), said.to_bytes(4, "little"))
+    tracemalloc.start()
+    try:
+        assert media_type_inside(lying) is None
+        with pytest.raises(UnreadableDocument, match="broken"):
+            open_archive(lying).read("mimetype")
+        assert tracemalloc.get_traced_memory()[1] < 6_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_encrypted_entry_needs_a_password() -> None:

@@ -82,6 +82,21 @@ def test_a_mailbox_whose_mails_are_told_apart() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("kind", "words_of_it"),
+    [
+        ("multipart/mixed; boundary*=idna''xyz", []),
+        ("multipart/mixed; boundary*=a; boundary*0=b", []),
+        ("text/plain; charset*=a%00b''utf-8".replace("%00", "\0"), ["word"]),
+        ("text/plain; format*=a; format*0=b", ["word"]),
+    ],
+)
+def test_a_header_that_can_not_be_read_costs_no_other_mail(kind: str, words_of_it: list[str]) -> None:
+    odd = f"From a Mon Nov  2 10:00:00 2026\nSubject: odd\nContent-Type: {kind}\n\nword\n\n"
+    box = odd + "From b Tue Nov  3 10:00:00 2026\nSubject: next\n\ntwo\n"
+    assert [text for _, text in words(read(box, "x.mbox"))] == ["odd", *words_of_it, "next", "two"]
+
+
 @pytest.mark.parametrize(("name", "told"), [("x.eml", "no mail"), ("x.mbox", "no mailbox")])
 def test_what_is_no_mail_is_told(name: str, told: str) -> None:
     with pytest.raises(UnreadableDocument, match=told):

@@ -142,6 +142,15 @@ def test_tables_within_tables_are_read_without_recursion_beyond_measure(name: st
         parse(changed(name, main_of(name), where, deeper + where), name=name)
 
 
+def test_notes_on_notes_are_read_without_recursion_beyond_measure() -> None:
+    note = b'<w:footnote w:id="%d"><w:p><w:r><w:t>on</w:t><w:footnoteReference w:id="%d"/></w:r></w:p></w:footnote>'
+    chain = b"".join(note % (number, number + 1) for number in range(2, 5_000))
+    every = rb"(?s)<w:footnote [^>]*>.*(?=</w:footnotes>)"
+    parsed = parse(changed("handbook.docx", "word/footnotes.xml", every, chain), name="x.docx")
+    check_parsed(parsed)
+    assert "The keeper sleeps.\n[21] on\n" in parsed.text
+
+
 def check(data: bytes, name: str) -> None:
     try:
         check_parsed(parse(data, name=name))

@@ -105,6 +105,10 @@ def paths(web: ScriptedWeb, pages: list[Listed]) -> list[str]:
         ("https://docs.example/中 文", "https://docs.example/%E4%B8%AD%20%E6%96%87"),
         ("https://bücher.example/", "https://xn--bcher-kva.example/"),
         ("https://docs.example/a//b", "https://docs.example/a//b"),
+        ("https://docs.example//blog/./post?x=1", "https://docs.example//blog/post?x=1"),
+        ("https://docs.example//evil.example/x", "https://docs.example//evil.example/x"),
+        ("https://docs.example//..//evil.example/x", "https://docs.example//evil.example/x"),
+        ("https://docs.example/./", "https://docs.example/"),
         ("ftp://docs.example/", None),
         ("mailto:a@b.example", None),
         ("https://", None),
@@ -410,6 +414,12 @@ async def test_a_site_names_its_sitemap_in_its_robots(web: ScriptedWeb, reader: 
     web.serve("else.test/sitemap.xml", sitemap((web.url("else.test/b"), "2026-01-01")))
     found = await listed(Sitemap(reader, web.url("else.test/"), most=9))
     assert [each.address for each in found] == [web.url("else.test/b")]
+
+
+async def test_a_sitemap_that_is_a_single_entry_is_read(web: ScriptedWeb, reader: WebReader) -> None:
+    xml = f"<?xml version='1.0'?><!-- written by hand --><url><loc>{web.url('docs.test/a')}</loc></url>"
+    url = web.serve("docs.test/map.xml", file("application/xml", xml.encode()))
+    assert paths(web, await listed(Sitemap(reader, url, most=9))) == ["/a"]
 
 
 @pytest.mark.parametrize(

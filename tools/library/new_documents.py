@@ -23,6 +23,7 @@ from tools.parsers.parser_registry import ARCHIVE
 
 HASH_EPOCH = b"3"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
+MOST_METADATA_DEPTH = 20  # replies and messages hold it some levels deeper, and no reader of JSON goes on without end
 MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}
 MOST_READERS = 100
 _NAMED_BY_TEXT = 80
@@ -35,8 +36,8 @@ class NewDocument:
 
     ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. ``owner`` and
     ``readers`` say who may read the document, see ``checked_readers``; where ``readers`` is None, those of a stored
-    document stay. ``metadata`` is stored and returned as is, at most 16 KB of JSON; ``source`` joins it under that
-    name, and says where the file was fetched.
+    document stay. ``metadata`` is stored and returned as is, at most 16 KB of JSON in 20 levels; ``source`` joins it
+    under that name, and says where the file was fetched.
     """
 
     text: str | None = None
@@ -340,9 +341,27 @@ def _checked_moment(moment: datetime | None) -> datetime | None:
     return moment
 
 
+def check_depth(metadata: Any) -> None:
+    """Raise InvalidRequest for metadata that is nested too deeply."""
+    level = [metadata]
+    for _ in range(MOST_METADATA_DEPTH):
+        level = [inner for outer in level for inner in _inside(outer)]
+    if any(isinstance(each, dict | list | tuple) for each in level):
+        raise InvalidRequest(
+            f"metadata: nested more than {MOST_METADATA_DEPTH} levels deep.", suggestion="Store it flatter, or as text."
+        )
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
 def _checked_metadata(metadata: Any) -> dict[str, Any]:
     if not isinstance(metadata, dict):
         raise InvalidRequest("metadata: must be a JSON object.")
+    check_depth(metadata)
     try:
         encoded = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
         size = len(encoded.encode())

@@ -150,7 +150,7 @@ class McpLibrary:
             except WebUnavailable as error:
                 log.info("a link of an MCP server was not fetched: %s", error.message)
             else:
-                text = page.data.decode("utf-8", "replace")
+                text = page.data.decode("utf-8", "surrogateescape")
                 return FoundText(text, link.title, page.url, page.media_type)
         return FoundText(link.description, link.title) if link.description.strip() else None
 
@@ -172,7 +172,7 @@ def _document(identity: Identity, server: McpServer, found: FoundText, expires_a
     return NewDocument(
         document_id=str(uuid5(_MCP, key)),
         text=None if found.media_type else found.text,
-        data=found.text.encode() if found.media_type else None,
+        data=found.text.encode("utf-8", "surrogateescape") if found.media_type else None,
         media_type=found.media_type or None,
         title=found.title or _head(server.name, found),
         url=found.url,

@@ -27,7 +27,11 @@ _HTTP = re.compile(r"https?://[^\s/@\\]+(?:[/?#][^\s\x00-\x20\x7f\\]*)?", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class FoundText:
-    """The text of one result; ``media_type`` is "" for plain text, and ``url`` None where it has no web address."""
+    """The text of one result; ``media_type`` is "" for plain text, and ``url`` None where it has no web address.
+
+    A page that was fetched may be in an encoding that only its parser knows: bytes of it that are no UTF-8 are kept in
+    the text as lone surrogates (``surrogateescape``).
+    """
 
     text: str
     title: str = ""

@@ -26,6 +26,7 @@ _UNREAD = frozenset(
 )
 _SIGNS = {f"{W}tab": " ", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "\u2011", f"{W}ptab": " "}
 _DEEPEST = 12  # tables and text boxes within each other
+_DEEPEST_NOTE = 20  # of notes that are referred to in notes
 _WIDEST = 100
 
 
@@ -69,6 +70,7 @@ class _Document:
         self._gone = 0
         self._comments: set[str] = set()
         self._anchor = ""
+        self._note_depth = 0  # of the note that is being read, within those that refer to it
         self._marked_ahead = False  # by a bookmark between paragraphs
         self._carried: _Words | None = None  # of a paragraph whose end is deleted
         self._flow = Flow(CanonicalText())
@@ -231,11 +233,15 @@ class _Document:
         kind = "footnote" if reference.tag == f"{W}footnoteReference" else "endnote"
         own_mark = reference.get(f"{W}customMarkFollows") in ("1", "true", "on")
         self._noted[kind] += not own_mark
+        if self._note_depth >= _DEEPEST_NOTE:
+            return
         note = self._notes[kind].pop(reference.get(f"{W}id") or "", None)
         if note is None:
             return
         anchor = self._anchor
+        self._note_depth += 1
         said = [" ".join(self._words(each, self._styles[""]).text.split()) for each in note.iter(_P)]
+        self._note_depth -= 1
         self._anchor = anchor
         text = " ".join(filter(None, said))
         label = "" if own_mark else f"[{in_form(self._noted[kind], self._forms[kind])}] "

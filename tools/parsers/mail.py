@@ -6,14 +6,14 @@ hostile mail; headers and transfer encodings are its own.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from email import message_from_bytes
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
+from email.parser import BytesHeaderParser
 from email.policy import compat32
 
 from graph.errors import UnreadableDocument
@@ -168,7 +168,7 @@ class _Reader:
         return any([self._part(part, level) for part in parts])
 
     def _body(self, headers: Message, content: bytes, kind: str) -> bool:
-        charset = headers.get_content_charset()
+        charset = _said(headers.get_content_charset)
         try:
             text = storable(_in_charset(content, charset)).removeprefix("\ufeff")
             if not text.strip():
@@ -180,8 +180,8 @@ class _Reader:
         except UnreadableDocument as error:
             self._left_out.append(f"The text of the mail was not read: {error.message}")
             return False
-        flowed = str(headers.get_param("format", "")).lower() == "flowed"
-        self._plain(text, flowed=flowed, joined=str(headers.get_param("delsp", "")).lower() == "yes")
+        flowed = _said(lambda: headers.get_param("format")).lower() == "flowed"
+        self._plain(text, flowed=flowed, joined=_said(lambda: headers.get_param("delsp")).lower() == "yes")
         return True
 
     def _plain(self, text: str, *, flowed: bool, joined: bool) -> None:
@@ -216,7 +216,7 @@ class _Reader:
         self._warnings += [f"{shown}: {said}" for said in parsed.warnings]
 
 
-def _in_charset(content: bytes, charset: str | None) -> str:
+def _in_charset(content: bytes, charset: str) -> str:
     """Decode a text by the charset of its headers, or as if they named none where that is wrong."""
     try:
         return decode(content, declared=charset)
@@ -254,7 +254,7 @@ def _split(data: bytes) -> tuple[Message, bytes]:
     found = _BLANK_LINE.search(data)
     head, body = (data[: found.start() + 1], data[found.end() :]) if found else (data, b"")
     headers = Message(compat32)
-    for name, value in message_from_bytes(head[:_MOST_HEADER], policy=compat32).raw_items():
+    for name, value in BytesHeaderParser(policy=compat32).parsebytes(head[:_MOST_HEADER]).raw_items():
         if name.lower() in _OF_MAILS and name not in headers:
             written = str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             headers[name] = _FOLD.sub(" ", written)[:_LONGEST_HEADER]
@@ -279,13 +279,18 @@ def _in(piece: bytes, charset: str | None) -> str:
         return piece.decode("latin-1")
 
 
-def _file_name(headers: Message) -> str:
+def _said(read: Callable[[], object]) -> str:
+    """Return what a header's parameter says, "" where it is missing or nothing that the email package can read."""
     try:
-        name = headers.get_filename("")
+        said = read()
     except (ValueError, LookupError, TypeError):
         return ""
+    return "" if said is None else str(said)
+
+
+def _file_name(headers: Message) -> str:
     shown = Message(compat32)
-    shown["Name"] = re.split(r"[/\\]", str(name))[-1]
+    shown["Name"] = re.split(r"[/\\]", _said(headers.get_filename))[-1]
     return _header(shown, "Name")[:200]
 
 
@@ -300,7 +305,7 @@ def _decoded(headers: Message, body: bytes) -> bytes:
 
 def _cut(headers: Message, body: bytes, most: int) -> Iterator[bytes]:
     """Yield the parts between the lines that the boundary marks, ``most`` at most."""
-    boundary = str(headers.get_boundary("") or "").encode("utf-8", "replace")
+    boundary = _said(headers.get_boundary).encode("utf-8", "replace")
     if not boundary:
         return
     line = re.compile(rb"(?:\A|\n)--" + re.escape(boundary) + rb"(--)?[ \t]*\r?(?=\n|\Z)")

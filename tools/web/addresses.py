@@ -34,7 +34,8 @@ def canonical_address(url: str, base: str = "") -> str | None:
         return None
     try:
         joined = urljoin(base, url) if base else url
-        parts = urlsplit(urljoin(joined, urlsplit(joined).path or "/"))  # resolves the dots of the path
+        # Resolves the dots of the path. Without the one before it, a path that begins with two slashes would be a host.
+        parts = urlsplit(urljoin(joined, f"/.{urlsplit(joined).path or '/'}"))
         parts = parts._replace(query=urlsplit(joined).query)
         if parts.scheme not in PORTS or not parts.hostname:
             return None

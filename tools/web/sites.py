@@ -487,8 +487,9 @@ def _xml_entries(data: bytes) -> Iterator[tuple[bool, str, str | None]]:
                     yield tag == "sitemap", found["loc"], found.get("lastmod") or None
                 found = {}
                 element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
+                parent = element.getparent()
+                while parent is not None and element.getprevious() is not None:
+                    del parent[0]
     except etree.XMLSyntaxError as error:
         raise UnreadableDocument("The sitemap is not well-formed XML.") from error
 
