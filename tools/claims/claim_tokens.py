@@ -5,7 +5,8 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 from text.normal_forms import fold
-from text.numbers import ZH_DIGITS, ZH_SCALES, read_chinese, read_digits, spell
+from text.numbers import ZH_DIGITS, ZH_SCALES, ends_in_tenths, read_chinese, read_digits, spell
+from text.scripts import KANA
 
 Kind = Literal["word", "letter", "number", "date", "unit", "symbol"]
 
@@ -195,11 +196,20 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
         found.append(Token("#" + piece, start, end, "number"))
         return
     if counts and not any(around.startswith(phrase) for phrase in NO_NUMBER):
-        value = read_chinese(piece)
+        unsure = ends_in_tenths(piece) and may_be_units(before, folded)
+        value = None if unsure else read_chinese(piece)
         if value is not None:
             found.append(Token("#" + spell(value), start, end, "number", value=value))
             return
     found.extend(Token(sign, start + at, start + at + 1, "letter") for at, sign in enumerate(piece))
+
+
+_KANA = re.compile(f"[{KANA}円]")
+
+
+def may_be_units(before: str, sentence: str) -> bool:
+    """Whether 三百五 may be 305: in an ordinal, whose sign stands before it, and in Japanese."""
+    return before == "第" or _KANA.search(sentence) is not None
 
 
 def _add_share(found: list[Token], piece: str, start: int) -> None:

@@ -19,12 +19,13 @@ from text.numbers import (
     EN_TENS,
     EN_UNITS,
     VI_SCALES,
+    ends_in_tenths,
     read_chinese,
     read_english,
     read_vietnamese,
     spell,
 )
-from tools.claims.claim_tokens import COUNTED, LETTER, NO_NUMBER, UNSPACED
+from tools.claims.claim_tokens import COUNTED, LETTER, NO_NUMBER, UNSPACED, may_be_units
 
 ExactForm = tuple[str, ...]
 
@@ -94,7 +95,9 @@ def _word(word: str) -> tuple[str, ...]:
 def _numerals(match: re.Match[str], text: str) -> tuple[str, ...]:
     """Read Chinese numerals where they count something; others are letters of a word."""
     piece, after = match[0], text[match.end() : match.end() + 2].lstrip()
-    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or text[match.start() - 1 : match.start()] == "第"
+    before = text[match.start() - 1 : match.start()]
+    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or before == "第"
+    counts = counts and not (ends_in_tenths(piece) and (after[:1] in ("万", "亿") or may_be_units(before, text)))
     value = _chinese(piece) if counts and not (piece + after).startswith(NO_NUMBER) else None
     return tuple(piece) if value is None else (value,)
 
@@ -123,7 +126,7 @@ def _with_numbers(keys: list[str]) -> list[str]:
     at = 0
     while at < len(keys):
         number, length = _number(words, at) if words[at] in _BEGINS else (None, 1)
-        found.append(keys[at] if number is None else number)
+        found.extend(keys[at : at + length] if number is None else (number,))
         at += length
     return found
 
@@ -133,7 +136,7 @@ def _number(words: Sequence[str], at: int) -> tuple[str | None, int]:
     if length := next((len(form) for form in _PERCENT if tuple(words[at : at + len(form)]) == form), 0):
         return "%", length
     if found := read_vietnamese(words, at):
-        return spell(found[0]), found[1]
+        return None if found[0] is None else spell(found[0]), found[1]
     if words[at] != "one" and (read := read_english(words, at)) is not None:
         return spell(read[0]) + ("th" if read[2] else ""), read[1]
     return None, 1

@@ -87,6 +87,9 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
     value, length = token.value, 1
     if token.kind == "word":
         value, length = _worded(spelled, at, vietnamese=vietnamese)
+        if value is None and length > 1:  # it can be read in two ways, and is compared as it is written
+            words = " ".join(spelled[at : at + length])
+            return Token(words, token.start, tokens[at + length - 1].end, "word"), length
     if share := _share(spelled, at, length, value, vietnamese=vietnamese):
         value, length = share
         return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length

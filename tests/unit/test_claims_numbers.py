@@ -1,0 +1,141 @@
+"""Numbers that can be read in two ways: the true claim is never refused, the false one never proven."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.evidence import Verdict
+from graph.ports import WrittenSection
+from tests.fakes import segment
+from text.numbers import read_chinese, read_vietnamese
+from tools.claims.code_checker import check_section
+from tools.claims.exact_forms import exact_form
+from tools.claims.sentence_parsing import parse_sentence
+from tools.claims.source_sentences import quantities_of
+
+
+def verdict(claim: str, text: str) -> Verdict:
+    (checked,) = check_section(WrittenSection(claim, (segment("doc", 0, text),)))
+    return checked.verdict
+
+
+@pytest.mark.parametrize(
+    ("numerals", "value"),
+    [
+        ("一千五", 1500),
+        ("三百五", 350),
+        ("三万五", 35_000),
+        ("两千三", 2300),
+        ("一亿二", 120_000_000),
+        ("二十三万五", 235_000),
+        ("一千零五", 1005),
+        ("一千五百", 1500),
+        ("一千五百零三", 1503),
+        ("三百一十五", 315),
+        ("十五", 15),
+        ("两千零三", 2003),
+        ("三亿二千万", 320_000_000),
+        ("二零二五", 2025),
+        ("一三八〇〇一三八〇〇〇", 13_800_138_000),
+        # not sure: 105 in Japanese; 130 or 140; 5,000 for one; 300 taels; 1,050,000 or 1,500,000
+        ("百五", None),
+        ("一百三四", None),
+        ("五千一", None),
+        ("三百两", None),
+        ("一百五万", None),
+    ],
+)
+def test_a_last_digit_behind_a_chinese_scale_counts_tenths_of_it(numerals: str, value: float | None) -> None:
+    assert read_chinese(numerals) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "length"),
+    [
+        ("một trăm hai", 120, 3),
+        ("hai triệu ba", 2_300_000, 3),
+        ("một nghìn hai", 1200, 3),
+        ("một trăm hai nghìn đồng", 120_000, 4),
+        ("hai trăm năm nghìn", 250_000, 4),
+        ("một triệu tư đồng", 1_400_000, 3),
+        ("một triệu lăm", 1_500_000, 3),
+        ("một trăm lẻ hai", 102, 4),
+        ("một trăm linh năm", 105, 4),
+        ("một trăm hai mươi", 120, 4),
+        ("một trăm mười hai", 112, 4),
+        ("hai trăm ba mươi tư", 234, 5),
+        ("một triệu hai trăm nghìn", 1_200_000, 5),
+        ("một nghìn chín trăm bốn mươi lăm", 1945, 7),
+        ("hai triệu rưỡi", 2_500_000, 3),
+        ("hai trăm năm", 200, 2),  # years
+        ("một trăm tư liệu", 100, 2),  # documents
+        # not sure: 310 or 300 a month; 123 or 120 to 130; 2,003 or 2,300 million
+        ("ba trăm một tháng", None, 3),
+        ("một trăm hai ba người", None, 4),
+        ("hai nghìn ba triệu", None, 4),
+    ],
+)
+def test_a_last_digit_behind_a_vietnamese_scale_counts_tenths_of_it(
+    words: str, value: float | None, length: int
+) -> None:
+    assert read_vietnamese(words.split(), 0) == (value, length)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("这台电脑的价格是一千五。", "这台电脑的价格是1500。"),
+        ("这件衣服卖三百五元。", "这件衣服卖350元。"),
+        ("门票每张一千零五元。", "门票每张1005元。"),
+        ("客服电话是一三八〇〇一三八〇〇〇。", "客服电话是13800138000。"),
+        ("价格上涨了百分之一百二。", "价格上涨了120%。"),
+        ("価格は三百五円です。", "価格は三百五円です。"),
+        ("Vé vào cửa giá một trăm hai nghìn đồng.", "Vé vào cửa giá 120 nghìn đồng."),
+        ("Đoàn có một trăm lẻ hai người.", "Đoàn có 102 người."),
+        ("Kho có một trăm tư liệu quý.", "Kho có 100 tư liệu quý."),
+        ("Làng đã có từ hai trăm năm trước.", "Làng đã có từ 200 năm trước."),
+    ],
+)
+def test_a_number_is_proven_in_its_own_sense(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("这台电脑的价格是一千五元。", "这台电脑的价格是1,500元。"),
+        ("这辆车的价格是三万五元。", "这辆车的价格是35000元。"),
+        ("这辆车的价格是三万五元。", "这辆车的价格是3.5万元。"),
+        ("仓库里有两千三个箱子。", "仓库里有2300个箱子。"),
+        ("房租是五千一年。", "房租是5000一年。"),
+        ("房租是五千一。", "房租是5100。"),
+        ("他读了第一百五条。", "他读了第105条。"),
+        ("他读了第一百五条。", "他读了第150条。"),
+        ("価格は三百五円です。", "価格は305円です。"),
+        ("Công ty đã chi hai triệu ba đồng cho sách.", "Công ty đã chi 2,3 triệu đồng cho sách."),
+        ("Công ty đã chi một triệu tư đồng cho sách.", "Công ty đã chi 1.400.000 đồng cho sách."),
+        ("Tiền thuê là ba trăm một tháng.", "Tiền thuê là 300 một tháng."),
+        ("Tiền thuê là ba trăm một tháng.", "Tiền thuê là 310 tháng."),
+        ("Đoàn có một trăm hai ba người.", "Đoàn có 123 người."),
+    ],
+)
+def test_a_true_number_in_other_words_is_not_refused(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("supported", "unverified")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("这台电脑的价格是一千五。", "这台电脑的价格是1005。"),
+        ("这件衣服卖三百五元。", "这件衣服卖305元。"),
+        ("仓库里有两千三个箱子。", "仓库里有2003个箱子。"),
+        ("门票每张一千零五元。", "门票每张1500元。"),
+        ("门票每张一千零五元。", "门票每张一千五元。"),
+        ("Vé vào cửa giá một trăm hai nghìn đồng.", "Vé vào cửa giá 102 nghìn đồng."),
+        ("Vé vào cửa giá một trăm hai mươi đồng.", "Vé vào cửa giá một trăm lẻ hai đồng."),
+        ("Công ty đã chi hai triệu ba đồng cho sách.", "Công ty đã chi 2.000.003 đồng cho sách."),
+        ("Đoàn có một trăm lẻ hai người.", "Đoàn có 120 người."),
+    ],
+)
+def test_a_false_number_is_contradicted(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "contradicted"
