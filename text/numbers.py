@@ -131,9 +131,15 @@ def _digits(text: str) -> str:
     return "".join(sign for sign in text if sign.isdigit())
 
 
+LARGEST = 1e30  # what is larger is no quantity that anybody means
+_LONGEST_DIGITS = 15  # Chinese digits without a scale; a float holds no more exactly
+_LONGEST_NUMERALS = 20
+_LARGEST_HUNDREDS = 10**4  # "one hundred one hundred one ..." is no number
+
+
 def spell(value: float) -> str:
     """Return the one spelling of a number, whatever notation it was written in."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e18 else f"{value:.10g}"
+    return str(int(value)) if abs(value) < 1e18 and value == int(value) else f"{value:.10g}"
 
 
 def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | None:
@@ -156,7 +162,7 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
         elif word in EN_TENS and seen not in ("unit", "tens"):
             current += EN_TENS[word]
             seen = "tens"
-        elif word == "hundred" and seen == "unit":
+        elif word == "hundred" and seen == "unit" and current < _LARGEST_HUNDREDS:
             current *= 100
             seen = word
         elif word in EN_SCALES and seen and EN_SCALES[word] >= 1000:
@@ -283,11 +289,12 @@ def ends_in_tenths(numerals: str) -> bool:
 def read_chinese(text: str) -> float | None:
     """Read a run of Chinese numerals, digit by digit ("二〇二〇") or with scales ("三亿二千万").
 
-    A last digit right behind a scale counts tenths of it: 三万五 is 35000. None where that is not sure (百五, 一百三四).
+    A last digit right behind a scale counts tenths of it: 三万五 is 35000. None where that is not sure (百五, 一百三四),
+    and of a run that is too long for a number.
     """
     if all(sign in ZH_DIGITS for sign in text):
-        return float("".join(str(ZH_DIGITS[sign]) for sign in text))
-    if _ZH_UNSURE.search(text):
+        return None if len(text) > _LONGEST_DIGITS else float("".join(str(ZH_DIGITS[sign]) for sign in text))
+    if len(text) > _LONGEST_NUMERALS or _ZH_UNSURE.search(text):
         return None
     total, section, digit = 0, 0, 0
     last = 10**16

@@ -139,3 +139,43 @@ def test_a_true_number_in_other_words_is_not_refused(text: str, claim: str) -> N
 )
 def test_a_false_number_is_contradicted(text: str, claim: str) -> None:
     assert verdict(claim, text) == "contradicted"
+
+
+ABSURD = [
+    "二" * 320,
+    "两" * 20 + "百",
+    "5 " + "trillion " * 30,
+    "5 " + "tỷ " * 2000,
+    "9" + "亿" * 39,
+    "9" + "亿" * 38 + " trillion",
+    "9" * 30 + "万",
+    "1" + " 000" * 110,
+    "one hundred " * 1500,
+    "một trăm " * 1500,
+]
+
+
+@pytest.mark.parametrize("number", ABSURD)
+def test_a_number_that_nobody_means_is_compared_as_it_is_written(number: str) -> None:
+    text = f"The safe holds {number} coins."
+    assert quantities_of(parse_sentence(text)) is not None
+    assert verdict(text, text) == "supported"
+    assert verdict(text, "The safe holds seven coins.") != "supported"
+    assert verdict("The safe holds seven coins.", text) != "supported"
+
+
+def test_long_chinese_digits_are_not_proven_by_others_that_round_to_the_same() -> None:
+    digits = "一二三四五六七八九〇一二三四五六七八九"
+    assert verdict(f"卡号是{digits}。", f"卡号是{digits}。") == "supported"
+    assert verdict(f"卡号是{digits[:-1]}八。", f"卡号是{digits}。") != "supported"
+
+
+NUMBER_WORDS = st.sampled_from(
+    [*"零一二两五九十百千万亿", "9", "1.5", " ", "trillion ", "hundred ", "nine ", "trăm ", "tỷ ", "chín ", "nghìn ", " 000"]
+)
+
+
+@given(st.lists(NUMBER_WORDS, max_size=60).map("".join), st.integers(1, 40))
+def test_any_run_of_numerals_and_scales_is_read(run: str, times: int) -> None:
+    exact_form(run * times)
+    assert len(quantities_of(parse_sentence(run * times))) >= 0

@@ -5,7 +5,7 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 from text.normal_forms import fold
-from text.numbers import ZH_DIGITS, ZH_SCALES, ends_in_tenths, read_chinese, read_digits, spell
+from text.numbers import LARGEST, ZH_DIGITS, ZH_SCALES, ends_in_tenths, read_chinese, read_digits, spell
 from text.scripts import KANA
 
 Kind = Literal["word", "letter", "number", "date", "unit", "symbol"]
@@ -113,7 +113,16 @@ def _written(match: re.Match[str], start: int, end: int) -> Token:
         return Token("#" + match[0].removeprefix("0"), start, end, "number")
     if match["scaled"] is None and match["spaced"] is None:
         return _written_date(match, start, end)
+    if len(match[0]) > 2 * LONGEST_NUMBER:
+        return Token("#" + match[0], start, end, "number")
     value = _scaled(match[0]) if match["scaled"] is not None else read_digits(match[0].replace(" ", ""))
+    return number_token(value, match[0], start, end)
+
+
+def number_token(value: float, written: str, start: int, end: int) -> Token:
+    """Return the token of a number; what is too large for a quantity is compared as it is written."""
+    if abs(value) > LARGEST:
+        return Token("#" + written, start, end, "number")
     return Token("#" + spell(value), start, end, "number", value=value)
 
 
@@ -243,8 +252,6 @@ def _plain(text: str) -> float | None:
 def _scaled(piece: str) -> float:
     """Read digits with Chinese scales: "3.5万", "1亿2000万"."""
     total = 0.0
-    if len(piece) > 2 * LONGEST_NUMBER:
-        return float(sum(map(ord, piece)))  # no number that anybody means
     for digits, scales in re.findall(rf"(\d[\d,.]*)\s?([{_ZH_SCALE}]+)", piece):
         value = read_digits(digits.rstrip(".,"))
         for scale in scales:

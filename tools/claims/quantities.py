@@ -17,7 +17,7 @@ from text.numbers import (
     read_vietnamese,
     spell,
 )
-from tools.claims.claim_tokens import Token, date_key, words_of
+from tools.claims.claim_tokens import Token, date_key, number_token, words_of
 
 _CURRENCIES = word_set("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")
 
@@ -106,7 +106,8 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
             length += 1
     if length == 1 and token.kind == "number":
         return token, 1
-    return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
+    written = " ".join((token.key.removeprefix("#"), *spelled[at + 1 : at + length]))
+    return number_token(value, written, token.start, tokens[at + length - 1].end), length
 
 
 def _worded(spelled: Sequence[str], at: int, *, vietnamese: bool) -> tuple[float | None, int]:
