@@ -127,6 +127,14 @@ def read_digits(text: str) -> float:
     return float(plain) if plain.count(".") <= 1 else float(_digits(plain))
 
 
+_EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}\Z")
+
+
+def read_as_decimal(text: str) -> float | None:
+    """Read digits whose one separator may mark decimals as well as thousands, "1.250", as a decimal; else None."""
+    return float(text.replace(",", ".")) if _EITHER.match(text) else None
+
+
 def _digits(text: str) -> str:
     return "".join(sign for sign in text if sign.isdigit())
 

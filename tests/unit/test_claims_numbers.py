@@ -179,3 +179,61 @@ NUMBER_WORDS = st.sampled_from(
 def test_any_run_of_numerals_and_scales_is_read(run: str, times: int) -> None:
     exact_form(run * times)
     assert len(quantities_of(parse_sentence(run * times))) >= 0
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The crate of oranges weighs 1.250 kg.", "The crate of oranges weighs 1.25 kg."),
+        ("The crate of oranges weighs 1.25 kg.", "The crate of oranges weighs 1.250 kg."),
+        ("The crate of oranges weighs 1.250 kg.", "The crate of oranges weighs 1,250 kg."),
+        ("Unemployment rose by 3.125 percent in May.", "Unemployment rose by about 3.1 percent in May."),
+        ("Unemployment rose by 3.125 percent in May.", "Unemployment rose by less than 4 percent in May."),
+        ("The value of pi is 3.142 here.", "The value of pi is 3.14 here."),
+        ("The value of pi is 3.14 here.", "The value of pi is 3.142 here."),
+        ("A mile is 1.609 km long.", "A mile is 1.6 km long."),
+        ("The grant was 1.250 million dollars.", "The grant was 1.25 million dollars."),
+        ("The trail runs from 2 to 3.000 km.", "The trail runs from 2 to 3 km."),
+        ("The temperature was -1.250 degrees.", "The temperature was -1.25 degrees."),
+        ("这箱橙子重1.250公斤。", "这箱橙子重1.25公斤。"),
+        ("这箱橙子重1,250公斤。", "这箱橙子重1250公斤。"),
+        ("Thùng cam này nặng 1,250 kg.", "Thùng cam này nặng 1,25 kg."),
+        ("Thùng cam này nặng 1.250 kg.", "Thùng cam này nặng 1.25 kg."),
+        ("Thùng cam này nặng 1.250 kg.", "Thùng cam này nặng 1250 kg."),
+        ("Die Kiste ist voll und wiegt 1,250 kg.", "Die Kiste ist voll und wiegt 1,25 kg."),
+    ],
+)
+def test_one_separator_before_three_digits_may_be_either(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("supported", "unverified")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The crate of oranges weighs 1.250 kg.", "The crate of oranges weighs 1.5 kg."),
+        ("The crate of oranges weighs 1.250 kg.", "The crate of oranges weighs 1.260 kg."),
+        ("The crate of oranges weighs 1.250 kg.", "The crate of oranges weighs 125 kg."),
+        ("The crate of oranges weighs 1,250 kg.", "The crate of oranges weighs 1.25 kg."),
+        ("The company has 1,234 employees in Hanoi.", "The company has 1,235 employees in Hanoi."),
+        ("The company has 1,234 employees in Hanoi.", "The company has 12 employees in Hanoi."),
+        ("Unemployment rose by 3.125 percent in May.", "Unemployment rose by 5.1 percent in May."),
+        ("The value of pi is 3.142 here.", "The value of pi is 3.24 here."),
+        ("The grant was 1.250 million dollars.", "The grant was 2.250 million dollars."),
+        ("The town has 1.345.595 people.", "The town has 1.345.596 people."),
+        ("The fee is 0.125 euros.", "The fee is 0.25 euros."),
+        ("这箱橙子重1.250公斤。", "这箱橙子重1.5公斤。"),
+        ("这箱橙子重1,250公斤。", "这箱橙子重1.25公斤。"),
+        ("Thùng cam này nặng 1,250 kg.", "Thùng cam này nặng 1,5 kg."),
+        ("Thùng cam này nặng 1.250 kg.", "Thùng cam này nặng 1350 kg."),
+    ],
+)
+def test_neither_reading_excuses_a_third_number(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "contradicted"
+
+
+def test_a_number_of_two_readings_stands_in_its_source() -> None:
+    (checked,) = check_section(
+        WrittenSection("In spring one crate weighed about 1.25 kg.", (segment("doc", 0, "A crate weighs 1.250 kg."),))
+    )
+    assert checked.verdict == "unverified"
+    assert not any("nowhere" in reason for reason in checked.reasons)

@@ -2,10 +2,21 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from text.language import language
 from text.normal_forms import fold
-from text.numbers import LARGEST, ZH_DIGITS, ZH_SCALES, ends_in_tenths, read_chinese, read_digits, spell
+from text.numbers import (
+    LARGEST,
+    ZH_DIGITS,
+    ZH_SCALES,
+    ends_in_tenths,
+    read_as_decimal,
+    read_chinese,
+    read_digits,
+    spell,
+)
 from text.scripts import KANA
 
 Kind = Literal["word", "letter", "number", "date", "unit", "symbol"]
@@ -56,7 +67,8 @@ _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't"
 class Token(NamedTuple):
     """One unit of comparison. ``start`` and ``end`` are offsets into the folded sentence.
 
-    ``key`` is what is compared; ``value`` is a number's value; ``capital`` says that it was written with a capital.
+    ``key`` is what is compared; ``value`` is a number's value, and ``also`` what else it may mean, as 1.25 for "1.250";
+    ``capital`` says that it was written with a capital.
     """
 
     key: str
@@ -65,6 +77,12 @@ class Token(NamedTuple):
     kind: Kind
     capital: bool = False
     value: float | None = None
+    also: tuple[float, ...] = ()
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All that a number may mean."""
+        return self.also if self.value is None else (self.value, *self.also)
 
 
 def tokens_of(folded: str) -> list[Token]:
@@ -119,11 +137,11 @@ def _written(match: re.Match[str], start: int, end: int) -> Token:
     return number_token(value, match[0], start, end)
 
 
-def number_token(value: float, written: str, start: int, end: int) -> Token:
+def number_token(value: float, written: str, start: int, end: int, also: tuple[float, ...] = ()) -> Token:
     """Return the token of a number; what is too large for a quantity is compared as it is written."""
     if abs(value) > LARGEST:
         return Token("#" + written, start, end, "number")
-    return Token("#" + spell(value), start, end, "number", value=value)
+    return Token("#" + spell(value), start, end, "number", value=value, also=also)
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -163,10 +181,11 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
         found.append(Token("#" + match["number"], start, match.end(), "number"))
         return
     value = read_digits(match["number"])
+    also = _also(match["number"], folded)
     if _ends_years(found, match, folded):
         value += _century(found[-1])
     if _MINUS.search(folded[max(0, start - 2) : start]):
-        value, start = -value, start - 1
+        value, start, also = -value, start - 1, tuple(-each for each in also)
     key = "#" + spell(value)
     tail = (match["tail"] or "").casefold()
     if tail in _ORDINAL_TAILS:
@@ -175,9 +194,21 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
     if tail == "s" and value >= 10:
         found.append(Token(key + "s", start, match.end(), "number", value=value))
         return
-    found.append(Token(key, start, end, "number", value=value))
+    found.append(Token(key, start, end, "number", value=value, also=also))
     if tail:
         found.append(Token(tail, end, match.end(), "word", match["tail"][0].isupper()))
+
+
+def _also(number: str, sentence: str) -> tuple[float, ...]:
+    """Return what else a number may mean whose one separator may mark its decimals."""
+    decimal = read_as_decimal(number)
+    return () if decimal is None or ("," in number and _groups_by_comma(sentence)) else (decimal,)
+
+
+@lru_cache(maxsize=64)  # a sentence may have several such numbers
+def _groups_by_comma(sentence: str) -> bool:
+    """Whether a sentence is in a language that groups thousands by commas, and marks decimals by points alone."""
+    return language(sentence, default="") in ("en", "zh", "ja")
 
 
 def _ends_years(found: list[Token], match: re.Match[str], folded: str) -> bool:

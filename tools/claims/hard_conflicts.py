@@ -293,14 +293,15 @@ _NUMERALS = frozenset((*ZH_DIGITS, *ZH_SCALES))
 
 def _quantities_of(run: Run) -> list[int]:
     tokens = run.reading.tokens
-    return [place for place in run.places if _value(tokens[place]) is not None or tokens[place].kind in _COUNTING]
+    return [place for place in run.places if _values(tokens[place]) or tokens[place].kind in _COUNTING]
 
 
 _COUNTING = ("number", "date")
 
 
-def _value(token: Token) -> float | None:
-    return token.value if token.value is not None else _SMALL.get(token.key)
+def _values(token: Token) -> tuple[float, ...]:
+    small = _SMALL.get(token.key)
+    return token.values if small is None else (small,)
 
 
 def _same_value(one: Token, other: Token) -> bool:
@@ -311,8 +312,7 @@ def _same_value(one: Token, other: Token) -> bool:
     if one.kind == "date" or other.kind == "date":
         date, number = (one, other) if one.kind == "date" else (other, one)
         return number.value is not None and number.value in parts_of(date.key)
-    a, b = _value(one), _value(other)
-    return a is not None and a == b
+    return not set(_values(one)).isdisjoint(_values(other))
 
 
 def _comparable(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import product
 from math import floor, log10
 
 from text.numbers import spell
@@ -18,21 +19,28 @@ _CLOCK = re.compile(r"#(\d{1,2}):(\d{2})(?::\d{2})?\Z")
 
 
 def may_mean(source: ParsedSentence, at: int, claim: ParsedSentence, to: int) -> bool:
-    """Whether the number of a claim may stand for that of its source."""
+    """Whether the number of a claim may stand for that of its source, in any sense that both may have."""
     a, b = source.tokens[at], claim.tokens[to]
     if a.value is None or b.value is None:
         return _same_time(a, b)
-    said = _around(claim, to)
-    if b.value % 10 == 0 and 1000 <= b.value < 2200 and (b.key.endswith("s") or _says("years", said)):
-        return 0 <= a.value - b.value < (100 if b.value % 100 == 0 else 10)
-    if rounds(a.value, b.value):
+    said, in_source = _around(claim, to), _around(source, at)
+    years = b.key.endswith("s") or _says("years", said)
+    return any(
+        _may_mean(one, other, said, in_source, years=years) or (b.also and rounds(other, one))
+        for one, other in product(a.values, b.values)
+    )
+
+
+def _may_mean(one: float, other: float, said: str, in_source: str, *, years: bool) -> bool:
+    if years and other % 10 == 0 and 1000 <= other < 2200:
+        return 0 <= one - other < (100 if other % 100 == 0 else 10)
+    if rounds(one, other):
         return True
-    in_source = _around(source, at)  # what bounds both numbers excuses no other one
-    bound = "less" if b.value >= a.value else "more"
-    if _says(bound, said) and not _says(bound, in_source):
+    bound = "less" if other >= one else "more"
+    if _says(bound, said) and not _says(bound, in_source):  # what bounds both numbers excuses no other one
         return True
     about = _says("about", said) and not _says("about", in_source)
-    return about and abs(a.value - b.value) <= ROUGHLY * abs(a.value)
+    return about and abs(one - other) <= ROUGHLY * abs(one)
 
 
 def rounds(one: float | None, other: float | None) -> bool:
