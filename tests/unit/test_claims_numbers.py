@@ -237,3 +237,62 @@ def test_a_number_of_two_readings_stands_in_its_source() -> None:
     )
     assert checked.verdict == "unverified"
     assert not any("nowhere" in reason for reason in checked.reasons)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The company had 1,200¹ employees in 2020.", "The company had 1,200 employees in 2020."),
+        ("The company had 1,200¹² employees in 2020.", "The company had 1200 employees in 2020."),
+        ("The company lost 5 million² euros last year.", "The company lost 5,000,000 euros last year."),
+        ("The sample held 10⁶ cells.", "The sample held 1 million cells."),
+        ("The sample held 2⁵ cells.", "The sample held 32 cells."),
+        ("The pore is 10⁻³ m wide.", "The pore is 0.001 m wide."),
+        ("The firm was founded by Anna Berg² in spring.", "The firm was founded by Anna Berg in spring."),
+        ("The firm was founded by Ben Lee² in spring.", "The firm was founded by Ben Lee in spring."),
+        ("The mill closed for good in 2020.¹", "The mill closed for good in 2020."),
+        ("The mill closed for good on 2020-03-05¹ at night.", "The mill closed for good on 5 March 2020 at night."),
+        ("The plot covers 5 km² of land.", "The plot covers 5 square kilometres of land."),
+        ("公司在2020年共有1200¹名员工。", "公司在2020年共有1200名员工。"),
+        ("公司在2020年共有3万¹名员工。", "公司在2020年共有30000名员工。"),
+        ("样本中含有10⁶个细胞。", "样本中含有100万个细胞。"),
+        ("Công ty có 1.200¹ nhân viên vào năm 2020.", "Công ty có 1.200 nhân viên vào năm 2020."),
+        ("Công ty đã lỗ 5 tỷ¹ đồng năm ngoái.", "Công ty đã lỗ 5.000.000.000 đồng năm ngoái."),
+        ("Mẫu này chứa 10⁶ tế bào.", "Mẫu này chứa 1 triệu tế bào."),
+    ],
+)
+def test_a_raised_figure_is_no_digit_of_its_number(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("supported", "unverified")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The company had 1,200¹ employees in 2020.", "The company had 1,300 employees in 2020."),
+        ("The company had 1,200¹ employees in 2020.", "The company had 12,001 employees in 2020."),
+        ("The company lost 5 million² euros last year.", "The company lost 6 million euros last year."),
+        ("The sample held 10⁶ cells.", "The sample held 2 million cells."),
+        ("The firm was founded by Anna Berg² in spring.", "The firm was founded by Anna Bohm in spring."),
+        ("The plot covers 5 km² of land.", "The plot covers 6 km² of land."),
+        ("The plot covers 5 km² of land.", "The plot covers 5 hectares of land."),
+        ("公司在2020年共有1200¹名员工。", "公司在2020年共有1300名员工。"),
+        ("Công ty có 1.200¹ nhân viên vào năm 2020.", "Công ty có 1.300 nhân viên vào năm 2020."),
+    ],
+)
+def test_a_number_with_a_raised_figure_excuses_no_other(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The sample held 10⁶ cells.", "The sample held 106 cells."),
+        ("The sample held 10⁶ cells.", "The sample held 10 cells."),
+        ("The sample held 10⁶ cells.", "The sample held 10⁷ cells."),
+        ("The company had 1,200¹ employees.", "The company had 12001 employees."),
+        ("样本中含有10⁶个细胞。", "样本中含有106个细胞。"),
+        ("Mẫu này chứa 10⁶ tế bào.", "Mẫu này chứa 106 tế bào."),
+    ],
+)
+def test_a_raised_figure_is_never_proven_as_another(text: str, claim: str) -> None:
+    assert verdict(claim, text) != "supported"

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from text.language import language
-from text.normal_forms import fold
+from text.normal_forms import RAISED, RAISED_SIGNS, fold, fold_width
 from text.numbers import (
     LARGEST,
     ZH_DIGITS,
@@ -33,6 +33,7 @@ _ZH_SCALE = "".join(ZH_SCALES)
 _ZH_ONES = "一二两三四五六七八九"
 _NOT_TENTHS = "为员立功本长就果都熟年语分品绩份人型套对群双片形因效婚交全名家千百天堆团"
 _DIGITS = r"\d{1,3}(?:(?P<sep>[.,'\u00a0\u202f])\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
+_RAISED = f"[{RAISED_SIGNS}]?[{RAISED}]+"
 _TOKEN = re.compile(
     rf"(?P<plain>[A-Za-z]{{2,}}+(?![\w'{_MARKS}]))"  # most words, found before all else is tried
     rf"|(?P<iso>(?<!\d)\d{{4}}([-/.])\d{{1,2}}\3\d{{1,2}}(?!\d))"
@@ -42,7 +43,8 @@ _TOKEN = re.compile(
     rf"|(?P<tenths>(?<![{_ZH_NUMERALS}\d.])(?:[{_ZH_ONES}]|\d(?:\.\d)?)成(?![{_NOT_TENTHS}]))"
     rf"|(?P<scaled>(?:\d[\d,.]*\s?[{_ZH_SCALE}]+){{1,4}})"
     r"|(?P<spaced>(?<![\d.,])(?<!\d )\d{1,3}(?: \d{3})+(?![\d.,]| \d))"
-    rf"|(?P<number>{_DIGITS})(?P<tail>{LETTER}+)?"
+    rf"|(?P<number>{_DIGITS})(?P<raised>{_RAISED})?(?P<tail>{LETTER}+)?"
+    rf"|{_RAISED}"
     rf"|(?P<numerals>[{_ZH_NUMERALS}]+)"
     rf"|(?P<dotted>(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![^\W_]))?)"
     r"|(?P<tail_alone>(?<!\w)(?:'(?:s|re|ve|ll|d|m)|n't)(?!\w))"  # as tokenised texts write them
@@ -59,6 +61,7 @@ COUNTED = frozenset(
 NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
 _KEPT_MARKS = frozenset("%‰°@#&<>=≤≥≠±+$§")
 LONGEST_NUMBER = 20  # characters; what is longer is no quantity, and compared as it is written
+_LARGEST_BASE, _LARGEST_EXPONENT = 1000, 24  # of a power that is written
 _ORDINAL_TAILS = frozenset(("st", "nd", "rd", "th"))
 _CONTRACTED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "'d", "'s": "'s"}
 _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "gonna": "going to"}
@@ -90,6 +93,8 @@ def tokens_of(folded: str) -> list[Token]:
     found: list[Token] = []
     for match in _TOKEN.finditer(folded):
         kind = match.lastgroup
+        if kind is None:
+            continue  # a mark behind a date or another notation of numbers
         if kind == "plain":
             piece = match[0]
             whole = piece.lower()
@@ -98,7 +103,7 @@ def tokens_of(folded: str) -> list[Token]:
             else:
                 found.append(Token(whole, match.start(), match.end(), "word", whole != piece))
         else:
-            _add(found, match, kind or "", folded)
+            _add(found, match, kind, folded)
     return found
 
 
@@ -111,7 +116,7 @@ def _add(found: list[Token], match: re.Match[str], kind: str, folded: str) -> No
         found.append(Token(_CONTRACTED.get(piece.casefold(), "not"), start, end, "word"))
     elif kind == "letter":
         found.append(Token(piece, start, end, "letter"))
-    elif kind in ("number", "tail"):
+    elif kind in ("number", "raised", "tail"):
         _add_number(found, match, folded)
     elif kind == "symbol":
         found.extend([Token(piece, start, end, "symbol")] if _carries(piece) else [])
@@ -182,6 +187,8 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
         return
     value = read_digits(match["number"])
     also = _also(match["number"], folded)
+    if match["raised"] and (power := _power(value, int(fold_width(match["raised"]).replace("\u2212", "-")))) is not None:
+        also = (*also, power)
     if _ends_years(found, match, folded):
         value += _century(found[-1])
     if _MINUS.search(folded[max(0, start - 2) : start]):
@@ -196,13 +203,18 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
         return
     found.append(Token(key, start, end, "number", value=value, also=also))
     if tail:
-        found.append(Token(tail, end, match.end(), "word", match["tail"][0].isupper()))
+        found.append(Token(tail, match.start("tail"), match.end(), "word", match["tail"][0].isupper()))
 
 
 def _also(number: str, sentence: str) -> tuple[float, ...]:
     """Return what else a number may mean whose one separator may mark its decimals."""
     decimal = read_as_decimal(number)
     return () if decimal is None or ("," in number and _groups_by_comma(sentence)) else (decimal,)
+
+
+def _power(base: float, exponent: int) -> float | None:
+    """Return what a number with a raised figure is if that is an exponent and no mark."""
+    return base**exponent if 0 < base <= _LARGEST_BASE and 0 < abs(exponent) <= _LARGEST_EXPONENT else None
 
 
 @lru_cache(maxsize=64)  # a sentence may have several such numbers
