@@ -388,7 +388,7 @@ def page_references(question: str) -> tuple[range, ...]:
         for match in _LIST.finditer(text):
             found += [(match.start(), _pages(_number(a), _number(b))) for a, b in _SPAN.findall(match[1])]
         for match in _ORDINAL_PAGE.finditer(text):
-            value = _ORDINALS[match[1].lower()] if match[1] else int(match[2])
+            value = _ORDINALS.get(_plain(match[1])) if match[1] else int(match[2])
             found.append((match.start(), _pages(value, None)))
     for match in _HAN_LIST.finditer(text):
         found += [(match.start(), _pages(_han(a), _han(b))) for a, b in _HAN_SPAN.findall(match[1])]
@@ -422,7 +422,12 @@ def _pages(first: int | None, last: int | None) -> range:
 def _number(text: str) -> int | None:
     if not text:
         return None
-    return int(text) if text.isdecimal() else _WORDS[" ".join(text.lower().split())]
+    return int(text) if text.isdecimal() else _WORDS.get(_plain(text))
+
+
+def _plain(words: str) -> str:
+    """Fold case as patterns that ignore it do: they take a dotless or dotted "i" and a long "s" for the letter."""
+    return " ".join(words.casefold().replace("ı", "i").replace("\u0307", "").split())
 
 
 def _han(text: str) -> int | None:
