@@ -296,3 +296,67 @@ def test_a_number_with_a_raised_figure_excuses_no_other(text: str, claim: str) -
 )
 def test_a_raised_figure_is_never_proven_as_another(text: str, claim: str) -> None:
     assert verdict(claim, text) != "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Version 1.234.567 fixes the pump.", "Version 1,234,567 fixes the pump."),
+        ("Version 1.234.567 fixes the pump.", "Version 1234567 fixes the pump."),
+        ("The pump needs v1.234.567 of the tool.", "The pump needs v1,234,567 of the tool."),
+        ("The version number is 1.234.567 now.", "The version number is 1,234,567 now."),
+        ("Run versions 1.234.567 and 2.345.678 here.", "Run versions 1.234.567 and 2,345,678 here."),
+        ("Release 1.234.567 fixes the pump.", "Release 1,234,567 fixes the pump."),
+        ("请安装版本1.234.567。", "请安装版本1,234,567。"),
+        ("请安装版本号为1.234.567的软件。", "请安装版本号为1234567的软件。"),
+        ("Hãy cài phiên bản 1.234.567 của máy bơm.", "Hãy cài phiên bản 1,234,567 của máy bơm."),
+        ("Hãy cài Phiên bản số 1.234.567 của máy bơm.", "Hãy cài Phiên bản số 1234567 của máy bơm."),
+    ],
+)
+def test_the_dots_of_a_version_group_no_thousands(text: str, claim: str) -> None:
+    assert verdict(text, text) == "supported"
+    assert verdict(claim, text) != "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Version 2 has 1.234.567 users.", "Version 2 has 1,234,567 users."),
+        ("The town has 1,234,567 people.", "The town has 1.234.567 people."),
+        ("The town has 1,234,567 people.", "The town has 1234567 people."),
+        ("这座城市有1,234,567人。", "这座城市有1234567人。"),
+        ("Thành phố có 1.234.567 người.", "Thành phố có 1,234,567 người."),
+    ],
+)
+def test_groups_of_thousands_are_notation(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("One in five adults in the town smokes.", "Two in ten adults in the town smokes."),
+        ("In the town one in five adults smokes.", "In the town 20 out of 100 adults smokes."),
+        ("In the town 4 out of every 10 adults smoke.", "In the town 2 in 5 adults smoke."),
+        ("镇上每五人中有一人吸烟。", "镇上每十人中有两人吸烟。"),
+        ("Ở thị trấn hai trong số mười người hút thuốc lá.", "Ở thị trấn một trong số năm người hút thuốc lá."),
+        ("Ở thị trấn cứ mười người thì có bốn người hút thuốc.", "Ở thị trấn cứ 5 người thì có 2 người hút thuốc."),
+    ],
+)
+def test_the_same_share_of_another_number_is_no_conflict(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "unverified"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("One in five adults in the town smokes.", "One in ten adults in the town smokes."),
+        ("In the town 4 out of every 10 adults smoke.", "In the town 3 out of every 10 adults smoke."),
+        ("In the town 4 out of every 10 adults smoke.", "In the town 2 out of every 10 adults smoke."),
+        ("In the town two adults smoke in 10 rooms.", "In the town two adults smoke in 5 rooms."),
+        ("镇上每五人中有一人吸烟。", "镇上每十人中有一人吸烟。"),
+        ("Ở thị trấn cứ mười người thì có bốn người hút thuốc.", "Ở thị trấn cứ 10 người thì có 2 người hút thuốc."),
+    ],
+)
+def test_another_share_is_contradicted(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "contradicted"

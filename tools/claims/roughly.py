@@ -1,6 +1,7 @@
 """Whether one number may be meant by another that rounds or bounds it: "some 1.3 million" for 1,345,595."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from math import floor, log10
@@ -41,6 +42,45 @@ def _may_mean(one: float, other: float, said: str, in_source: str, *, years: boo
         return True
     about = _says("about", said) and not _says("about", in_source)
     return about and abs(one - other) <= ROUGHLY * abs(one)
+
+
+_OF = frozenset(tuple(each.split()) for each in "in|in every|of|of every|out of|out of every|trong|trong số|trên".split("|"))
+_OF_WHICH = frozenset(tuple(each.split()) for each in "中 有|里 有|当 中 有|中|thì có|có".split("|"))
+_COUNTERS = frozenset("个個名位")
+_WORDS = {"one": 1.0, "một": 1.0, "năm": 5.0}  # which more often mean something else
+_APART = 5  # tokens between the two numbers of a share, at most
+
+
+def share_named(reading: ParsedSentence, at: int) -> float | None:
+    """Return the share that a number names with the one beside it: 0.2 of "two in ten". None where it names none."""
+    for first, last in _beside(reading, at):
+        between = tuple(
+            token.key
+            for token in reading.tokens[first + 1 : last]
+            if token.kind != "unit" and token.key not in _COUNTERS
+        )
+        part, whole = _count(reading.tokens[first]), _count(reading.tokens[last])
+        if between in _OF_WHICH:
+            part, whole = whole, part
+        elif between not in _OF:
+            continue
+        if part and whole and 0 < part <= whole:
+            return round(part / whole, 9)
+    return None
+
+
+def _beside(reading: ParsedSentence, at: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of a number and the next one, and of the last one before it and it."""
+    after = range(at + 1, min(len(reading.tokens), at + _APART + 2))
+    before = range(at - 1, max(-1, at - _APART - 2), -1)
+    for places in (after, before):
+        other = next((place for place in places if _count(reading.tokens[place])), None)
+        if other is not None:
+            yield min(at, other), max(at, other)
+
+
+def _count(token: Token) -> float | None:
+    return _WORDS.get(token.key, token.value)
 
 
 def rounds(one: float | None, other: float | None) -> bool:
