@@ -173,6 +173,9 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
         elif word == "hundred" and seen == "unit" and current < _LARGEST_HUNDREDS:
             current *= 100
             seen = word
+        elif seen in EN_SCALES and EN_SCALES.get(word, 0) >= 1000 and not current and total < LARGEST:
+            total *= EN_SCALES[word]  # "two thousand million"
+            seen = word
         elif word in EN_SCALES and seen and EN_SCALES[word] >= 1000:
             total += current * EN_SCALES[word]
             current = 0.0
@@ -221,6 +224,9 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] |
             seen = "unit"
         elif word == "trăm" and seen == "unit":
             current = current - current % 10 + (current % 10) * 100
+            seen = word
+        elif seen in VI_SCALES and word in VI_SCALES and word != "trăm" and not current and total < LARGEST:
+            total *= VI_SCALES[word]  # "hai nghìn tỷ"
             seen = word
         elif word in VI_SCALES and seen and word != "trăm":
             total += current * VI_SCALES[word]

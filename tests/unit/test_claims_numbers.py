@@ -67,6 +67,8 @@ def test_a_last_digit_behind_a_chinese_scale_counts_tenths_of_it(numerals: str, 
         ("một triệu hai trăm nghìn", 1_200_000, 5),
         ("một nghìn chín trăm bốn mươi lăm", 1945, 7),
         ("hai triệu rưỡi", 2_500_000, 3),
+        ("hai nghìn tỷ đồng", 2e12, 3),
+        ("mười lăm nghìn tỷ đồng", 1.5e13, 4),
         ("hai trăm năm", 200, 2),  # years
         ("một trăm tư liệu", 100, 2),  # documents
         # not sure: 310 or 300 a month; 123 or 120 to 130; 2,003 or 2,300 million
@@ -117,6 +119,8 @@ def test_a_number_is_proven_in_its_own_sense(text: str, claim: str) -> None:
         ("Tiền thuê là ba trăm một tháng.", "Tiền thuê là 300 một tháng."),
         ("Tiền thuê là ba trăm một tháng.", "Tiền thuê là 310 tháng."),
         ("Đoàn có một trăm hai ba người.", "Đoàn có 123 người."),
+        ("Dự án này có vốn hai nghìn tỷ đồng.", "Dự án này có vốn 2.000 tỷ đồng."),
+        ("The project cost two thousand million euros.", "The project cost 2 billion euros."),
     ],
 )
 def test_a_true_number_in_other_words_is_not_refused(text: str, claim: str) -> None:
@@ -135,6 +139,8 @@ def test_a_true_number_in_other_words_is_not_refused(text: str, claim: str) -> N
         ("Vé vào cửa giá một trăm hai mươi đồng.", "Vé vào cửa giá một trăm lẻ hai đồng."),
         ("Công ty đã chi hai triệu ba đồng cho sách.", "Công ty đã chi 2.000.003 đồng cho sách."),
         ("Đoàn có một trăm lẻ hai người.", "Đoàn có 120 người."),
+        ("Dự án này có vốn hai nghìn tỷ đồng.", "Dự án này có vốn 3.000 tỷ đồng."),
+        ("The project cost two thousand million euros.", "The project cost 3 billion euros."),
     ],
 )
 def test_a_false_number_is_contradicted(text: str, claim: str) -> None:
