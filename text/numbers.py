@@ -173,11 +173,8 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
         elif word == "hundred" and seen == "unit" and current < _LARGEST_HUNDREDS:
             current *= 100
             seen = word
-        elif seen in EN_SCALES and EN_SCALES.get(word, 0) >= 1000 and not current and total < LARGEST:
-            total *= EN_SCALES[word]  # "two thousand million"
-            seen = word
         elif word in EN_SCALES and seen and EN_SCALES[word] >= 1000:
-            total += current * EN_SCALES[word]
+            total = _multiplied(total, current, EN_SCALES[word])
             current = 0.0
             seen = word
         elif word in EN_ORDINALS and seen != "unit" and not (seen == "tens" and EN_ORDINALS[word] > 9):
@@ -187,6 +184,11 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
         end += 1
     nothing = end == at or (end - at == 1 and words[at] == "one")
     return None if nothing else (total + current, end - at, False)
+
+
+def _multiplied(total: float, current: float, scale: int) -> float:
+    """Add some of a scale to a total; right behind another scale it multiplies that: "two thousand million"."""
+    return total + current * scale if current or total > LARGEST else total * scale
 
 
 def _small(words: Sequence[str], at: int) -> bool:
@@ -222,15 +224,8 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] |
                 return None, _end_of_numerals(words, end + 1) - at
             current += VI_UNITS[word] * worth
             seen = "unit"
-        elif word == "trăm" and seen == "unit":
-            current = current - current % 10 + (current % 10) * 100
-            seen = word
-        elif seen in VI_SCALES and word in VI_SCALES and word != "trăm" and not current and total < LARGEST:
-            total *= VI_SCALES[word]  # "hai nghìn tỷ"
-            seen = word
-        elif word in VI_SCALES and seen and word != "trăm":
-            total += current * VI_SCALES[word]
-            current = 0.0
+        elif word in VI_SCALES and (seen == "unit" or (seen and word != "trăm")):
+            total, current = _with_scale(total, current, word)
             seen = word
         elif word == "rưỡi" and seen in VI_SCALES:
             total += VI_SCALES[seen] / 2
@@ -240,6 +235,13 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] |
         end += 1
     nothing = end == at or (end - at == 1 and words[at] in ("một", "chục"))
     return None if nothing else (total + current, end - at)
+
+
+def _with_scale(total: float, current: float, scale: str) -> tuple[float, float]:
+    """Return what has been read, and what of it a larger scale would multiply, with a scale behind it."""
+    if scale == "trăm":
+        return total, current - current % 10 + (current % 10) * 100
+    return _multiplied(total, current, VI_SCALES[scale]), 0.0
 
 
 def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
@@ -303,8 +305,8 @@ def ends_in_tenths(numerals: str) -> bool:
 def read_chinese(text: str) -> float | None:
     """Read a run of Chinese numerals, digit by digit ("二〇二〇") or with scales ("三亿二千万").
 
-    A last digit right behind a scale counts tenths of it: 三万五 is 35000. None where that is not sure (百五, 一百三四),
-    and of a run that is too long for a number.
+    A last digit right behind a scale counts tenths of it: 三万五 is 35000. None where that is not sure (百五,
+    一百三四), and of a run that is too long for a number.
     """
     if all(sign in ZH_DIGITS for sign in text):
         return None if len(text) > _LONGEST_DIGITS else float("".join(str(ZH_DIGITS[sign]) for sign in text))

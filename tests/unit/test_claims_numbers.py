@@ -177,7 +177,20 @@ def test_long_chinese_digits_are_not_proven_by_others_that_round_to_the_same() -
 
 
 NUMBER_WORDS = st.sampled_from(
-    [*"零一二两五九十百千万亿", "9", "1.5", " ", "trillion ", "hundred ", "nine ", "trăm ", "tỷ ", "chín ", "nghìn ", " 000"]
+    [
+        *"零一二两五九十百千万亿",
+        "9",
+        "1.5",
+        " ",
+        "trillion ",
+        "hundred ",
+        "nine ",
+        "trăm ",
+        "tỷ ",
+        "chín ",
+        "nghìn ",
+        " 000",
+    ]
 )
 
 

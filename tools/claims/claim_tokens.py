@@ -187,7 +187,10 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
         return
     value = read_digits(match["number"])
     also = _also(match["number"], folded)
-    if match["raised"] and (power := _power(value, int(fold_width(match["raised"]).replace("\u2212", "-")))) is not None:
+    if (
+        match["raised"]
+        and (power := _power(value, int(fold_width(match["raised"]).replace("\u2212", "-")))) is not None
+    ):
         also = (*also, power)
     if _ends_years(found, match, folded):
         value += _century(found[-1])

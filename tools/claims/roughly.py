@@ -44,8 +44,13 @@ def _may_mean(one: float, other: float, said: str, in_source: str, *, years: boo
     return about and abs(one - other) <= ROUGHLY * abs(one)
 
 
-_OF = frozenset(tuple(each.split()) for each in "in|in every|of|of every|out of|out of every|trong|trong số|trên".split("|"))
-_OF_WHICH = frozenset(tuple(each.split()) for each in "中 有|里 有|当 中 有|中|thì có|có".split("|"))
+_OF = frozenset(
+    {
+        ("in",), ("in", "every"), ("of",), ("of", "every"), ("out", "of"), ("out", "of", "every"),
+        ("trong",), ("trong", "số"), ("trên",),
+    }
+)  # fmt: skip
+_OF_WHICH = frozenset({("中",), ("中", "有"), ("里", "有"), ("当", "中", "有"), ("có",), ("thì", "có")})
 _COUNTERS = frozenset("个個名位")
 _WORDS = {"one": 1.0, "một": 1.0, "năm": 5.0}  # which more often mean something else
 _APART = 5  # tokens between the two numbers of a share, at most
