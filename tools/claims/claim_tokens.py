@@ -223,7 +223,12 @@ def _power(base: float, exponent: int) -> float | None:
 @lru_cache(maxsize=64)  # a sentence may have several such numbers
 def _groups_by_comma(sentence: str) -> bool:
     """Whether a sentence is in a language that groups thousands by commas, and marks decimals by points alone."""
+    if any(word in sentence for word in _ENGLISH):
+        return True
     return language(sentence, default="") in ("en", "zh", "ja")
+
+
+_ENGLISH = ("The ", " the ", " and ", " were ", " with ")  # found fifty times as fast as the language
 
 
 def _ends_years(found: list[Token], match: re.Match[str], folded: str) -> bool:
