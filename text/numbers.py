@@ -255,6 +255,7 @@ def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
 
 # Before other words it more often begins one, such as "tư liệu" and "tư nhân".
 _ENDS_FOUR = frozenset(("", "đồng", *".,;:!?", *VI_SCALES))
+_BEHIND_BA = frozenset(("lô", "mẹ", "má", "gác"))  # backpack, parents, cart
 _NO_DIGITS = ("năm", "không")  # a year, a negation
 
 
@@ -268,7 +269,8 @@ def _worth(words: Sequence[str], at: int, scale: int) -> int | None:
     if not scale or after in ("mươi", "chục") or 0 < VI_SCALES.get(after, 0) <= scale:
         return 1
     goes_on = after in ("phẩy", "phần") or (after in VI_UNITS and after not in _NO_DIGITS)
-    if words[at] == "một" or goes_on or (after in VI_SCALES and scale >= 1000):
+    another_word = words[at] == "một" or (words[at] == "ba" and after in _BEHIND_BA)
+    if another_word or goes_on or (after in VI_SCALES and scale >= 1000):
         return None
     return scale // 10
 

@@ -75,6 +75,7 @@ def test_a_last_digit_behind_a_chinese_scale_counts_tenths_of_it(numerals: str, 
         ("ba trăm một tháng", None, 3),
         ("một trăm hai ba người", None, 4),
         ("hai nghìn ba triệu", None, 4),
+        ("hai trăm ba lô", None, 3),
     ],
 )
 def test_a_last_digit_behind_a_vietnamese_scale_counts_tenths_of_it(
@@ -113,6 +114,8 @@ def test_a_number_is_proven_in_its_own_sense(text: str, claim: str) -> None:
         ("房租是五千一。", "房租是5100。"),
         ("他读了第一百五条。", "他读了第105条。"),
         ("他读了第一百五条。", "他读了第150条。"),
+        ("客人住在三百二号房间。", "客人住在302号房间。"),
+        ("这座桥建于一千九百四年。", "这座桥建于1904年。"),
         ("価格は三百五円です。", "価格は305円です。"),
         ("Công ty đã chi hai triệu ba đồng cho sách.", "Công ty đã chi 2,3 triệu đồng cho sách."),
         ("Công ty đã chi một triệu tư đồng cho sách.", "Công ty đã chi 1.400.000 đồng cho sách."),

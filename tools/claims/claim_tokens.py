@@ -256,7 +256,7 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
         found.append(Token("#" + piece, start, end, "number"))
         return
     if counts and not any(around.startswith(phrase) for phrase in NO_NUMBER):
-        unsure = ends_in_tenths(piece) and may_be_units(before, folded)
+        unsure = ends_in_tenths(piece) and may_be_units(before, after, folded)
         value = None if unsure else read_chinese(piece)
         if value is not None:
             found.append(Token("#" + spell(value), start, end, "number", value=value))
@@ -267,9 +267,12 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
 _KANA = re.compile(f"[{KANA}円]")
 
 
-def may_be_units(before: str, sentence: str) -> bool:
-    """Whether 三百五 may be 305: in an ordinal, whose sign stands before it, and in Japanese."""
-    return before == "第" or _KANA.search(sentence) is not None
+_NUMBERED = frozenset("年号號页頁章节節回卷期届屆楼路")
+
+
+def may_be_units(before: str, after: str, sentence: str) -> bool:
+    """Whether 三百五 may be 305: as the number of a thing, such as a page, and in Japanese."""
+    return before == "第" or after[:1] in _NUMBERED or _KANA.search(sentence) is not None
 
 
 def _add_share(found: list[Token], piece: str, start: int) -> None:

@@ -115,7 +115,7 @@ def _numerals(match: re.Match[str], text: str) -> tuple[str, ...]:
     piece, after = match[0], text[match.end() : match.end() + 2].lstrip()
     before = text[match.start() - 1 : match.start()]
     counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or before == "第"
-    counts = counts and not (ends_in_tenths(piece) and (after[:1] in ("万", "亿") or may_be_units(before, text)))
+    counts = counts and not (ends_in_tenths(piece) and (after[:1] in ("万", "亿") or may_be_units(before, after, text)))
     value = _chinese(piece) if counts and not (piece + after).startswith(NO_NUMBER) else None
     return tuple(piece) if value is None else (value,)
 
