@@ -26,10 +26,11 @@ def may_mean(source: ParsedSentence, at: int, claim: ParsedSentence, to: int) ->
         return _same_time(a, b)
     said, in_source = _around(claim, to), _around(source, at)
     years = b.key.endswith("s") or _says("years", said)
-    return any(
-        _may_mean(one, other, said, in_source, years=years) or (b.also and rounds(other, one))
-        for one, other in product(a.values, b.values)
-    )
+    # Of two numbers of two readings each, one is not read as thousands and the other as decimals.
+    pairs = zip(a.values, b.values, strict=False) if a.also and b.also else product(a.values, b.values)
+    if any(_may_mean(one, other, said, in_source, years=years) for one, other in pairs):
+        return True
+    return not a.also and any(rounds(other, a.value) for other in b.also)
 
 
 def _may_mean(one: float, other: float, said: str, in_source: str, *, years: bool) -> bool:
