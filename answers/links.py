@@ -143,11 +143,25 @@ def _tags(read: _RenderedText) -> Iterator[_Construct]:
 
 
 def _tag_spans(text: str) -> Iterator[tuple[int, int | None]]:
-    """Yield where each tag begins and ends; the end is None where the tag is never closed."""
+    """Yield where each tag begins and ends; the end is None where the tag is never closed.
+
+    Each unclosed tag is read to the end of the text, each within another to the end of that one. So of either no more
+    than ``_MOST_UNCLOSED`` are read, and the rest count as unclosed: time is linear in the text.
+    """
     last = text.rfind(">")
+    unclosed = nested = past = 0
     for begun in _TAG_START.finditer(text):
-        whole = _WHOLE_TAG.match(text, begun.start()) if begun.start() < last else None
-        yield begun.start(), whole.end() if whole else None
+        start = begun.start()
+        nested = nested + 1 if start < past else 0
+        if start >= last or max(unclosed, nested) > _MOST_UNCLOSED:
+            yield start, None
+            continue
+        whole = _WHOLE_TAG.match(text, start)
+        if whole is None:
+            unclosed += 1
+        else:
+            past = max(past, whole.end())
+        yield start, whole.end() if whole else None
 
 
 def _targets_of_tag(tag: str) -> tuple[str, ...]:

@@ -2,9 +2,19 @@
 
 import re
 import unicodedata
+from itertools import zip_longest
 
 from text.late_patterns import LatePattern
-from text.scripts import ACCENTS, CJK, HAN_AND_KANA, JOINERS, NEVER_SEEN, PRESENTATION_SELECTORS, SURROGATES
+from text.scripts import (
+    ACCENTS,
+    CJK,
+    HAN_AND_KANA,
+    JOINERS,
+    LATIN_CAPITAL,
+    NEVER_SEEN,
+    PRESENTATION_SELECTORS,
+    SURROGATES,
+)
 
 _QUOTES = "\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc"
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f"
@@ -26,6 +36,16 @@ _REFERENCE_MARK = re.compile(
 )
 _FRACTIONS = {"¼": ".25", "½": ".5", "¾": ".75"}
 _FRACTION = re.compile(r"(\d?)([¼½¾])")
+RAISED = "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"
+RAISED_SIGNS = "\u207a\u207b"
+_RAISED_RUN = re.compile(f"[{RAISED}]")
+# A figure raised behind a word or stop is a reference mark; behind a unit or symbol of few letters, "km²", part of it.
+_RAISED_MARK = LatePattern(
+    rf"(?:(?<=[^\W\d_]{{4}})|(?<=[{LATIN_CAPITAL}][^\W\d_A-Z])|(?<=[{LATIN_CAPITAL}][^\W\d_A-Z]{{2}})"
+    rf"|(?<=\btỷ)|(?<=\btỉ)|(?<=\b[bm]n)|(?<=[{HAN_AND_KANA}])(?<![米里尺寸])|(?<=[^\w\s+\-*/^=({RAISED_SIGNS}]))[{RAISED}]+"
+)
+# Behind a digit it is a mark or an exponent, and no digit of that number.
+_RAISED_FIGURE = LatePattern(rf"(?<=\d)[{RAISED_SIGNS}]?[{RAISED}]+")
 _TOKENISED_QUOTES = re.compile(r"``|''")
 
 
@@ -37,14 +57,26 @@ def unify_signs(text: str) -> str:
 def fold(text: str) -> str:
     """Fold notation: compose (NFKC), use one kind of quote and dash, and drop reference marks such as ``[3]``.
 
+    A figure raised behind a digit stays raised, and one raised behind a word is such a mark.
+
     Case is kept, since capitals mark names. Offsets are not: a proof is located by its sentence, whose span is known.
     """
     if not text.isascii():
         text = _FRACTION.sub(lambda found: (found[1] or "0") + _FRACTIONS[found[2]], text)
-        text = fold_width(text.translate(_TABLE)).translate(_TABLE)
+        if _RAISED_RUN.search(text):
+            text = _RAISED_MARK.sub(" ", text)
+            kept = [found[0] for found in _RAISED_FIGURE.finditer(text)]
+            parts = [_fold_signs(part) for part in _RAISED_FIGURE.compiled.split(text)]
+            text = "".join(part + raised for part, raised in zip_longest(parts, kept, fillvalue=""))
+        else:
+            text = _fold_signs(text)
     if "[" in text:
         text = _REFERENCE_MARK.sub(" ", text)
     return _TOKENISED_QUOTES.sub('"', text)
+
+
+def _fold_signs(text: str) -> str:
+    return fold_width(text.translate(_TABLE)).translate(_TABLE)
 
 
 _NEXT_TO_CJK = LatePattern(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")

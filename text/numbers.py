@@ -127,13 +127,27 @@ def read_digits(text: str) -> float:
     return float(plain) if plain.count(".") <= 1 else float(_digits(plain))
 
 
+_EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}\Z")
+
+
+def read_as_decimal(text: str) -> float | None:
+    """Read digits whose one separator may mark decimals as well as thousands, "1.250", as a decimal; else None."""
+    return float(text.replace(",", ".")) if _EITHER.match(text) else None
+
+
 def _digits(text: str) -> str:
     return "".join(sign for sign in text if sign.isdigit())
 
 
+LARGEST = 1e30  # what is larger is no quantity that anybody means
+_LONGEST_DIGITS = 15  # Chinese digits without a scale; a float holds no more exactly
+_LONGEST_NUMERALS = 20
+_LARGEST_HUNDREDS = 10**4  # "one hundred one hundred one ..." is no number
+
+
 def spell(value: float) -> str:
     """Return the one spelling of a number, whatever notation it was written in."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e18 else f"{value:.10g}"
+    return str(int(value)) if abs(value) < 1e18 and value == int(value) else f"{value:.10g}"
 
 
 def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | None:
@@ -156,11 +170,11 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
         elif word in EN_TENS and seen not in ("unit", "tens"):
             current += EN_TENS[word]
             seen = "tens"
-        elif word == "hundred" and seen == "unit":
+        elif word == "hundred" and seen == "unit" and current < _LARGEST_HUNDREDS:
             current *= 100
             seen = word
         elif word in EN_SCALES and seen and EN_SCALES[word] >= 1000:
-            total += current * EN_SCALES[word]
+            total = _multiplied(total, current, EN_SCALES[word])
             current = 0.0
             seen = word
         elif word in EN_ORDINALS and seen != "unit" and not (seen == "tens" and EN_ORDINALS[word] > 9):
@@ -172,12 +186,20 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
     return None if nothing else (total + current, end - at, False)
 
 
+def _multiplied(total: float, current: float, scale: int) -> float:
+    """Add some of a scale to a total; right behind another scale it multiplies that: "two thousand million"."""
+    return total + current * scale if current or total > LARGEST else total * scale
+
+
 def _small(words: Sequence[str], at: int) -> bool:
     return at < len(words) and (words[at] in EN_UNITS or words[at] in EN_TENS or words[at] in EN_ORDINALS)
 
 
-def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
+def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] | None:
     """Read the number in Vietnamese words that begins at a word; return its value and its word count.
+
+    A last digit right behind a scale counts tenths of it: "một trăm hai" is 120, "hai triệu ba" 2,300,000. The value is
+    None where that is not sure: "ba trăm một" is 310, or 300 for one.
 
     "một", "năm", "không" and "tư" alone are not read, since they more often mean an article, a year, a negation or
     "private". None where no number begins there.
@@ -195,16 +217,15 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
             current += 9 * ones
             seen = "tens"
         elif word in ("lẻ", "linh") and seen == "trăm" and VI_UNITS.keys() & set(words[end + 1 : end + 2]):
-            pass
-        elif word in VI_UNITS and seen != "unit" and _is_unit(words, end, seen):
-            current += VI_UNITS[word]
-            seen = "unit"
-        elif word == "trăm" and seen == "unit":
-            current = current - current % 10 + (current % 10) * 100
             seen = word
-        elif word in VI_SCALES and seen and word != "trăm":
-            total += current * VI_SCALES[word]
-            current = 0.0
+        elif word in VI_UNITS and seen != "unit" and _is_unit(words, end, seen):
+            worth = _worth(words, end, VI_SCALES.get(seen, 0))
+            if worth is None:
+                return None, _end_of_numerals(words, end + 1) - at
+            current += VI_UNITS[word] * worth
+            seen = "unit"
+        elif word in VI_SCALES and (seen == "unit" or (seen and word != "trăm")):
+            total, current = _with_scale(total, current, word)
             seen = word
         elif word == "rưỡi" and seen in VI_SCALES:
             total += VI_SCALES[seen] / 2
@@ -216,23 +237,83 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
     return None if nothing else (total + current, end - at)
 
 
+def _with_scale(total: float, current: float, scale: str) -> tuple[float, float]:
+    """Return what has been read, and what of it a larger scale would multiply, with a scale behind it."""
+    if scale == "trăm":
+        return total, current - current % 10 + (current % 10) * 100
+    return _multiplied(total, current, VI_SCALES[scale]), 0.0
+
+
 def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
-    """Whether a word means a digit here; several digit words do only after "mươi"."""
-    if words[at] in ("lăm", "nhăm", "mốt", "tư"):
-        return seen == "tens"
+    """Whether a word means a digit here; several digit words do only after "mươi", or right behind a scale."""
+    if words[at] == "tư":
+        return seen == "tens" or (seen in VI_SCALES and _after(words, at) in _ENDS_FOUR)
+    if words[at] in ("lăm", "nhăm", "mốt"):
+        return seen == "tens" or seen in VI_SCALES
     return words[at] != "không" and (words[at] != "năm" or _is_five(words, at))
+
+
+# Before other words it more often begins one, such as "tư liệu" and "tư nhân".
+_ENDS_FOUR = frozenset(("", "đồng", *".,;:!?", *VI_SCALES))
+_BEHIND_BA = frozenset(("lô", "mẹ", "má", "gác"))  # backpack, parents, cart
+_NO_DIGITS = ("năm", "không")  # a year, a negation
+
+
+def _after(words: Sequence[str], at: int) -> str:
+    return words[at + 1] if at + 1 < len(words) else ""
+
+
+def _worth(words: Sequence[str], at: int, scale: int) -> int | None:
+    """Return what one of a digit is worth right behind a scale, None where that can be read in two ways."""
+    after = _after(words, at)
+    if not scale or after in ("mươi", "chục") or 0 < VI_SCALES.get(after, 0) <= scale:
+        return 1
+    goes_on = after in ("phẩy", "phần") or (after in VI_UNITS and after not in _NO_DIGITS)
+    another_word = words[at] == "một" or (words[at] == "ba" and after in _BEHIND_BA)
+    if another_word or goes_on or (after in VI_SCALES and scale >= 1000):
+        return None
+    return scale // 10
+
+
+def _end_of_numerals(words: Sequence[str], end: int) -> int:
+    numerals = VI_UNITS.keys() | VI_SCALES.keys() | {"mươi", "chục"}
+    while end < len(words) and words[end] in numerals and words[end] not in _NO_DIGITS:
+        end += 1
+    return end
 
 
 def _is_five(words: Sequence[str], at: int) -> bool:
     """Whether "năm" means five, not year: a scale follows it, or it fills a gap ("một trăm lẻ năm")."""
-    following = words[at + 1] if at + 1 < len(words) else ""
+    following = _after(words, at)
     return following in VI_SCALES or following == "mươi" or (at > 0 and words[at - 1] in ("lẻ", "linh"))
 
 
+_ZH_HUNDREDS = "".join(sign for sign, scale in ZH_SCALES.items() if 100 <= scale < 10**4)
+_ZH_MYRIADS = "".join(sign for sign, scale in ZH_SCALES.items() if scale >= 10**4)
+_ZH_ONES = "".join(sign for sign, value in ZH_DIGITS.items() if value)
+# 一 and 两 may belong to what follows: 五千一年 is 5,000 a year, 三百两 300 taels.
+_ZH_TENTHS = re.compile(rf"[{_ZH_HUNDREDS}{_ZH_MYRIADS}](?![一壹两兩])[{_ZH_ONES}]\Z")
+_ZH_UNSURE = re.compile(
+    rf"\A[{_ZH_HUNDREDS}{_ZH_MYRIADS}][{_ZH_ONES}]\Z|[{_ZH_HUNDREDS}{_ZH_MYRIADS}](?:[一壹两兩]|[{_ZH_ONES}]{{2,}})\Z"
+    rf"|[{_ZH_HUNDREDS}][{_ZH_ONES}][{_ZH_MYRIADS}]"
+)
+
+
+def ends_in_tenths(numerals: str) -> bool:
+    """Whether the last digit of Chinese numerals counts tenths of the scale right before it: 一千五, which is 1500."""
+    return _ZH_TENTHS.search(numerals) is not None
+
+
 def read_chinese(text: str) -> float | None:
-    """Read a run of Chinese numerals, digit by digit ("二〇二〇") or with scales ("三亿二千万")."""
+    """Read a run of Chinese numerals, digit by digit ("二〇二〇") or with scales ("三亿二千万").
+
+    A last digit right behind a scale counts tenths of it: 三万五 is 35000. None where that is not sure (百五,
+    一百三四), and of a run that is too long for a number.
+    """
     if all(sign in ZH_DIGITS for sign in text):
-        return float("".join(str(ZH_DIGITS[sign]) for sign in text))
+        return None if len(text) > _LONGEST_DIGITS else float("".join(str(ZH_DIGITS[sign]) for sign in text))
+    if len(text) > _LONGEST_NUMERALS or _ZH_UNSURE.search(text):
+        return None
     total, section, digit = 0, 0, 0
     last = 10**16
     for sign in text:
@@ -249,6 +330,8 @@ def read_chinese(text: str) -> float | None:
             section = 0
             last = scale
         digit = 0
+    if ends_in_tenths(text):
+        digit *= ZH_SCALES[text[-2]] // 10
     return float(total + section + digit)
 
 
@@ -315,7 +398,7 @@ def page_references(question: str) -> tuple[range, ...]:
         for match in _LIST.finditer(text):
             found += [(match.start(), _pages(_number(a), _number(b))) for a, b in _SPAN.findall(match[1])]
         for match in _ORDINAL_PAGE.finditer(text):
-            value = _ORDINALS[match[1].lower()] if match[1] else int(match[2])
+            value = _ORDINALS.get(_plain(match[1])) if match[1] else int(match[2])
             found.append((match.start(), _pages(value, None)))
     for match in _HAN_LIST.finditer(text):
         found += [(match.start(), _pages(_han(a), _han(b))) for a, b in _HAN_SPAN.findall(match[1])]
@@ -349,7 +432,12 @@ def _pages(first: int | None, last: int | None) -> range:
 def _number(text: str) -> int | None:
     if not text:
         return None
-    return int(text) if text.isdecimal() else _WORDS[" ".join(text.lower().split())]
+    return int(text) if text.isdecimal() else _WORDS.get(_plain(text))
+
+
+def _plain(words: str) -> str:
+    """Fold case as patterns that ignore it do: they take a dotless or dotted "i" and a long "s" for the letter."""
+    return " ".join(words.casefold().replace("ı", "i").replace("\u0307", "").split())
 
 
 def _han(text: str) -> int | None:

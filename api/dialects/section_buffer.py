@@ -68,10 +68,10 @@ class FinalSection:
         """
         claims = self.undecided_claims
         kept = [one for one, other in pairwise(claims) if not (continues(one, other) and self._ends_in_marks(one))]
-        return kept if self.keeps_marks else [*kept, *claims[-1:]]
+        return kept if self.leaves_marks_owed else [*kept, *claims[-1:]]
 
     @property
-    def keeps_marks(self) -> bool:
+    def leaves_marks_owed(self) -> bool:
         """Whether the last claim leaves without its marks, since one that is yet to come may continue its quote."""
         claims = self.undecided_claims
         return self.open and bool(claims) and continues(claims[-1], claims[-1]) and self._ends_in_marks(claims[-1])
@@ -225,7 +225,7 @@ class SectionBuffer:
         part = FinalSection(
             sent.position, text, ids, within, start, section.grounded, open=goes_on, owes_marks=sent.owes_marks
         )
-        sent.text, sent.owes_marks = text, part.keeps_marks
+        sent.text, sent.owes_marks = text, part.leaves_marks_owed
         return [part]
 
     def _stopped(self) -> list[FinalSection]:

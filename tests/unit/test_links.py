@@ -259,6 +259,9 @@ PIECES = st.lists(
 @example("[a](/x", [3])
 @example("<é@evil.example>", [2])
 @example('word[a][b]|\n\n[a]: word)。"\n[b]: /y', [4, 10, 25, 38])
+@example("<b> so " + "<a " * 40 + "> then <img src=/x>.", [5, 30, 100, 130, 140])
+@example("<b> so " + "<a ' " * 41 + "> then <img src=/x>.", [5, 30, 100, 210, 230])
+@example("word " * 20 + "<!--" * 30 + "--> <a href=/x>y</a>", [5, 130, 220, 225])
 def test_whatever_the_text_and_its_cuts(text: str, cuts: list[int]) -> None:
     text = text.strip()
     held = links_of_sources([HELD])
@@ -285,9 +288,15 @@ def test_sections_side_by_side_make_no_link_either(texts: list[str]) -> None:
     assert {target for target in rendered_targets(answer)} - {""} == set()
 
 
+def test_many_tags_that_end_before_the_next_begin_stay() -> None:
+    text = "A Map<String, List<Integer>> of <b>it</b> isn't <i>one</i>. " * 60
+    assert without_foreign_links(text.strip(), NOTHING) == (text.strip(), [])
+
+
 @pytest.mark.parametrize("piece", ["[", "](", "<a ", "<b '", "[a](", "((", "a.", "![](", "&#", "http://", "<!--", "a@"])
-def test_hostile_lengths_are_read_in_time(piece: str) -> None:
-    text = piece * (20_000 // len(piece))
+@pytest.mark.parametrize("end", ["", ">", "-->", "' href=/x>"])
+def test_hostile_lengths_are_read_in_time(piece: str, end: str) -> None:
+    text = piece * (20_000 // len(piece)) + end
     going = LinkFilter()
     for at in range(0, len(text), 500):
         going.feed(text[at : at + 500])

@@ -48,6 +48,10 @@ from text.numbers import names_page, page_references, without_page_references
         ("Was steht auf Seite 4?", [(4, 4)]),
         ("¿Qué dice la página 12?", [(12, 12)]),
         ("３ページ", [(3, 3)]),
+        ("page sıx and page fİve", [(6, 6), (5, 5)]),
+        ("page ſeven, and the ſixth page", [(7, 7), (6, 6)]),
+        ("TRANG HAI MƯƠI MỐT", [(21, 21)]),
+        ("Trang Đầu Tiên", [(1, 1)]),
         ("3페이지", [(3, 3)]),
     ],
 )
@@ -99,7 +103,10 @@ def test_a_page_is_counted_from_1_and_its_index_from_0() -> None:
     assert not names_page(references, None)
 
 
-@given(st.text("page trng第页三十0123456789-, .đếnto", max_size=40))
+@given(
+    st.text("page trng第页三十0123456789-, .đếnto", max_size=40)
+    | st.lists(st.sampled_from(["page ", "trang ", "ſıx", "sİx", "ſixth ", "the ", "haİ "]), max_size=6).map("".join)
+)
 def test_any_text_is_read_without_fault(text: str) -> None:
     assert all(0 < pages.start < pages.stop for pages in page_references(text))
 

@@ -2,10 +2,22 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from text.normal_forms import fold
-from text.numbers import ZH_DIGITS, ZH_SCALES, read_chinese, read_digits, spell
+from text.language import language
+from text.normal_forms import RAISED, RAISED_SIGNS, fold, fold_width
+from text.numbers import (
+    LARGEST,
+    ZH_DIGITS,
+    ZH_SCALES,
+    ends_in_tenths,
+    read_as_decimal,
+    read_chinese,
+    read_digits,
+    spell,
+)
+from text.scripts import KANA
 
 Kind = Literal["word", "letter", "number", "date", "unit", "symbol"]
 
@@ -21,6 +33,7 @@ _ZH_SCALE = "".join(ZH_SCALES)
 _ZH_ONES = "一二两三四五六七八九"
 _NOT_TENTHS = "为员立功本长就果都熟年语分品绩份人型套对群双片形因效婚交全名家千百天堆团"
 _DIGITS = r"\d{1,3}(?:(?P<sep>[.,'\u00a0\u202f])\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
+_RAISED = f"[{RAISED_SIGNS}]?[{RAISED}]+"
 _TOKEN = re.compile(
     rf"(?P<plain>[A-Za-z]{{2,}}+(?![\w'{_MARKS}]))"  # most words, found before all else is tried
     rf"|(?P<iso>(?<!\d)\d{{4}}([-/.])\d{{1,2}}\3\d{{1,2}}(?!\d))"
@@ -30,7 +43,8 @@ _TOKEN = re.compile(
     rf"|(?P<tenths>(?<![{_ZH_NUMERALS}\d.])(?:[{_ZH_ONES}]|\d(?:\.\d)?)成(?![{_NOT_TENTHS}]))"
     rf"|(?P<scaled>(?:\d[\d,.]*\s?[{_ZH_SCALE}]+){{1,4}})"
     r"|(?P<spaced>(?<![\d.,])(?<!\d )\d{1,3}(?: \d{3})+(?![\d.,]| \d))"
-    rf"|(?P<number>{_DIGITS})(?P<tail>{LETTER}+)?"
+    rf"|(?P<number>{_DIGITS})(?P<raised>{_RAISED})?(?P<tail>{LETTER}+)?"
+    rf"|{_RAISED}"
     rf"|(?P<numerals>[{_ZH_NUMERALS}]+)"
     rf"|(?P<dotted>(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![^\W_]))?)"
     r"|(?P<tail_alone>(?<!\w)(?:'(?:s|re|ve|ll|d|m)|n't)(?!\w))"  # as tokenised texts write them
@@ -47,6 +61,7 @@ COUNTED = frozenset(
 NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
 _KEPT_MARKS = frozenset("%‰°@#&<>=≤≥≠±+$§")
 LONGEST_NUMBER = 20  # characters; what is longer is no quantity, and compared as it is written
+_LARGEST_BASE, _LARGEST_EXPONENT = 1000, 24  # of a power that is written
 _ORDINAL_TAILS = frozenset(("st", "nd", "rd", "th"))
 _CONTRACTED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "'d", "'s": "'s"}
 _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "gonna": "going to"}
@@ -55,7 +70,8 @@ _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't"
 class Token(NamedTuple):
     """One unit of comparison. ``start`` and ``end`` are offsets into the folded sentence.
 
-    ``key`` is what is compared; ``value`` is a number's value; ``capital`` says that it was written with a capital.
+    ``key`` is what is compared; ``value`` is a number's value, and ``also`` what else it may mean, as 1.25 for "1.250";
+    ``capital`` says that it was written with a capital.
     """
 
     key: str
@@ -64,6 +80,12 @@ class Token(NamedTuple):
     kind: Kind
     capital: bool = False
     value: float | None = None
+    also: tuple[float, ...] = ()
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All that a number may mean."""
+        return self.also if self.value is None else (self.value, *self.also)
 
 
 def tokens_of(folded: str) -> list[Token]:
@@ -71,6 +93,8 @@ def tokens_of(folded: str) -> list[Token]:
     found: list[Token] = []
     for match in _TOKEN.finditer(folded):
         kind = match.lastgroup
+        if kind is None:
+            continue  # a mark behind a date or another notation of numbers
         if kind == "plain":
             piece = match[0]
             whole = piece.lower()
@@ -79,7 +103,7 @@ def tokens_of(folded: str) -> list[Token]:
             else:
                 found.append(Token(whole, match.start(), match.end(), "word", whole != piece))
         else:
-            _add(found, match, kind or "", folded)
+            _add(found, match, kind, folded)
     return found
 
 
@@ -92,7 +116,7 @@ def _add(found: list[Token], match: re.Match[str], kind: str, folded: str) -> No
         found.append(Token(_CONTRACTED.get(piece.casefold(), "not"), start, end, "word"))
     elif kind == "letter":
         found.append(Token(piece, start, end, "letter"))
-    elif kind in ("number", "tail"):
+    elif kind in ("number", "raised", "tail"):
         _add_number(found, match, folded)
     elif kind == "symbol":
         found.extend([Token(piece, start, end, "symbol")] if _carries(piece) else [])
@@ -112,8 +136,17 @@ def _written(match: re.Match[str], start: int, end: int) -> Token:
         return Token("#" + match[0].removeprefix("0"), start, end, "number")
     if match["scaled"] is None and match["spaced"] is None:
         return _written_date(match, start, end)
+    if len(match[0]) > 2 * LONGEST_NUMBER:
+        return Token("#" + match[0], start, end, "number")
     value = _scaled(match[0]) if match["scaled"] is not None else read_digits(match[0].replace(" ", ""))
-    return Token("#" + spell(value), start, end, "number", value=value)
+    return number_token(value, match[0], start, end)
+
+
+def number_token(value: float, written: str, start: int, end: int, also: tuple[float, ...] = ()) -> Token:
+    """Return the token of a number; what is too large for a quantity is compared as it is written."""
+    if abs(value) > LARGEST:
+        return Token("#" + written, start, end, "number")
+    return Token("#" + spell(value), start, end, "number", value=value, also=also)
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -153,10 +186,16 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
         found.append(Token("#" + match["number"], start, match.end(), "number"))
         return
     value = read_digits(match["number"])
+    also = _also(match["number"], folded)
+    if (
+        match["raised"]
+        and (power := _power(value, int(fold_width(match["raised"]).replace("\u2212", "-")))) is not None
+    ):
+        also = (*also, power)
     if _ends_years(found, match, folded):
         value += _century(found[-1])
     if _MINUS.search(folded[max(0, start - 2) : start]):
-        value, start = -value, start - 1
+        value, start, also = -value, start - 1, tuple(-each for each in also)
     key = "#" + spell(value)
     tail = (match["tail"] or "").casefold()
     if tail in _ORDINAL_TAILS:
@@ -165,9 +204,31 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
     if tail == "s" and value >= 10:
         found.append(Token(key + "s", start, match.end(), "number", value=value))
         return
-    found.append(Token(key, start, end, "number", value=value))
+    found.append(Token(key, start, end, "number", value=value, also=also))
     if tail:
-        found.append(Token(tail, end, match.end(), "word", match["tail"][0].isupper()))
+        found.append(Token(tail, match.start("tail"), match.end(), "word", match["tail"][0].isupper()))
+
+
+def _also(number: str, sentence: str) -> tuple[float, ...]:
+    """Return what else a number may mean whose one separator may mark its decimals."""
+    decimal = read_as_decimal(number)
+    return () if decimal is None or ("," in number and _groups_by_comma(sentence)) else (decimal,)
+
+
+def _power(base: float, exponent: int) -> float | None:
+    """Return what a number with a raised figure is if that is an exponent and no mark."""
+    return base**exponent if 0 < base <= _LARGEST_BASE and 0 < abs(exponent) <= _LARGEST_EXPONENT else None
+
+
+@lru_cache(maxsize=64)  # a sentence may have several such numbers
+def _groups_by_comma(sentence: str) -> bool:
+    """Whether a sentence is in a language that groups thousands by commas, and marks decimals by points alone."""
+    if any(word in sentence for word in _ENGLISH):
+        return True
+    return language(sentence, default="") in ("en", "zh", "ja")
+
+
+_ENGLISH = ("The ", " the ", " and ", " were ", " with ")  # found fifty times as fast as the language
 
 
 def _ends_years(found: list[Token], match: re.Match[str], folded: str) -> bool:
@@ -195,11 +256,23 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
         found.append(Token("#" + piece, start, end, "number"))
         return
     if counts and not any(around.startswith(phrase) for phrase in NO_NUMBER):
-        value = read_chinese(piece)
+        unsure = ends_in_tenths(piece) and may_be_units(before, after, folded)
+        value = None if unsure else read_chinese(piece)
         if value is not None:
             found.append(Token("#" + spell(value), start, end, "number", value=value))
             return
     found.extend(Token(sign, start + at, start + at + 1, "letter") for at, sign in enumerate(piece))
+
+
+_KANA = re.compile(f"[{KANA}円]")
+
+
+_NUMBERED = frozenset("年号號页頁章节節回卷期届屆楼路")
+
+
+def may_be_units(before: str, after: str, sentence: str) -> bool:
+    """Whether 三百五 may be 305: as the number of a thing, such as a page, and in Japanese."""
+    return before == "第" or after[:1] in _NUMBERED or _KANA.search(sentence) is not None
 
 
 def _add_share(found: list[Token], piece: str, start: int) -> None:
@@ -233,8 +306,6 @@ def _plain(text: str) -> float | None:
 def _scaled(piece: str) -> float:
     """Read digits with Chinese scales: "3.5万", "1亿2000万"."""
     total = 0.0
-    if len(piece) > 2 * LONGEST_NUMBER:
-        return float(sum(map(ord, piece)))  # no number that anybody means
     for digits, scales in re.findall(rf"(\d[\d,.]*)\s?([{_ZH_SCALE}]+)", piece):
         value = read_digits(digits.rstrip(".,"))
         for scale in scales:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from graph.evidence import Verdict
 from graph.reasons import Reason
 from text.language import language
+from text.numbers import spell
 from tools.claims.answer_leads import agreement, answer_lead
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_tokens import Token
@@ -189,14 +190,15 @@ def _missing_numbers(claim: ParsedSentence, sources: Sources) -> tuple[str, ...]
         if token.kind in ("number", "date")
         and not lookup_keys(token.key) & sources.quantities
         and not _is_small_word(token, claim.said(at, at + 1))
-        and not _is_rounded(token.value, sources.values)
+        and not any(f"#{spell(value)}" in sources.quantities for value in token.also)
+        and not any(_is_rounded(value, sources.values) for value in token.values)
     )
 
 
 _MOST_VALUES = 32  # numbers of the sources that one number may round
 
 
-def _is_rounded(value: float | None, values: Sequence[float]) -> bool:
+def _is_rounded(value: float, values: Sequence[float]) -> bool:
     if not value:
         return False
     low, high = sorted((value * 0.9, value * 1.1))

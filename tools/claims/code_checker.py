@@ -27,8 +27,8 @@ MATCH_THRESHOLD = 0.6  # share of a claim's content that must stand in the sente
 FEWEST_MATCHED = 3  # content tokens that must match: fewer may meet by chance
 
 
-def match_by_text(claim: str, judgement: ClaimJudgement, sources: Sources) -> ClaimJudgement:
-    """Keep the verdict on a claim only where its sentences match it; else it has no proof and is unsupported."""
+def refuse_unmatched(claim: str, judgement: ClaimJudgement, sources: Sources) -> ClaimJudgement:
+    """Keep the verdict on a claim that its sentences match; any other is unsupported, without a proof."""
     if not judgement.places or judgement.verdict == "unsupported":
         return ClaimJudgement("unsupported", judgement.reasons or (UNSAID,))
     content = _content(parse_sentence(claim))
@@ -112,10 +112,10 @@ def _check(
 ) -> CheckedClaim:
     judgement = quoted or judge_claim(claim, sources, others, section.question)
     if section.origin == "matched" and quoted is None:
-        judgement = match_by_text(claim, judgement, sources)
+        judgement = refuse_unmatched(claim, judgement, sources)
     places = judgement.places
     if judgement.verdict == "unverified" and judgement.sources is sources and judgement.near < 1.0:
-        places = _with_evidence(judgement, measure_coverage(claim, sources.segments, _pool(claim, sources)))
+        places = _places_of_evidence(judgement, measure_coverage(claim, sources.segments, _pool(claim, sources)))
     origin: Origin = section.origin if judgement.sources in (None, sources) else "matched"
     segments = (judgement.sources or sources).segments
     proofs = tuple(_proof(segments, place, origin) for place in places)
@@ -142,7 +142,7 @@ def _pool(claim: str, sources: Sources) -> Sequence[CandidateSentence]:
     return [sources.candidates[place] for place in places if place in sources.candidates]
 
 
-def _with_evidence(judgement: ClaimJudgement, found: Coverage) -> tuple[SentencePlace, ...]:
+def _places_of_evidence(judgement: ClaimJudgement, found: Coverage) -> tuple[SentencePlace, ...]:
     """Add to the closest sentence those that hold what it lacks of the claim."""
     chosen = [(one.segment, one.start, one.end) for one in evidence_from_coverage(found).sentences]
     return tuple(dict.fromkeys((*judgement.places, *chosen)))

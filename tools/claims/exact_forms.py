@@ -19,12 +19,13 @@ from text.numbers import (
     EN_TENS,
     EN_UNITS,
     VI_SCALES,
+    ends_in_tenths,
     read_chinese,
     read_english,
     read_vietnamese,
     spell,
 )
-from tools.claims.claim_tokens import COUNTED, LETTER, NO_NUMBER, UNSPACED
+from tools.claims.claim_tokens import COUNTED, LETTER, NO_NUMBER, UNSPACED, may_be_units
 
 ExactForm = tuple[str, ...]
 
@@ -33,6 +34,14 @@ _EMPHASIS = re.compile(r"`|(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
 _HYPHENED = re.compile(rf"\b({'|'.join(EN_TENS)})-(?=(?:{'|'.join(EN_UNITS)})\b)", re.IGNORECASE)
 _NUMERAL = "零〇一二三四五六七八九十百千两"
 _GROUPED = re.compile(r"\d{1,3}(?:(?:,\d{3}){2,}|(?:\.\d{3}){2,})(?![\d.,]*\d)")
+# Behind one of these, and behind another version, dots part the components of a version and group no thousands.
+_NAMES_VERSION = LatePattern(
+    r"(?:\b(?:versions?|ver|v|releases?|builds?|phiên bản)|版 ?本)(?: 号)?(?: (?:numbers?|no|số|is|was|là|为|是))*"
+    r"(?: [\d.,]+(?: (?:and|or|to|và|hoặc|đến|和|或|至|到))?)*\Z",
+    re.IGNORECASE,
+)
+_FARTHEST = 12  # pieces before a number among which such a word stands
+_SIGNS = frozenset(".:#=,;-(\"'、，：（")
 _NUMBER = rf"{_GROUPED.pattern}|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*"
 _PIECE = rf"{_NUMBER}|{LETTER}+(?:'{LETTER}+)*|[{UNSPACED}]|\S"
 _PLAIN = re.compile(_PIECE)
@@ -57,31 +66,41 @@ def exact_form(text: str) -> ExactForm:
     if "-" in text:
         text = _HYPHENED.sub(lambda found: f"{found[1]} ", text)
     if _HAS_NUMERAL.search(text):
-        keys = [key for match in _NUMBERED.finditer(text) for key in _keys(match, text)]
+        matches = list(_NUMBERED.finditer(text))
+        pieces = [match[0] for match in matches]
+        keys = [key for at, match in enumerate(matches) for key in _keys(match, text, pieces, at)]
     else:
-        keys = (_ASCII if text.isascii() else _PLAIN).findall(text)
+        keys = pieces = (_ASCII if text.isascii() else _PLAIN).findall(text)
         if "'" in text or _DECIMAL.search(text):
-            keys = [key for piece in keys for key in _plain_keys(piece)]
+            keys = [key for at in range(len(pieces)) for key in _plain_keys(pieces, at)]
     keys = _with_numbers(keys)
     if keys and (len(keys[0]) == 1 or keys[0][1:].islower()):
         keys[0] = keys[0].casefold()
     return tuple(keys[:-1] if len(keys) > 1 and keys[-1] in (".", "。") else keys)
 
 
-def _keys(match: re.Match[str], text: str) -> tuple[str, ...]:
+def _keys(match: re.Match[str], text: str, pieces: Sequence[str], at: int) -> tuple[str, ...]:
     if match["share"] is not None:
         return (_chinese(match["share"]) or match["share"], "%")
     if match["numerals"] is not None:
         return _numerals(match, text)
-    return _plain_keys(match[0])
+    return _plain_keys(pieces, at)
 
 
-def _plain_keys(piece: str) -> tuple[str, ...]:
+def _plain_keys(pieces: Sequence[str], at: int) -> tuple[str, ...]:
+    piece = pieces[at]
     if piece[0].isdecimal():
         if piece[-1].isalpha():
             return (piece[:-2] + "th",)
-        return (re.sub("[.,]", "", piece) if _GROUPED.fullmatch(piece) else piece,)
+        grouped = _GROUPED.fullmatch(piece) and not _follows_version(pieces, at)
+        return (re.sub("[.,]", "", piece) if grouped else piece,)
     return _word(piece) if "'" in piece else (piece,)
+
+
+def _follows_version(pieces: Sequence[str], at: int) -> bool:
+    """Whether a number is that of a version: "version 1.234.567"."""
+    before = " ".join(piece for piece in pieces[max(0, at - _FARTHEST) : at] if piece not in _SIGNS)
+    return _NAMES_VERSION.search(before) is not None
 
 
 def _word(word: str) -> tuple[str, ...]:
@@ -94,7 +113,9 @@ def _word(word: str) -> tuple[str, ...]:
 def _numerals(match: re.Match[str], text: str) -> tuple[str, ...]:
     """Read Chinese numerals where they count something; others are letters of a word."""
     piece, after = match[0], text[match.end() : match.end() + 2].lstrip()
-    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or text[match.start() - 1 : match.start()] == "第"
+    before = text[match.start() - 1 : match.start()]
+    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or before == "第"
+    counts = counts and not (ends_in_tenths(piece) and (after[:1] in ("万", "亿") or may_be_units(before, after, text)))
     value = _chinese(piece) if counts and not (piece + after).startswith(NO_NUMBER) else None
     return tuple(piece) if value is None else (value,)
 
@@ -123,7 +144,7 @@ def _with_numbers(keys: list[str]) -> list[str]:
     at = 0
     while at < len(keys):
         number, length = _number(words, at) if words[at] in _BEGINS else (None, 1)
-        found.append(keys[at] if number is None else number)
+        found.extend(keys[at : at + length] if number is None else (number,))
         at += length
     return found
 
@@ -133,7 +154,7 @@ def _number(words: Sequence[str], at: int) -> tuple[str | None, int]:
     if length := next((len(form) for form in _PERCENT if tuple(words[at : at + len(form)]) == form), 0):
         return "%", length
     if found := read_vietnamese(words, at):
-        return spell(found[0]), found[1]
+        return None if found[0] is None else spell(found[0]), found[1]
     if words[at] != "one" and (read := read_english(words, at)) is not None:
         return spell(read[0]) + ("th" if read[2] else ""), read[1]
     return None, 1

@@ -26,7 +26,7 @@ from tools.claims.alignment import (
 from tools.claims.claim_tokens import Token
 from tools.claims.lexicon import exclude_each_other, is_stronger, stem
 from tools.claims.quantities import dates_agree, dimension, parts_of, unit_named
-from tools.claims.roughly import may_mean
+from tools.claims.roughly import may_mean, share_named
 from tools.claims.sentence_parsing import ParsedSentence, accompanies, looks_like_name, one_name, without_courtesy
 
 Finding = Literal["same", "part", "order", "differs", "conflict"]
@@ -293,14 +293,15 @@ _NUMERALS = frozenset((*ZH_DIGITS, *ZH_SCALES))
 
 def _quantities_of(run: Run) -> list[int]:
     tokens = run.reading.tokens
-    return [place for place in run.places if _value(tokens[place]) is not None or tokens[place].kind in _COUNTING]
+    return [place for place in run.places if _values(tokens[place]) or tokens[place].kind in _COUNTING]
 
 
 _COUNTING = ("number", "date")
 
 
-def _value(token: Token) -> float | None:
-    return token.value if token.value is not None else _SMALL.get(token.key)
+def _values(token: Token) -> tuple[float, ...]:
+    small = _SMALL.get(token.key)
+    return token.values if small is None else (small,)
 
 
 def _same_value(one: Token, other: Token) -> bool:
@@ -311,8 +312,7 @@ def _same_value(one: Token, other: Token) -> bool:
     if one.kind == "date" or other.kind == "date":
         date, number = (one, other) if one.kind == "date" else (other, one)
         return number.value is not None and number.value in parts_of(date.key)
-    a, b = _value(one), _value(other)
-    return a is not None and a == b
+    return not set(_values(one)).isdisjoint(_values(other))
 
 
 def _comparable(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:
@@ -321,6 +321,8 @@ def _comparable(one: ParsedSentence, at: int, other: ParsedSentence, to: int) ->
     if "number" not in (a.kind, b.kind) and (a.kind != "date" or b.kind != "date"):
         return False
     if _unit_after(one, at) != _unit_after(other, to):
+        return False
+    if (share := share_named(one, at)) is not None and share == share_named(other, to):
         return False
     return not may_mean(one, at, other, to)
 

@@ -17,7 +17,7 @@ from text.numbers import (
     read_vietnamese,
     spell,
 )
-from tools.claims.claim_tokens import Token, date_key, words_of
+from tools.claims.claim_tokens import Token, date_key, number_token, words_of
 
 _CURRENCIES = word_set("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")
 
@@ -78,15 +78,19 @@ def _with_shared_scales(tokens: list[Token]) -> list[Token]:
         scale = 10.0 ** (3 * int(math.log10(high.value) // 3))
         if high.value % scale == 0 and low.value < high.value / scale:
             value = low.value * scale
-            tokens[at - 2] = Token("#" + spell(value), low.start, low.end, "number", value=value)
+            also = (low.value,) if high.also else ()
+            tokens[at - 2] = Token("#" + spell(value), low.start, low.end, "number", value=value, also=also)
     return tokens
 
 
 def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese: bool) -> tuple[Token, int]:
     token = tokens[at]
-    value, length = token.value, 1
+    value, length, also = token.value, 1, token.also
     if token.kind == "word":
         value, length = _worded(spelled, at, vietnamese=vietnamese)
+        if value is None and length > 1:  # it can be read in two ways, and is compared as it is written
+            words = " ".join(spelled[at : at + length])
+            return Token(words, token.start, tokens[at + length - 1].end, "word"), length
     if share := _share(spelled, at, length, value, vietnamese=vietnamese):
         value, length = share
         return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
@@ -97,13 +101,15 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
         if scale is None:
             break
         value *= scale
+        also = tuple(each * scale for each in also)
         length += 1
         if vietnamese and at + length < len(spelled) and spelled[at + length] == "rưỡi":
             value += scale / 2
             length += 1
     if length == 1 and token.kind == "number":
         return token, 1
-    return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
+    written = " ".join((token.key.removeprefix("#"), *spelled[at + 1 : at + length]))
+    return number_token(value, written, token.start, tokens[at + length - 1].end, also), length
 
 
 def _worded(spelled: Sequence[str], at: int, *, vietnamese: bool) -> tuple[float | None, int]:

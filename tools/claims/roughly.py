@@ -1,7 +1,9 @@
 """Whether one number may be meant by another that rounds or bounds it: "some 1.3 million" for 1,345,595."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from math import floor, log10
 
 from text.numbers import spell
@@ -18,21 +20,73 @@ _CLOCK = re.compile(r"#(\d{1,2}):(\d{2})(?::\d{2})?\Z")
 
 
 def may_mean(source: ParsedSentence, at: int, claim: ParsedSentence, to: int) -> bool:
-    """Whether the number of a claim may stand for that of its source."""
+    """Whether the number of a claim may stand for that of its source, in any sense that both may have."""
     a, b = source.tokens[at], claim.tokens[to]
     if a.value is None or b.value is None:
         return _same_time(a, b)
-    said = _around(claim, to)
-    if b.value % 10 == 0 and 1000 <= b.value < 2200 and (b.key.endswith("s") or _says("years", said)):
-        return 0 <= a.value - b.value < (100 if b.value % 100 == 0 else 10)
-    if rounds(a.value, b.value):
+    said, in_source = _around(claim, to), _around(source, at)
+    years = b.key.endswith("s") or _says("years", said)
+    # Of two numbers of two readings each, one is not read as thousands and the other as decimals.
+    pairs = zip(a.values, b.values, strict=False) if a.also and b.also else product(a.values, b.values)
+    if any(_may_mean(one, other, said, in_source, years=years) for one, other in pairs):
         return True
-    in_source = _around(source, at)  # what bounds both numbers excuses no other one
-    bound = "less" if b.value >= a.value else "more"
-    if _says(bound, said) and not _says(bound, in_source):
+    return not a.also and any(rounds(other, a.value) for other in b.also)
+
+
+def _may_mean(one: float, other: float, said: str, in_source: str, *, years: bool) -> bool:
+    if years and other % 10 == 0 and 1000 <= other < 2200:
+        return 0 <= one - other < (100 if other % 100 == 0 else 10)
+    if rounds(one, other):
+        return True
+    bound = "less" if other >= one else "more"
+    if _says(bound, said) and not _says(bound, in_source):  # what bounds both numbers excuses no other one
         return True
     about = _says("about", said) and not _says("about", in_source)
-    return about and abs(a.value - b.value) <= ROUGHLY * abs(a.value)
+    return about and abs(one - other) <= ROUGHLY * abs(one)
+
+
+_OF = frozenset(
+    {
+        ("in",), ("in", "every"), ("of",), ("of", "every"), ("out", "of"), ("out", "of", "every"),
+        ("trong",), ("trong", "số"), ("trên",),
+    }
+)  # fmt: skip
+_OF_WHICH = frozenset({("中",), ("中", "有"), ("里", "有"), ("当", "中", "有"), ("có",), ("thì", "có")})
+_COUNTERS = frozenset("个個名位")
+_WORDS = {"one": 1.0, "một": 1.0, "năm": 5.0}  # which more often mean something else
+_APART = 5  # tokens between the two numbers of a share, at most
+
+
+def share_named(reading: ParsedSentence, at: int) -> float | None:
+    """Return the share that a number names with the one beside it: 0.2 of "two in ten". None where it names none."""
+    for first, last in _beside(reading, at):
+        between = tuple(
+            token.key
+            for token in reading.tokens[first + 1 : last]
+            if token.kind != "unit" and token.key not in _COUNTERS
+        )
+        part, whole = _count(reading.tokens[first]), _count(reading.tokens[last])
+        if between in _OF_WHICH:
+            part, whole = whole, part
+        elif between not in _OF:
+            continue
+        if part and whole and 0 < part <= whole:
+            return round(part / whole, 9)
+    return None
+
+
+def _beside(reading: ParsedSentence, at: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of a number and the next one, and of the last one before it and it."""
+    after = range(at + 1, min(len(reading.tokens), at + _APART + 2))
+    before = range(at - 1, max(-1, at - _APART - 2), -1)
+    for places in (after, before):
+        other = next((place for place in places if _count(reading.tokens[place])), None)
+        if other is not None:
+            yield min(at, other), max(at, other)
+
+
+def _count(token: Token) -> float | None:
+    return _WORDS.get(token.key, token.value)
 
 
 def rounds(one: float | None, other: float | None) -> bool:

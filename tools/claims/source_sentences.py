@@ -10,6 +10,7 @@ from string import ascii_lowercase
 
 from text.language import FUNCTION_LETTERS, FUNCTION_WORDS
 from text.normal_forms import ascii_words, fold, letter_runs, unify_signs
+from text.numbers import spell
 from text.sentences import sentences, trimmed
 from tools.claims.alignment import is_content
 from tools.claims.claim_tokens import UNSPACED
@@ -220,7 +221,7 @@ def quantities_of(reading: ParsedSentence) -> frozenset[str]:
             found |= {f"@{part}" for part in (month,) if part is not None}
         elif key.startswith("#") and len(key) > 1:
             found |= lookup_keys(key)
-    return frozenset(found)
+    return frozenset(found).union(f"#{spell(value)}" for token in reading.tokens for value in token.also)
 
 
 def lookup_keys(key: str) -> frozenset[str]:
