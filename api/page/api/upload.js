@@ -2,6 +2,7 @@
 
 import { Problem, bodyOf, problemOf } from "./problem.js";
 import { framesOf } from "./frames.js";
+import { openStream } from "./streams.js";
 
 /** @typedef {import("./client.js").Client} Client */
 /** @typedef {import("./types.js").Job} Job */
@@ -40,9 +41,9 @@ export async function sendForm(client, path, form, { signal, onSent }) {
   return await bodyOf(response);
 }
 
-/** Read a job with its files. @param {Client} client @param {string} id @returns {Promise<JobDetail>} */
-export function readJob(client, id) {
-  return client.json(`api/jobs/${id}?limit=${MOST_FILES}`, { list: "files" });
+/** Read a job with its files. @param {Client} client @param {string} id @param {AbortSignal} signal @returns {Promise<JobDetail>} */
+function readJob(client, id, signal) {
+  return client.json(`api/jobs/${id}?limit=${MOST_FILES}`, { list: "files", signal });
 }
 
 /**
@@ -55,16 +56,21 @@ export function readJob(client, id) {
  */
 export async function* followJob(client, id, signal) {
   for (;;) {
+    /** @type {import("./streams.js").Opened | null} */
+    let opened = null;
     try {
-      const { body } = await client.send(`api/jobs/${id}/events`, { signal });
-      for await (const frame of body ? framesOf(body) : []) {
+      opened = await openStream(client, `api/jobs/${id}/events`, {}, signal);
+      const { response: { body }, silence } = opened;
+      for await (const frame of body ? framesOf(body, silence.postpone) : []) {
         if (frame.event !== "progress" && frame.event !== "end") continue;
-        yield await readJob(client, id);
+        yield await readJob(client, id, silence.signal);
         if (frame.event === "end") return;
       }
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Problem && !error.retryable) throw error;
+    } finally {
+      opened?.silence.stop();
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MILLISECONDS));
     if (signal.aborted) return;

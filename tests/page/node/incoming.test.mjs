@@ -1,0 +1,91 @@
+/** Documents on their way in: what becomes of each where the connection or the server does not keep to the plan. */
+
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, mock, test } from "node:test";
+
+import { Client } from "../../../api/page/api/client.js";
+import { Incoming } from "../../../api/page/state/incoming.js";
+
+const JOB = "api/jobs/j1";
+const LONG_SECONDS = 120;
+
+/** A server whose replies are said by method and path, a query being no part of it: the last one goes on. */
+class Server {
+  constructor(replies) {
+    this.replies = new Map(Object.entries(replies).map(([asked, each]) => [asked, [each].flat()]));
+    this.asked = [];
+    globalThis.fetch = (url, init) => this.reply(url, init);
+  }
+
+  async reply(url, { method, signal }) {
+    const asked = `${method} ${url.pathname.slice(1)}`;
+    signal?.throwIfAborted();
+    this.asked.push(asked);
+    const left = this.replies.get(asked) ?? [];
+    const reply = left.length > 1 ? left.shift() : left[0];
+    assert.ok(reply, `nobody said what ${asked} gives`);
+    return reply({ url, signal });
+  }
+}
+
+const json = (body, status = 200) => () => Response.json(body, { status });
+const file = (number, more) => ({ file_no: number, name: `${number}.md`, state: "queued", problem: null, ingested: null, ...more });
+const stored = (number) => file(number, { state: "stored", ingested: { document_id: `d${number}`, status: "created" } });
+const refused = (number, code) => file(number, { state: "refused", problem: { code, message: "no", suggestion: "" } });
+const job = (...files) => ({ job_id: "j1", state: "running", files: files.length });
+const detail = (...files) => json({ job: job(...files), files, next_after: null });
+
+/** A stream of events with these names; where it `hangs` it says nothing more, and does not end either. */
+function events(names, { hangs = false } = {}) {
+  return ({ signal }) => new Response(new ReadableStream({
+    start(controller) {
+      signal?.addEventListener("abort", () => controller.error(signal.reason), { once: true });
+      for (const name of names) controller.enqueue(new TextEncoder().encode(`event: ${name}\ndata: {}\n\n`));
+      if (!hangs) controller.close();
+    },
+  }));
+}
+
+/** A reply that never comes, to one who does not stop waiting. */
+function never({ signal }) {
+  return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
+}
+
+/** Follow what is on its way by itself, until it has come to `done`. Time passes by a mocked clock, a second a turn. */
+async function until(done) {
+  for (let second = 0; second < LONG_SECONDS && !done(); second += 1) {
+    mock.timers.tick(1000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(done(), `not within ${LONG_SECONDS} seconds`);
+}
+
+const incoming = () => new Incoming(new Client(new URL("http://host/"), () => ""), () => undefined);
+const shown = ({ items }) => [...items.values()].map(({ name, state, problem }) => [name, state, problem?.code ?? ""]);
+
+beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
+afterEach(() => mock.timers.reset());
+
+test("a connection to a job that falls silent is given up, and made again", async () => {
+  const server = new Server({
+    "GET api/jobs": json({ jobs: [job(file(0))] }),
+    [`GET ${JOB}/events`]: [events(["progress"], { hangs: true }), events(["end"])],
+    [`GET ${JOB}`]: [detail(file(0)), detail(stored(0))],
+  });
+  const coming = incoming();
+  await coming.adopt();
+  await until(() => coming.ended().length === 1);
+  assert.deepEqual(shown(coming), [["0.md", "added", ""]]);
+  assert.equal(server.asked.filter((each) => each === `GET ${JOB}/events`).length, 2);
+});
+
+test("a reading of a job's files that never comes is given up, and made again", async () => {
+  new Server({
+    "GET api/jobs": json({ jobs: [job(file(0))] }),
+    [`GET ${JOB}/events`]: events(["end"], { hangs: true }),
+    [`GET ${JOB}`]: [never, detail(stored(0))],
+  });
+  const coming = incoming();
+  await coming.adopt();
+  await until(() => coming.ended().length === 1);
+});
