@@ -8,7 +8,7 @@ import { openStream } from "./streams.js";
 /** @typedef {import("./types.js").Job} Job */
 /** A job with its files. @typedef {Required<import("./types.js").JobDetail>} JobDetail */
 
-const MOST_FILES = 1000; // of a job
+const FILES_AT_A_TIME = 1000;
 const AGAIN_MILLISECONDS = 1000; // after a connection to a job was lost
 
 /**
@@ -41,9 +41,23 @@ export async function sendForm(client, path, form, { signal, onSent }) {
   return await bodyOf(response);
 }
 
-/** Read a job with its files. @param {Client} client @param {string} id @param {AbortSignal} signal @returns {Promise<JobDetail>} */
-function readJob(client, id, signal) {
-  return client.json(`api/jobs/${id}?limit=${MOST_FILES}`, { list: "files", signal });
+/**
+ * Read a job with all of its files.
+ * @param {Client} client
+ * @param {string} id
+ * @param {import("./streams.js").Opened["silence"]} silence Each reply puts it off.
+ * @returns {Promise<JobDetail>}
+ */
+async function readJob(client, id, { signal, postpone }) {
+  /** @type {JobDetail["files"]} */
+  const files = [];
+  for (let after = -1; ; ) {
+    const page = await client.json(`api/jobs/${id}?limit=${FILES_AT_A_TIME}&after=${after}`, { list: "files", signal });
+    postpone();
+    files.push(...page.files);
+    if (typeof page.next_after !== "number") return { ...page, files };
+    after = page.next_after;
+  }
 }
 
 /**
@@ -63,7 +77,7 @@ export async function* followJob(client, id, signal) {
       const { response: { body }, silence } = opened;
       for await (const frame of body ? framesOf(body, silence.postpone) : []) {
         if (frame.event !== "progress" && frame.event !== "end") continue;
-        yield await readJob(client, id, silence.signal);
+        yield await readJob(client, id, silence);
         if (frame.event === "end") return;
       }
     } catch (error) {

@@ -89,3 +89,18 @@ test("a reading of a job's files that never comes is given up, and made again", 
   await coming.adopt();
   await until(() => coming.ended().length === 1);
 });
+
+test("all files of a job are shown, however many", async () => {
+  const files = Array.from({ length: 2500 }, (_, number) => stored(number));
+  const page = ({ url }) => {
+    const [after, limit] = ["after", "limit"].map((name) => Number(url.searchParams.get(name)));
+    const some = files.slice(after + 1, after + 1 + limit);
+    const last = some.at(-1).file_no;
+    return Response.json({ job: job(...files), files: some, next_after: last === files.length - 1 ? null : last });
+  };
+  new Server({ "GET api/jobs": json({ jobs: [job(...files)] }), [`GET ${JOB}/events`]: events(["end"]), [`GET ${JOB}`]: page });
+  const coming = incoming();
+  await coming.adopt();
+  await until(() => coming.ended().length === files.length);
+  assert.equal(coming.ended().at(-1).name, "2499.md");
+});
