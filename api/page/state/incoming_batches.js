@@ -107,3 +107,19 @@ async function readSite(incoming, item, url, signal) {
     return null;
   }
 }
+
+/** Let a job try again what it refused; its files become items anew. @param {import("./incoming.js").Incoming} incoming @param {string} id */
+export async function retryJob(incoming, id) {
+  if (incoming.jobs.has(id)) return;
+  incoming.jobs.add(id); // it is asked once, for all files of it
+  const ended = () => incoming.ended().filter(({ jobId }) => jobId === id);
+  try {
+    const job = await incoming.act(id, "retry");
+    for (const item of ended()) incoming.items.delete(item.id);
+    await incoming.follow(job, []);
+  } catch (problem) {
+    incoming.jobs.delete(id);
+    if (!(problem instanceof Problem)) throw problem;
+    incoming.change(ended().filter((item) => mayRetry(item)), { problem });
+  }
+}

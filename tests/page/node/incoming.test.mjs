@@ -104,3 +104,40 @@ test("all files of a job are shown, however many", async () => {
   await until(() => coming.ended().length === files.length);
   assert.equal(coming.ended().at(-1).name, "2499.md");
 });
+
+/** Take up a job of two files, of which one was refused for now and the `other` for good, if not told otherwise; what `retry` gives is said. */
+async function refusedJob(retry, other = "unreadable_document") {
+  const files = [refused(0, "embedding_unavailable"), refused(1, other)];
+  const server = new Server({
+    "GET api/jobs": json({ jobs: [job(...files)] }),
+    [`GET ${JOB}/events`]: events(["end"]),
+    [`GET ${JOB}`]: [detail(...files), detail(stored(0), files[1])],
+    [`POST ${JOB}/retry`]: retry,
+  });
+  const coming = incoming();
+  await coming.adopt();
+  await until(() => coming.ended().length === files.length);
+  return { coming, tries: () => server.asked.filter((each) => each.startsWith("POST")).length };
+}
+
+const unreachable = () => Promise.reject(new TypeError("Failed to fetch"));
+const gone = json({ code: "not_found", detail: "There is no job j1." }, 404);
+
+for (const [name, reply, code] of [["can't be asked", unreachable, "unreachable"], ["is gone", gone, "not_found"]]) {
+  test(`a file of a job that ${name} stays when it is tried again, and says why`, async () => {
+    const { coming } = await refusedJob([reply, json(job(file(0), file(1)))]);
+    coming.retryAll();
+    await until(() => shown(coming)[0]?.[2] === code);
+    assert.deepEqual(shown(coming), [["0.md", "refused", code], ["1.md", "refused", "unreadable_document"]]);
+    coming.retryAll();
+    await until(() => coming.ended().some(({ state }) => state === "added"));
+    assert.deepEqual(shown(coming), [["0.md", "added", ""], ["1.md", "refused", "unreadable_document"]]);
+  });
+}
+
+test("a job is asked once to try again, for all files of it", async () => {
+  const { coming, tries } = await refusedJob(json(job(file(0), file(1))), "embedding_unavailable");
+  coming.retryAll();
+  await until(() => coming.ended().some(({ state }) => state === "added"));
+  assert.equal(tries(), 1);
+});
