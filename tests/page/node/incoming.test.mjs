@@ -141,3 +141,49 @@ test("a job is asked once to try again, for all files of it", async () => {
   await until(() => coming.ended().some(({ state }) => state === "added"));
   assert.equal(tries(), 1);
 });
+
+const SITE = "api/sources/s1";
+const HOST = "https://wiki.example/";
+const source = (more) => ({ source_id: "s1", syncing: true, documents: 0, ...more });
+
+/** Bring in a site that goes on being read, if no other replies are said. */
+function siteOf(replies) {
+  const server = new Server({ [`POST ${SITE}/sync`]: json({}, 202), [`GET ${SITE}`]: json(source()), [`DELETE ${SITE}`]: json({}), ...replies });
+  const coming = incoming();
+  coming.addAddress(HOST, true);
+  return { coming, asked: (one) => server.asked.filter((each) => each === one).length };
+}
+
+for (const [status, deleted, name] of [[201, 1, "goes with its source"], [200, 0, "leaves a source that was there before"]]) {
+  test(`a site that is cancelled while it is read ${name}`, async () => {
+    const { coming, asked } = siteOf({ "POST api/sources": json(source(), status) });
+    await until(() => asked(`GET ${SITE}`) > 1);
+    coming.cancelAll();
+    await until(() => !coming.sending);
+    assert.deepEqual([shown(coming), asked(`DELETE ${SITE}`)], [[], deleted]);
+  });
+}
+
+test("a site that is cancelled while its source is made is not read", async () => {
+  let made = () => undefined;
+  const making = new Promise((resolve) => (made = resolve));
+  const { coming, asked } = siteOf({ "POST api/sources": () => making.then(() => Response.json(source(), { status: 201 })) });
+  await until(() => asked("POST api/sources"));
+  coming.cancelAll();
+  made();
+  await until(() => !coming.sending);
+  assert.deepEqual([asked(`POST ${SITE}/sync`), asked(`DELETE ${SITE}`)], [0, 1]);
+});
+
+test("a site whose reading broke off and that was tried again goes with its source, too", async () => {
+  const { coming, asked } = siteOf({
+    "POST api/sources": [json(source(), 201), json(source(), 200)],
+    [`GET ${SITE}`]: [unreachable, json(source())],
+  });
+  await until(() => coming.ended().length);
+  coming.retryAll();
+  await until(() => asked(`GET ${SITE}`) > 1);
+  coming.cancelAll();
+  await until(() => !coming.sending);
+  assert.equal(asked(`DELETE ${SITE}`), 1);
+});
