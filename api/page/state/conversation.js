@@ -12,7 +12,6 @@ import { isLive, isSending, SENDING, withRun } from "./turns.js";
 
 /** @typedef {import("../api/types.js").NewRun} NewRun */
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
-/** @typedef {import("../api/types.js").Session} Session */
 /** @typedef {import("./turns.js").Turn} Turn */
 /** @typedef {import("./lives.js").Live} Live */
 
@@ -25,7 +24,7 @@ export class Conversation {
   constructor(client, tell) {
     this.client = client;
     this.tell = tell;
-    this.session = new Cell(/** @type {Session | null} */ (null));
+    this.session = new Cell(/** @type {import("../api/types.js").Session | null} */ (null));
     this.turns = new Cell(/** @type {Turn[]} */ ([]));
     this.branch = new Branch(client, (turn) =>
       withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key)),
@@ -42,7 +41,7 @@ export class Conversation {
     this.seen = new Map();
     /** Keys of views that were there before their runs told their ids, by these. @type {Map<string, string>} */
     this.begun = new Map();
-    /** The session that is being opened or made, or null once another one is. @type {Promise<Session | null> | null} */
+    /** The id of the session that is being opened or made. @type {Promise<string> | null} */
     this.making = null;
     /** The session that was to be opened, be it that it could not be. @type {string | null} */
     this.wanted = null;
@@ -74,11 +73,9 @@ export class Conversation {
     this.leave(sessionId);
     const { signal } = this.leaving;
     this.loading.set(true);
-    const opened = this.takeUp(sessionId);
-    this.making = opened.then(() => (signal.aborted ? null : this.session.value));
-    this.making.catch(() => undefined); // told below
+    const opening = (this.making = this.takeUp(sessionId).then(() => sessionId));
     try {
-      await opened;
+      await opening;
     } finally {
       if (!signal.aborted) {
         this.making = null;
@@ -141,26 +138,29 @@ export class Conversation {
    * Ask a question in the session, made for it where there is none; tell a failure in `failure`.
    * @param {NewRun} ask
    * @param {string[]} [pages] To begin a session with.
+   * @returns {Promise<void>}
    */
   async ask(ask, pages = []) {
     this.failure.set(null);
-    const { signal } = this.leaving;
-    let session;
+    const { leaving: { signal }, wanted } = this;
+    const create = async () => {
+      const session = await this.client.createSession(pages);
+      if (!signal.aborted) this.session.set(session);
+      return session.session_id;
+    };
+    let sessionId;
     try {
-      const make = () => (this.wanted ? this.takeUp(this.wanted).then(() => this.session.value) : this.client.createSession(pages));
-      session = this.session.value ?? (await (this.making ??= make()));
-      if (!session) return;
-      if (!signal.aborted && !this.session.value) this.session.set(session);
-      if (this.aside.value && !ask.edit && !ask.regenerate) await this.showNewest();
+      sessionId = this.session.value?.session_id ?? (await (this.making ??= wanted ? this.takeUp(wanted).then(() => wanted) : create()));
+      if (!signal.aborted && this.aside.value && !ask.edit && !ask.regenerate) await this.showNewest();
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return this.tell.refused(error);
       this.making = null;
       return this.fail(error, ask, () => void this.ask(ask, pages));
     }
-    const sessionId = session.session_id;
     // Another tab may be asking, too.
     ask = { while_running: "enqueue", ...ask };
     if (signal.aborted) {
+      if (sessionId === this.wanted) return await this.ask(ask); // it is being opened again
       // Whoever left meanwhile has asked nevertheless, and finds the answer in the session.
       const sent = askQuestion(this.client, sessionId, ask, { signal, onOutage() {} }).next();
       return void sent.catch((error) => this.tell.refused(error));

@@ -5,30 +5,11 @@ import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { Client } from "../../../api/page/api/client.js";
 import { Incoming } from "../../../api/page/state/incoming.js";
+import { Server, json } from "./server.mjs";
 
 const JOB = "api/jobs/j1";
 const LONG_SECONDS = 120;
 
-/** A server whose replies are said by method and path, a query being no part of it: the last one goes on. */
-class Server {
-  constructor(replies) {
-    this.replies = new Map(Object.entries(replies).map(([asked, each]) => [asked, [each].flat()]));
-    this.asked = [];
-    globalThis.fetch = (url, init) => this.reply(url, init);
-  }
-
-  async reply(url, { method, signal }) {
-    const asked = `${method} ${url.pathname.slice(1)}`;
-    signal?.throwIfAborted();
-    this.asked.push(asked);
-    const left = this.replies.get(asked) ?? [];
-    const reply = left.length > 1 ? left.shift() : left[0];
-    assert.ok(reply, `nobody said what ${asked} gives`);
-    return reply({ url, signal });
-  }
-}
-
-const json = (body, status = 200) => () => Response.json(body, { status });
 const file = (number, more) => ({ file_no: number, name: `${number}.md`, state: "queued", problem: null, ingested: null, ...more });
 const stored = (number) => file(number, { state: "stored", ingested: { document_id: `d${number}`, status: "created" } });
 const refused = (number, code) => file(number, { state: "refused", problem: { code, message: "no", suggestion: "" } });
