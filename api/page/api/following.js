@@ -3,6 +3,7 @@
 import { PASSING, Problem } from "./problem.js";
 import { eventOf } from "./completing.js";
 import { framesOf } from "./frames.js";
+import { openStream } from "./streams.js";
 
 /** @typedef {import("./client.js").Client} Client */
 /** @typedef {import("./types.js").RunEvent} RunEvent */
@@ -12,9 +13,8 @@ import { framesOf } from "./frames.js";
  * is `back`, or nobody waits for it any more. */
 /** @typedef {{signal: AbortSignal, onOutage: OnOutage}} Options */
 /** @typedef {{runId: string, after: string}} Place `after` is the id of the last event that was had. */
-/** @typedef {{response: Response, silence: ReturnType<typeof alarm>}} Opened */
+/** @typedef {import("./streams.js").Opened} Opened */
 
-const SILENCE_MS = 40_000; // the server pings every 15 seconds
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
 
@@ -32,7 +32,7 @@ const LONGEST_PAUSE_MS = 8_000;
  */
 export async function* askQuestion(client, sessionId, ask, options) {
   const json = { ...ask, on_disconnect: "continue", stream: true };
-  const opened = await open(client, `api/sessions/${sessionId}/runs`, { method: "POST", json }, null);
+  const opened = await openStream(client, `api/sessions/${sessionId}/runs`, { method: "POST", json }, null);
   if (options.signal.aborted) return opened.silence.ring();
   opened.silence.ringWith(options.signal);
   yield* follow(client, opened, null, options);
@@ -104,57 +104,7 @@ function isFinal(error) {
 function join(client, place, signal) {
   /** @type {Record<string, string>} */
   const headers = place.after ? { "Last-Event-ID": place.after } : {};
-  return open(client, `api/runs/${place.runId}/stream`, { headers }, signal);
-}
-
-/**
- * Send a request whose reply is a stream.
- * @param {Client} client
- * @param {string} path
- * @param {Parameters<Client["send"]>[1]} request
- * @param {AbortSignal | null} outer
- * @returns {Promise<Opened>}
- */
-async function open(client, path, request, outer) {
-  const silence = alarm();
-  if (outer) silence.ringWith(outer);
-  try {
-    return { response: await client.send(path, { ...request, signal: silence.signal }), silence };
-  } catch (error) {
-    silence.stop();
-    if (error instanceof Problem || outer?.aborted) throw error;
-    throw new Problem("unreachable", "", { retryable: true }); // nothing came for too long
-  }
-}
-
-/** Make a signal that aborts when nothing has come for longer than the server is ever silent. */
-function alarm() {
-  const controller = new AbortController();
-  const ring = () => controller.abort();
-  let timer = setTimeout(ring, SILENCE_MS);
-  /** @type {AbortSignal | null} */
-  let heard = null;
-  return {
-    signal: controller.signal,
-    ring() {
-      clearTimeout(timer);
-      ring();
-    },
-    /** @param {AbortSignal} outer */
-    ringWith(outer) {
-      heard = outer;
-      outer.addEventListener("abort", ring);
-      if (outer.aborted) ring();
-    },
-    postpone() {
-      clearTimeout(timer);
-      timer = setTimeout(ring, SILENCE_MS);
-    },
-    stop() {
-      clearTimeout(timer);
-      heard?.removeEventListener("abort", ring);
-    },
-  };
+  return openStream(client, `api/runs/${place.runId}/stream`, { headers }, signal);
 }
 
 /**

@@ -2,12 +2,13 @@
 
 import { Problem, bodyOf, problemOf } from "./problem.js";
 import { framesOf } from "./frames.js";
+import { openStream } from "./streams.js";
 
 /** @typedef {import("./client.js").Client} Client */
 /** @typedef {import("./types.js").Job} Job */
 /** A job with its files. @typedef {Required<import("./types.js").JobDetail>} JobDetail */
 
-const MOST_FILES = 1000; // of a job
+const FILES_AT_A_TIME = 1000;
 const AGAIN_MILLISECONDS = 1000; // after a connection to a job was lost
 
 /**
@@ -40,9 +41,23 @@ export async function sendForm(client, path, form, { signal, onSent }) {
   return await bodyOf(response);
 }
 
-/** Read a job with its files. @param {Client} client @param {string} id @returns {Promise<JobDetail>} */
-export function readJob(client, id) {
-  return client.json(`api/jobs/${id}?limit=${MOST_FILES}`, { list: "files" });
+/**
+ * Read a job with all of its files.
+ * @param {Client} client
+ * @param {string} id
+ * @param {import("./streams.js").Opened["silence"]} silence Each reply puts it off.
+ * @returns {Promise<JobDetail>}
+ */
+async function readJob(client, id, { signal, postpone }) {
+  /** @type {JobDetail["files"]} */
+  const files = [];
+  for (let after = -1; ; ) {
+    const page = await client.json(`api/jobs/${id}?limit=${FILES_AT_A_TIME}&after=${after}`, { list: "files", signal });
+    postpone();
+    files.push(...page.files);
+    if (typeof page.next_after !== "number") return { ...page, files };
+    after = page.next_after;
+  }
 }
 
 /**
@@ -55,16 +70,21 @@ export function readJob(client, id) {
  */
 export async function* followJob(client, id, signal) {
   for (;;) {
+    /** @type {import("./streams.js").Opened | null} */
+    let opened = null;
     try {
-      const { body } = await client.send(`api/jobs/${id}/events`, { signal });
-      for await (const frame of body ? framesOf(body) : []) {
+      opened = await openStream(client, `api/jobs/${id}/events`, {}, signal);
+      const { response: { body }, silence } = opened;
+      for await (const frame of body ? framesOf(body, silence.postpone) : []) {
         if (frame.event !== "progress" && frame.event !== "end") continue;
-        yield await readJob(client, id);
+        yield await readJob(client, id, silence);
         if (frame.event === "end") return;
       }
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Problem && !error.retryable) throw error;
+    } finally {
+      opened?.silence.stop();
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MILLISECONDS));
     if (signal.aborted) return;

@@ -5,27 +5,26 @@ import { askQuestion, joinRun } from "../api/following.js";
 import { Branch } from "./branch.js";
 import { Cell } from "./cell.js";
 import { Forks } from "./forks.js";
-import { findArrived, sendingLive, turnsWith } from "./lives.js";
+import { findArrived, sendingLive, turnsWith } from "./live_runs.js";
 import { Outages } from "./outages.js";
 import { fold, newRun } from "./run.js";
 import { isLive, isSending, SENDING, withRun } from "./turns.js";
 
 /** @typedef {import("../api/types.js").NewRun} NewRun */
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
-/** @typedef {import("../api/types.js").Session} Session */
 /** @typedef {import("./turns.js").Turn} Turn */
-/** @typedef {import("./lives.js").Live} Live */
+/** @typedef {import("./live_runs.js").LiveRun} LiveRun */
 
 /** Asks, follows and stops the runs of one session at a time. */
 export class Conversation {
   /**
    * @param {import("../api/client.js").Client} client
-   * @param {import("./lives.js").Tell} tell
+   * @param {import("./live_runs.js").Tell} tell
    */
   constructor(client, tell) {
     this.client = client;
     this.tell = tell;
-    this.session = new Cell(/** @type {Session | null} */ (null));
+    this.session = new Cell(/** @type {import("../api/types.js").Session | null} */ (null));
     this.turns = new Cell(/** @type {Turn[]} */ ([]));
     this.branch = new Branch(client, (turn) =>
       withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key)),
@@ -34,15 +33,15 @@ export class Conversation {
     this.aside = this.branch.aside;
     this.outages = new Outages();
     this.forks = new Forks();
-    this.failure = new Cell(/** @type {import("./lives.js").Failure | null} */ (null));
+    this.failure = new Cell(/** @type {import("./live_runs.js").Failure | null} */ (null));
     this.loading = new Cell(false);
-    /** @type {Map<string, Live>} */
-    this.lives = new Map();
+    /** @type {Map<string, LiveRun>} */
+    this.liveRuns = new Map();
     /** Runs whose events were followed to the end, by id. @type {Map<string, import("./run.js").RunView>} */
     this.seen = new Map();
     /** Keys of views that were there before their runs told their ids, by these. @type {Map<string, string>} */
     this.begun = new Map();
-    /** The session that is being opened or made, or null once another one is. @type {Promise<Session | null> | null} */
+    /** The id of the session that is being opened or made. @type {Promise<string> | null} */
     this.making = null;
     /** The session that was to be opened, be it that it could not be. @type {string | null} */
     this.wanted = null;
@@ -54,7 +53,7 @@ export class Conversation {
     this.wanted = wanted;
     this.leaving.abort();
     this.leaving = new AbortController();
-    this.lives.clear();
+    this.liveRuns.clear();
     this.seen.clear();
     this.begun.clear();
     this.branch.clear();
@@ -74,11 +73,9 @@ export class Conversation {
     this.leave(sessionId);
     const { signal } = this.leaving;
     this.loading.set(true);
-    const opened = this.takeUp(sessionId);
-    this.making = opened.then(() => (signal.aborted ? null : this.session.value));
-    this.making.catch(() => undefined); // told below
+    const opening = (this.making = this.takeUp(sessionId).then(() => sessionId));
     try {
-      await opened;
+      await opening;
     } finally {
       if (!signal.aborted) {
         this.making = null;
@@ -99,9 +96,9 @@ export class Conversation {
     const runs = await this.client.unfinishedRuns(sessionId);
     if (!signal.aborted) await this.read(sessionId);
     if (signal.aborted) return;
-    if ([...this.lives.values()].some((live) => isSending(live.run))) return; // any of them may be that one
+    if ([...this.liveRuns.values()].some((live) => isSending(live.run))) return; // any of them may be that one
     for (const { run_id, question } of runs.reverse()) {
-      if (!this.lives.has(run_id) && !this.branch.has(run_id)) void this.join(run_id, question);
+      if (!this.liveRuns.has(run_id) && !this.branch.has(run_id)) void this.join(run_id, question);
     }
   }
 
@@ -112,10 +109,10 @@ export class Conversation {
    */
   async read(sessionId, through = this.branch.through) {
     // What has ended by now will be among the messages, unless it failed and left nothing.
-    const ended = [...this.lives].filter(([, live]) => !isLive(live.run)).map(([key]) => key);
+    const ended = [...this.liveRuns].filter(([, live]) => !isLive(live.run)).map(([key]) => key);
     const session = await this.branch.read(sessionId, through);
     if (!session) return;
-    for (const key of [...ended, ...this.branch.turns.map((turn) => turn.key)]) this.lives.delete(key);
+    for (const key of [...ended, ...this.branch.turns.map((turn) => turn.key)]) this.liveRuns.delete(key);
     this.session.set(session);
     this.show();
   }
@@ -141,33 +138,36 @@ export class Conversation {
    * Ask a question in the session, made for it where there is none; tell a failure in `failure`.
    * @param {NewRun} ask
    * @param {string[]} [pages] To begin a session with.
+   * @returns {Promise<void>}
    */
   async ask(ask, pages = []) {
     this.failure.set(null);
-    const { signal } = this.leaving;
-    let session;
+    const { leaving: { signal }, wanted } = this;
+    const create = async () => {
+      const session = await this.client.createSession(pages);
+      if (!signal.aborted) this.session.set(session);
+      return session.session_id;
+    };
+    let sessionId;
     try {
-      const make = () => (this.wanted ? this.takeUp(this.wanted).then(() => this.session.value) : this.client.createSession(pages));
-      session = this.session.value ?? (await (this.making ??= make()));
-      if (!session) return;
-      if (!signal.aborted && !this.session.value) this.session.set(session);
-      if (this.aside.value && !ask.edit && !ask.regenerate) await this.showNewest();
+      sessionId = this.session.value?.session_id ?? (await (this.making ??= wanted ? this.takeUp(wanted).then(() => wanted) : create()));
+      if (!signal.aborted && this.aside.value && !ask.edit && !ask.regenerate) await this.showNewest();
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return this.tell.refused(error);
       this.making = null;
       return this.fail(error, ask, () => void this.ask(ask, pages));
     }
-    const sessionId = session.session_id;
     // Another tab may be asking, too.
     ask = { while_running: "enqueue", ...ask };
     if (signal.aborted) {
+      if (sessionId === this.wanted) return await this.ask(ask); // it is being opened again
       // Whoever left meanwhile has asked nevertheless, and finds the answer in the session.
       const sent = askQuestion(this.client, sessionId, ask, { signal, onOutage() {} }).next();
       return void sent.catch((error) => this.tell.refused(error));
     }
     const live = sendingLive(ask, this.branch.turns);
     this.branch.through = undefined;
-    const runs = new Set([...this.branch.turns.map((turn) => turn.key), ...this.lives.keys(), ...this.seen.keys()]);
+    const runs = new Set([...this.branch.turns.map((turn) => turn.key), ...this.liveRuns.keys(), ...this.seen.keys()]);
     const again = () => void this.retry(sessionId, ask, live.run.question, runs);
     await this.follow(live.run.runId, live, ask, again, sessionId);
   }
@@ -186,7 +186,7 @@ export class Conversation {
       if (signal.aborted) return;
       if (!arrived) return await this.ask(ask);
       this.failure.set(null);
-      if (!this.lives.has(arrived.run_id)) await this.join(arrived.run_id, question);
+      if (!this.liveRuns.has(arrived.run_id)) await this.join(arrived.run_id, question);
     } catch (error) {
       if (!signal.aborted) this.fail(error, ask, () => void this.retry(sessionId, ask, question, runs));
     }
@@ -200,7 +200,7 @@ export class Conversation {
 
   /**
    * @param {string} key
-   * @param {Live} live
+   * @param {LiveRun} live
    * @param {NewRun | null} ask
    * @param {(() => void) | null} again
    * @param {string} sessionId
@@ -209,7 +209,7 @@ export class Conversation {
     const { signal } = this.leaving;
     /** @type {import("../api/following.js").Options} */
     const options = { signal, onOutage: (outage, back) => this.outages.note(live, outage, back) };
-    this.lives.set(key, live);
+    this.liveRuns.set(key, live);
     this.show();
     try {
       const events = ask ? askQuestion(this.client, sessionId, ask, options) : joinRun(this.client, key, options);
@@ -223,7 +223,7 @@ export class Conversation {
       }
     } catch (error) {
       if (signal.aborted) return;
-      this.lives.delete(key);
+      this.liveRuns.delete(key);
       this.show();
       if (error instanceof Problem && error.status === 404 && !key.startsWith(SENDING)) return this.tell.gone(sessionId);
       return this.fail(error, ask, again);
@@ -231,18 +231,18 @@ export class Conversation {
     if (!signal.aborted) await this.settle(key, live, ask);
   }
 
-  /** Know a run by its id from now on. @param {string} sending @param {Live} live @param {RunEvent} event */
+  /** Know a run by its id from now on. @param {string} sending @param {LiveRun} live @param {RunEvent} event */
   begin(sending, live, event) {
     this.forks.note(event.run_id, live.from);
     this.tell.asked(event.session_id, event.run_id, live.from);
     this.begun.set(event.run_id, sending);
-    this.lives = new Map([...this.lives].map(([key, each]) => [key === sending ? event.run_id : key, each]));
+    this.liveRuns = new Map([...this.liveRuns].map(([key, each]) => [key === sending ? event.run_id : key, each]));
   }
 
-  /** @param {string} key @param {Live} live @param {RunEvent} event */
+  /** @param {string} key @param {LiveRun} live @param {RunEvent} event */
   take(key, live, event) {
     live.run = fold(live.run, event);
-    this.lives.set(key, live);
+    this.liveRuns.set(key, live);
     if (event.type === "title_changed") {
       this.retitle(event.session_id, event.title);
       this.tell.titled(event.session_id, event.title);
@@ -255,7 +255,7 @@ export class Conversation {
     this.session.update((session) => (session?.session_id === sessionId ? { ...session, title } : session));
   }
 
-  /** Put what was stored in the place of a run that has ended. @param {string} key @param {Live} live @param {NewRun | null} ask */
+  /** Put what was stored in the place of a run that has ended. @param {string} key @param {LiveRun} live @param {NewRun | null} ask */
   async settle(key, live, ask) {
     const { signal } = this.leaving;
     this.seen.set(key, live.run);
@@ -278,8 +278,8 @@ export class Conversation {
   }
 
   /** Stop a run; if none is named, the one that is being answered. @param {string} [runId] */
-  async stop(runId = [...this.lives.keys()][0]) {
-    const live = this.lives.get(runId ?? "");
+  async stop(runId = [...this.liveRuns.keys()][0]) {
+    const live = this.liveRuns.get(runId ?? "");
     if (!live) return;
     if (isSending(live.run)) return void (live.unwanted = true);
     const { signal } = this.leaving;
@@ -295,6 +295,6 @@ export class Conversation {
   }
 
   show() {
-    this.turns.set(turnsWith(this.branch.turns, this.lives, this.begun));
+    this.turns.set(turnsWith(this.branch.turns, this.liveRuns, this.begun));
   }
 }

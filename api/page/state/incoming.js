@@ -3,7 +3,7 @@
 import { orNull, Problem } from "../api/problem.js";
 import { followJob } from "../api/upload.js";
 import { Cell } from "./cell.js";
-import { batchOf, blank, mayRetry, sendBatch } from "./incoming_batches.js";
+import { batchOf, blank, mayRetry, retryJob, sendBatch } from "./incoming_batches.js";
 import { describedBy, twinsOf } from "./incoming_notes.js";
 
 /** @typedef {import("../api/types.js").Job} Job */
@@ -116,7 +116,7 @@ export class Incoming {
   retry(id) {
     const item = this.items.get(id);
     if (!item || !mayRetry(item)) return;
-    if (!item.parcel) return void this.retryJob(item.jobId);
+    if (!item.parcel) return void retryJob(this, item.jobId);
     this.put({ ...item, state: "waiting", share: 0, problem: null, jobId: "" });
     this.sendNext();
   }
@@ -124,13 +124,6 @@ export class Incoming {
   /** Send all again that were refused. */
   retryAll() {
     for (const { id } of this.ended()) this.retry(id);
-  }
-
-  /** @param {string} id */
-  async retryJob(id) {
-    if (this.jobs.has(id)) return;
-    for (const item of this.ended()) if (item.jobId === id) this.items.delete(item.id);
-    await this.follow(await this.act(id, "retry"), []);
   }
 
   /** Put one away that has come to its end. @param {number} id */

@@ -1,14 +1,14 @@
 /** What is sent into the library at a time, and how: small files together, all else by itself. */
 
-import { Problem } from "../api/problem.js";
+import { bodyOf, orNull, Problem } from "../api/problem.js";
 import { sendForm } from "../api/upload.js";
 
 /** @typedef {import("../api/types.js").Job} Job */
 /** @typedef {import("./incoming_notes.js").Note} Note */
 /** `reading`: it has left, and is being read. @typedef {"waiting" | "sending" | "reading" | "added" | "refused"} State */
-/** What an item sends; nothing for one that another tab has sent.
+/** What an item sends; nothing for one that another tab has sent. `made`: the site's source was not there before.
  * @typedef {{kind: "file", file: File, path: string, alone: boolean} | {kind: "text", title: string, text: string}
- *   | {kind: "page", url: string} | {kind: "site", url: string}} Parcel */
+ *   | {kind: "page", url: string} | {kind: "site", url: string, made?: boolean}} Parcel */
 /**
  * @typedef {object} Item
  * @property {number} id
@@ -24,6 +24,7 @@ import { sendForm } from "../api/upload.js";
 
 const BATCH_FILES = 20;
 const BATCH_BYTES = 4_000_000;
+const CREATED = 201;
 const LOOK_MILLISECONDS = 1000; // between two looks at a site that is read
 const FOR_GOOD = new Set(["unreadable_document", "document_too_expensive", "invalid_request", "not_permitted", "request_too_large"]);
 let last = 0;
@@ -72,7 +73,7 @@ export async function sendBatch(incoming, batch, signal) {
     incoming.end(first.id, await incoming.client.json("api/documents", { method: "POST", json, signal }));
     return null;
   }
-  if (parcel?.kind === "site") return await readSite(incoming, first, parcel.url, signal);
+  if (parcel?.kind === "site") return await readSite(incoming, first, parcel, signal);
   const form = new FormData();
   if (parcel?.kind === "text") {
     form.set("text", parcel.text);
@@ -85,25 +86,59 @@ export async function sendBatch(incoming, batch, signal) {
 }
 
 /**
+ * Read a site, which is kept up to date from then on; one that is cancelled meanwhile goes, with what came of it.
  * @param {import("./incoming.js").Incoming} incoming
  * @param {Item} item
- * @param {string} url
+ * @param {Parcel & {kind: "site"}} parcel
  * @param {AbortSignal} signal
  * @returns {Promise<null>}
  */
-async function readSite(incoming, item, url, signal) {
+async function readSite(incoming, item, parcel, signal) {
   const { client } = incoming;
   incoming.change([item], { state: "reading" });
-  const json = { kind: "site", location: url, extent: "site" };
-  const { source_id } = await client.json("api/sources", { method: "POST", json, signal });
-  await client.send(`api/sources/${source_id}/sync`, { method: "POST", signal });
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
-    const { syncing, documents } = await client.json(`api/sources/${source_id}`, { signal });
-    if (syncing) continue;
-    if (!documents) throw new Problem("site_empty", "");
-    incoming.change([item], { state: "added", notes: [{ kind: "site", count: documents }] });
-    incoming.changed();
-    return null;
+  const json = { kind: "site", location: parcel.url, extent: "site" };
+  // This is not called back: a source that nobody knows the id of could not be deleted.
+  const reply = await client.send("api/sources", { method: "POST", json });
+  parcel.made ||= reply.status === CREATED;
+  const path = `api/sources/${(await bodyOf(reply)).source_id}`;
+  /** @type {(value?: unknown) => void} */
+  let lookNow = () => undefined;
+  signal.addEventListener("abort", () => lookNow());
+  try {
+    signal.throwIfAborted();
+    await client.send(`${path}/sync`, { method: "POST", signal });
+    for (;;) {
+      await new Promise((resolve) => {
+        lookNow = resolve;
+        setTimeout(resolve, LOOK_MILLISECONDS);
+      });
+      const { syncing, documents } = await client.json(path, { signal });
+      if (syncing) continue;
+      if (!documents) throw new Problem("site_empty", "");
+      incoming.change([item], { state: "added", notes: [{ kind: "site", count: documents }] });
+      incoming.changed();
+      return null;
+    }
+  } finally {
+    if (signal.aborted && parcel.made) {
+      await orNull(client.send(`${path}?documents=delete`, { method: "DELETE" }));
+      incoming.changed();
+    }
+  }
+}
+
+/** Let a job try again what it refused; its files become items anew. @param {import("./incoming.js").Incoming} incoming @param {string} id */
+export async function retryJob(incoming, id) {
+  if (incoming.jobs.has(id)) return;
+  incoming.jobs.add(id); // it is asked once, for all files of it
+  const ended = () => incoming.ended().filter(({ jobId }) => jobId === id);
+  try {
+    const job = await incoming.act(id, "retry");
+    for (const item of ended()) incoming.items.delete(item.id);
+    await incoming.follow(job, []);
+  } catch (problem) {
+    incoming.jobs.delete(id);
+    if (!(problem instanceof Problem)) throw problem;
+    incoming.change(ended().filter((item) => mayRetry(item)), { problem });
   }
 }

@@ -58,7 +58,7 @@ import { asSeen, foldSection, noSections } from "./sections.js";
 /** What a message says of its answer, of a run that has ended or a stored one; of this, what it lacks is null.
  * @typedef {Pick<Message, "sections" | "sources"> & {
  *   [Name in "nearest" | "claims" | "disagreements" | "assessment" | "refusal" | "pages" | "family"]?: Message[Name] | null
- * } & {outcome: import("../api/types.js").Outcome | null, stop_reason: string | null}} Told */
+ * } & {outcome: import("../api/types.js").Outcome | null, stop_reason: string | null}} AnswerOfMessage */
 
 /** @returns {Answer} */
 function noAnswer() {
@@ -107,11 +107,11 @@ export function newRun(runId, question = "") {
  */
 export function fold(run, event) {
   if (event.seq <= run.seq) return run;
-  return { ...told(run, event), runId: event.run_id, seq: event.seq };
+  return { ...withEvent(run, event), runId: event.run_id, seq: event.seq };
 }
 
 /** @param {RunView} run @param {RunEvent} event @returns {RunView} */
-function told(run, event) {
+function withEvent(run, event) {
   switch (event.type) {
     case "queued":
       return { ...run, status: "queued", position: event.position };
@@ -167,7 +167,8 @@ function during(run, event) {
   }
 }
 
-const TOLD_BY = /** @type {Record<string, string[]>} */ ({
+/** The steps during which an event comes, by its type. @type {Record<string, string[]>} */
+const STEPS_OF = {
   retrieval_decided: ["decide_retrieval"],
   pages_loaded: ["load_selected_pages"],
   sources_graded: ["grade_segments", "answer_directly"],
@@ -178,7 +179,7 @@ const TOLD_BY = /** @type {Record<string, string[]>} */ ({
   sources_disagree: ["check_claims"],
   section_revised: ["check_claims", "generate_answer"],
   answer_assessed: ["assess_quality"],
-});
+};
 const SEARCHES = { page: "load_selected_pages", search: "search_segments", web: "search_web" };
 
 /**
@@ -188,9 +189,9 @@ const SEARCHES = { page: "load_selected_pages", search: "search_segments", web: 
  */
 function note(steps, event) {
   const searched = event.type === "sources_found" || event.type === "search_failed";
-  const tellers = searched ? [event.servers?.length ? "search_mcp" : SEARCHES[event.kind]] : Object.hasOwn(TOLD_BY, event.type) && TOLD_BY[event.type];
-  if (!tellers) return steps;
-  let at = steps.findLastIndex((step) => step.ms === null && tellers.includes(step.name));
+  const names = searched ? [event.servers?.length ? "search_mcp" : SEARCHES[event.kind]] : Object.hasOwn(STEPS_OF, event.type) && STEPS_OF[event.type];
+  if (!names) return steps;
+  let at = steps.findLastIndex((step) => step.ms === null && names.includes(step.name));
   if (at < 0) at = steps.findLastIndex((step) => step.ms === null);
   if (at < 0) at = steps.length - 1;
   return steps.map((step, index) => (index === at ? { ...step, told: [...step.told, event] } : step));
@@ -216,7 +217,7 @@ function resumed(run, event) {
   // A step that is taken again tells its disagreements again.
   const disagreements = steps
     .flatMap((step) => step.told)
-    .flatMap((told) => (told.type === "sources_disagree" ? [{ segment_ids: told.segment_ids, reason: told.reason, positions: told.positions }] : []));
+    .flatMap((each) => (each.type === "sources_disagree" ? [{ segment_ids: each.segment_ids, reason: each.reason, positions: each.positions }] : []));
   const answer = { ...run.answer, sections: /** @type {SectionView[]} */ (sections), disagreements };
   return { ...run, status: "running", attempt: event.attempt, thinking: "", steps, answer };
 }
@@ -231,15 +232,14 @@ function finished(run, event) {
 
 /**
  * Make an answer of what a finished message says, keeping what only the run could tell: how a section read before.
- * @param {Told} message
+ * @param {AnswerOfMessage} message
  * @param {SectionView[]} [seen]
  * @returns {Answer}
  */
 export function answerOf(message, seen = []) {
   const sections = message.sections.map(({ text, source_ids: sourceIds, grounded = true }, index) => {
     const claims = (message.claims ?? []).filter((claim) => claim.section_index === index);
-    const told = claims.length ? claims : null;
-    return { text, sourceIds, claims: told, grounded, done: true, before: null, moved: false, removed: [] };
+    return { text, sourceIds, claims: claims.length ? claims : null, grounded, done: true, before: null, moved: false, removed: [] };
   });
   return {
     sections: asSeen(sections, seen),

@@ -11,7 +11,7 @@ import { liveTurn, SENDING } from "./turns.js";
  *   titled: (sessionId: string, title: string) => void, gone: (sessionId: string) => void, refused: (error: unknown) => void}} Tell
  */
 /** A run that goes on, with what is known of its turn; it takes the place of the stored turns from `from` on.
- * @typedef {{run: import("./run.js").RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} Live
+ * @typedef {{run: import("./run.js").RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} LiveRun
  *   `unwanted`: to be stopped as soon as its id is known. */
 
 /** A question that was not asked; `again` is null where no retry helps.
@@ -24,7 +24,7 @@ let sent = 0;
  * Make the run of a question that is being sent, with what is known before it tells anything.
  * @param {import("../api/types.js").NewRun} ask
  * @param {Turn[]} stored
- * @returns {Live}
+ * @returns {LiveRun}
  */
 export function sendingLive(ask, stored) {
   const from = ask.edit ?? ask.regenerate ?? null;
@@ -41,12 +41,12 @@ export function sendingLive(ask, stored) {
 /**
  * Give the turns to show: those that are stored, and behind them those of runs that are not.
  * @param {Turn[]} stored
- * @param {Map<string, Live>} lives
+ * @param {Map<string, LiveRun>} liveRuns
  * @param {Map<string, string>} views Keys of views that were there before their runs told their ids.
  */
-export function turnsWith(stored, lives, views) {
+export function turnsWith(stored, liveRuns, views) {
   const keys = new Map(stored.map((turn, at) => [turn.key, at]));
-  const going = [...lives].filter(([key]) => !keys.has(key)).map(([, live]) => live);
+  const going = [...liveRuns].filter(([key]) => !keys.has(key)).map(([, live]) => live);
   const cut = going.map((live) => keys.get(live.from ?? "")).find((at) => at !== undefined);
   const turns = going.map(({ run, known }) => liveTurn(run, { ...known, view: views.get(run.runId) ?? run.runId }));
   return [...stored.slice(0, cut), ...turns];
