@@ -254,4 +254,4 @@ async def test_a_run_that_has_ended_is_pruned_behind_its_slot_though_its_reader_
 async def test_a_process_that_closes_leaves_no_pruning_behind(settings: Settings) -> None:
     async with ended_but_not_pruned(settings) as (at, _):
         await at.runner.close()
-        assert [each.get_name() for each in asyncio.all_tasks() if each.get_name().startswith("citewell")] == []
+        assert [each.get_name() for each in asyncio.all_tasks() if each.get_name().startswith("citewell-prune")] == []
