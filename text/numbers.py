@@ -219,7 +219,7 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] |
         elif word in ("lẻ", "linh") and seen == "trăm" and VI_UNITS.keys() & set(words[end + 1 : end + 2]):
             seen = word
         elif word in VI_UNITS and seen != "unit" and _is_unit(words, end, seen):
-            worth = _worth(words, end, VI_SCALES.get(seen, 0))
+            worth = _worth(words, end, VI_SCALES.get(seen, 0), at)
             if worth is None:
                 return None, _end_of_numerals(words, end + 1) - at
             current += VI_UNITS[word] * worth
@@ -259,18 +259,25 @@ _BEHIND_BA = frozenset(("lô", "mẹ", "má", "gác"))  # backpack, parents, car
 _NO_DIGITS = ("năm", "không")  # a year, a negation
 
 
+# "phòng một trăm hai" may be room 102.
+_NAMES_NUMBER = frozenset(
+    _in_order("số thứ phòng trang điều khoản mục chương mã tuyến lộ tập bài câu lớp khóa kỳ năm tầng")
+)
+
+
 def _after(words: Sequence[str], at: int) -> str:
     return words[at + 1] if at + 1 < len(words) else ""
 
 
-def _worth(words: Sequence[str], at: int, scale: int) -> int | None:
+def _worth(words: Sequence[str], at: int, scale: int, begin: int) -> int | None:
     """Return what one of a digit is worth right behind a scale, None where that can be read in two ways."""
     after = _after(words, at)
     if not scale or after in ("mươi", "chục") or 0 < VI_SCALES.get(after, 0) <= scale:
         return 1
     goes_on = after in ("phẩy", "phần") or (after in VI_UNITS and after not in _NO_DIGITS)
     another_word = words[at] == "một" or (words[at] == "ba" and after in _BEHIND_BA)
-    if another_word or goes_on or (after in VI_SCALES and scale >= 1000):
+    names = begin > 0 and words[begin - 1] in _NAMES_NUMBER
+    if names or another_word or goes_on or (after in VI_SCALES and scale >= 1000):
         return None
     return scale // 10
 

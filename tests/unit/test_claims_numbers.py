@@ -206,6 +206,46 @@ def test_any_run_of_numerals_and_scales_is_read(run: str, times: int) -> None:
 @pytest.mark.parametrize(
     ("text", "claim"),
     [
+        ("Phòng số một trăm hai ở tầng một của nhà.", "Phòng số 120 ở tầng một của nhà."),
+        ("Nhà số hai trăm ba đường Lê Lợi đã bán.", "Nhà số 230 đường Lê Lợi đã bán."),
+        ("Bài học số một trăm hai nói về lúa nước.", "Bài học số 120 nói về lúa nước."),
+        ("房间号是三百五，在三楼。", "房间号是350，在三楼。"),
+        ("编号为一百五的箱子在三楼。", "编号为150的箱子在三楼。"),
+        ("三百五室在大楼东侧。", "350室在大楼东侧。"),
+    ],
+)
+def test_a_name_in_words_is_not_proven_as_a_quantity(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "unverified"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Giá vé là một trăm hai ở chợ này.", "Giá vé là 120 ở chợ này."),
+        ("Phòng số một trăm linh hai ở tầng một của nhà.", "Phòng số 102 ở tầng một của nhà."),
+        ("房间价格是三百五，在三楼。", "房间价格是350，在三楼。"),
+    ],
+)
+def test_a_quantity_beside_such_a_name_is_proven(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "expected"),
+    [
+        ("Quãng đường dài 2,5 km qua núi.", "Quãng đường dài 2.500 m qua núi.", "unverified"),
+        ("Xe chở 5 tấn gạo về kho.", "Xe chở 5.000 kg gạo về kho.", "unverified"),
+        ("Quãng đường dài 2,5 km qua núi.", "Quãng đường dài 2,5 m qua núi.", "contradicted"),
+        ("Xe chở 5 tấn gạo về kho.", "Xe chở 5 kg gạo về kho.", "contradicted"),
+    ],
+)
+def test_units_are_compared_with_what_their_numbers_mean(text: str, claim: str, expected: Verdict) -> None:
+    assert verdict(claim, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
         ("The crate of oranges weighs 1.250 kg.", "The crate of oranges weighs 1.25 kg."),
         ("The crate of oranges weighs 1.25 kg.", "The crate of oranges weighs 1.250 kg."),
         ("The crate of oranges weighs 1.250 kg.", "The crate of oranges weighs 1,250 kg."),

@@ -249,9 +249,9 @@ def _century(year: Token) -> float:
 def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> None:
     end = start + len(piece)
     after = folded[end : end + 2].lstrip()
-    before = folded[max(0, start - 1) : start]
+    before = folded[max(0, start - 4) : start]
     around = piece + after
-    counts = len(piece) > 1 or (after[:1] and after[0] in COUNTED) or before in ("第", "十")
+    counts = len(piece) > 1 or (after[:1] and after[0] in COUNTED) or before[-1:] in ("第", "十")
     if len(piece) > LONGEST_NUMBER:
         found.append(Token("#" + piece, start, end, "number"))
         return
@@ -267,12 +267,13 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
 _KANA = re.compile(f"[{KANA}円]")
 
 
-_NUMBERED = frozenset("年号號页頁章节節回卷期届屆楼路")
+_NUMBERED = frozenset("年号號页頁章节節回卷期届屆楼路室")
+_NAMES_NUMBER = re.compile(r"(?:第|(?:[号號码碼]|房间)[是为為:：]?)\s?\Z")
 
 
 def may_be_units(before: str, after: str, sentence: str) -> bool:
     """Whether 三百五 may be 305: as the number of a thing, such as a page, and in Japanese."""
-    return before == "第" or after[:1] in _NUMBERED or _KANA.search(sentence) is not None
+    return _NAMES_NUMBER.search(before) is not None or after[:1] in _NUMBERED or _KANA.search(sentence) is not None
 
 
 def _add_share(found: list[Token], piece: str, start: int) -> None:

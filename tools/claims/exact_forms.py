@@ -113,8 +113,8 @@ def _word(word: str) -> tuple[str, ...]:
 def _numerals(match: re.Match[str], text: str) -> tuple[str, ...]:
     """Read Chinese numerals where they count something; others are letters of a word."""
     piece, after = match[0], text[match.end() : match.end() + 2].lstrip()
-    before = text[match.start() - 1 : match.start()]
-    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or before == "第"
+    before = text[max(0, match.start() - 4) : match.start()]
+    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or before[-1:] == "第"
     counts = counts and not (ends_in_tenths(piece) and (after[:1] in ("万", "亿") or may_be_units(before, after, text)))
     value = _chinese(piece) if counts and not (piece + after).startswith(NO_NUMBER) else None
     return tuple(piece) if value is None else (value,)

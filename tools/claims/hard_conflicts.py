@@ -279,6 +279,8 @@ def quantity_conflicts(a: Run, b: Run) -> list[tuple[str, str]]:
     units_b = [place for place in b.places if b.reading.tokens[place].kind == "unit"]
     for one, other in zip(units_a, units_b, strict=False):
         named = a.reading.keys[one], b.reading.keys[other]
+        if _agree_by_second_readings(a.reading, one, b.reading, other):
+            continue  # 2,5 km and 2.500 m
         if named[0] != named[1] and dimension(named[0]) == dimension(named[1]) and not (theirs or ours):
             found.append((a.reading.said(max(0, one - 1), one + 1), b.reading.said(max(0, other - 1), other + 1)))
     for left, right in zip(a.tokens, b.tokens, strict=False):
@@ -325,6 +327,12 @@ def _comparable(one: ParsedSentence, at: int, other: ParsedSentence, to: int) ->
     if (share := share_named(one, at)) is not None and share == share_named(other, to):
         return False
     return not may_mean(one, at, other, to)
+
+
+def _agree_by_second_readings(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:
+    """Whether the numbers before two units are one number only where thousands are read as decimals."""
+    a, b = one.tokens[max(0, at - 1)], other.tokens[max(0, to - 1)]
+    return a.value != b.value and not set(a.values).isdisjoint(b.values)
 
 
 def _unit_after(reading: ParsedSentence, place: int) -> str:
