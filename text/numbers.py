@@ -161,7 +161,7 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
     total, current, end, seen = 0.0, 0.0, at, ""
     while end < len(words):
         word = words[end]
-        if word == "and" and seen in ("hundred", "thousand", "million") and _small(words, end + 1):
+        if word == "and" and seen in ("hundred", "thousand", "million") and _is_rest(words, end + 1, seen):
             end += 1
             continue
         if word in EN_UNITS and seen != "unit" and (seen != "tens" or 0 < EN_UNITS[word] < 10):
@@ -191,8 +191,14 @@ def _multiplied(total: float, current: float, scale: int) -> float:
     return total + current * scale if current or total > LARGEST else total * scale
 
 
-def _small(words: Sequence[str], at: int) -> bool:
-    return at < len(words) and (words[at] in EN_UNITS or words[at] in EN_TENS or words[at] in EN_ORDINALS)
+def _is_rest(words: Sequence[str], at: int, scale: str) -> bool:
+    """Whether what follows "five hundred and" is a part of that number, and no "six hundred" of its own."""
+    end = at
+    while end < len(words) and (words[end] in EN_UNITS or words[end] in EN_TENS):
+        end += 1
+    if end < len(words) and words[end] == scale:
+        return False
+    return end > at or (at < len(words) and words[at] in EN_ORDINALS)
 
 
 def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] | None:
@@ -206,6 +212,12 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] |
     """
     if at >= len(words) or words[at] not in BEGINS_VIETNAMESE:
         return None
+    if _names_two(words, at):
+        return None, _end_of_numerals(words, at + 2) - at
+    return _read_vietnamese(words, at)
+
+
+def _read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] | None:
     total, current, end, seen = 0.0, 0.0, at, ""
     while end < len(words):
         word = words[end]
@@ -265,6 +277,13 @@ _NAMES_NUMBER = frozenset(
 )
 
 
+def _names_two(words: Sequence[str], at: int) -> bool:
+    """Whether two digits share what follows: "hai ba trăm" is two or three hundred."""
+    first, second, after = words[at], _after(words, at), _after(words, at + 1)
+    digits = first in VI_UNITS and second in VI_UNITS and first not in _NO_DIGITS and second != "không"
+    return digits and (after in VI_SCALES or after in ("mươi", "chục"))
+
+
 def _after(words: Sequence[str], at: int) -> str:
     return words[at + 1] if at + 1 < len(words) else ""
 
@@ -298,11 +317,11 @@ def _is_five(words: Sequence[str], at: int) -> bool:
 _ZH_HUNDREDS = "".join(sign for sign, scale in ZH_SCALES.items() if 100 <= scale < 10**4)
 _ZH_MYRIADS = "".join(sign for sign, scale in ZH_SCALES.items() if scale >= 10**4)
 _ZH_ONES = "".join(sign for sign, value in ZH_DIGITS.items() if value)
-# 一 and 两 may belong to what follows: 五千一年 is 5,000 a year, 三百两 300 taels.
+# 一 and 两 may belong to what follows: 五千一年 is 5,000 a year, 三百两 300 taels; so may 千: 五万千瓦 is 50,000 kW.
 _ZH_TENTHS = re.compile(rf"[{_ZH_HUNDREDS}{_ZH_MYRIADS}](?![一壹两兩])[{_ZH_ONES}]\Z")
 _ZH_UNSURE = re.compile(
     rf"\A[{_ZH_HUNDREDS}{_ZH_MYRIADS}][{_ZH_ONES}]\Z|[{_ZH_HUNDREDS}{_ZH_MYRIADS}](?:[一壹两兩]|[{_ZH_ONES}]{{2,}})\Z"
-    rf"|[{_ZH_HUNDREDS}][{_ZH_ONES}][{_ZH_MYRIADS}]"
+    rf"|[{_ZH_HUNDREDS}][{_ZH_ONES}][{_ZH_MYRIADS}]|[{_ZH_MYRIADS}]千\Z"
 )
 
 
@@ -322,19 +341,21 @@ def read_chinese(text: str) -> float | None:
     if len(text) > _LONGEST_NUMERALS or _ZH_UNSURE.search(text):
         return None
     total, section, digit = 0, 0, 0
-    last = 10**16
+    last, small = 10**16, 10**4
     for sign in text:
         if sign in ZH_DIGITS:
             digit = ZH_DIGITS[sign]
             continue
         scale = ZH_SCALES[sign]
         if scale < 10**4:
-            section += (digit or 1) * scale
+            rises = scale > small or (scale == small and not digit)  # 八十千瓦 is 80 kW
+            section = (section + digit) * scale if rises else section + (digit or 1) * scale
+            small = scale
         else:
             if not section and not digit and not total:
                 digit = 1
             total = (total + section + digit) * scale if scale > last else total + (section + digit) * scale
-            section = 0
+            section, small = 0, 10**4
             last = scale
         digit = 0
     if ends_in_tenths(text):

@@ -43,6 +43,12 @@ def verdict(claim: str, text: str) -> Verdict:
         ("五千一", None),
         ("三百两", None),
         ("一百五万", None),
+        # 80 kW, 5,000 kW, 120 kg; 50,000 kW, or 51,000 in Japanese
+        ("八十千", 80_000),
+        ("五千千", 5_000_000),
+        ("一百二十千", 120_000),
+        ("五万千", None),
+        ("一万千五百", 11_500),
     ],
 )
 def test_a_last_digit_behind_a_chinese_scale_counts_tenths_of_it(numerals: str, value: float | None) -> None:
@@ -53,6 +59,7 @@ def test_a_last_digit_behind_a_chinese_scale_counts_tenths_of_it(numerals: str, 
     ("words", "value", "length"),
     [
         ("một trăm hai", 120, 3),
+        ("hai ba trăm", None, 3),  # 200 or 300
         ("hai triệu ba", 2_300_000, 3),
         ("một nghìn hai", 1200, 3),
         ("một trăm hai nghìn đồng", 120_000, 4),
@@ -228,6 +235,69 @@ def test_a_name_in_words_is_not_proven_as_a_quantity(text: str, claim: str) -> N
 )
 def test_a_quantity_beside_such_a_name_is_proven(text: str, claim: str) -> None:
     assert verdict(claim, text) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("They need two or three hundred boats for the race.", "They need 2 or 300 boats for the race."),
+        ("They need 2 to 300 boats for the race.", "They need two to three hundred boats for the race."),
+        ("Họ cần hai đến ba trăm chiếc thuyền cho cuộc đua.", "Họ cần 2 đến 300 chiếc thuyền cho cuộc đua."),
+        ("Họ cần hai ba trăm chiếc thuyền cho cuộc đua.", "Họ cần 2 300 chiếc thuyền cho cuộc đua."),
+        ("Có bốn năm trăm người đến đây học nghề.", "Có 4 500 người đến đây học nghề."),
+        (
+            "The camp had between five hundred and six hundred guests in May.",
+            "The camp had between 50600 guests in May.",
+        ),
+        (
+            "The proxy at 192.168.100.200 serves the third floor.",
+            "The proxy at 192,168,100,200 serves the third floor.",
+        ),
+        ("The proxy at 192.168.100.200 serves the third floor.", "The proxy at 192168100200 serves the third floor."),
+        ("The index fell – 5 points in one day of May.", "The index fell -5 points in one day of May."),
+        ("这台机器用电八十千瓦时。", "这台机器用电1080瓦时。"),
+        ("他买了十五千克大米。", "他买了5010克大米。"),
+        ("这座电站的功率是五万千瓦。", "这座电站的功率是51000瓦。"),
+        ("百度发布了新的模型。", "100度发布了新的模型。"),
+    ],
+)
+def test_another_number_is_not_proven(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("unverified", "contradicted")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("They need two or three hundred boats for the race.", "They need two or three hundred boats for the race."),
+        ("In room two, three hundred people waited for news.", "In room two, 300 people waited for news."),
+        ("Mỗi năm hai trăm người đến đây học nghề.", "Mỗi năm 200 người đến đây học nghề."),
+        ("Bốn trăm người đến đây học nghề.", "400 người đến đây học nghề."),
+        ("The camp had between five hundred and six hundred guests.", "The camp had between 500 and 600 guests."),
+        ("The camp had two hundred and fifty guests in May.", "The camp had 250 guests in May."),
+        ("The file has 1.234.567.890 bytes in all.", "The file has 1234567890 bytes in all."),
+        ("The range is -5 to 10 degrees in May.", "The range is −5 to 10 degrees in May."),
+        ("货物重二十千克。", "货物重20000克。"),
+        ("昨天百度发布了新的模型。", "昨天百度发布了新的模型。"),
+    ],
+)
+def test_a_number_beside_such_a_one_is_proven(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("该厂去年用电二十五千瓦时。", "该厂去年用电25千瓦时。"),
+        ("该厂去年用电五千三百千瓦时。", "该厂去年用电5300千瓦时。"),
+        ("这座电站的功率是五千千瓦。", "这座电站的功率是5000千瓦。"),
+        ("这座电站的功率是五万千瓦。", "这座电站的功率是50000千瓦。"),
+        ("Công ty bán hai ba chục chiếc thuyền.", "Công ty bán 20-30 chiếc thuyền."),
+        ("They sold between one million and two million boats.", "They sold between 1 and 2 million boats."),
+        ("They had between 1 million and 2 million guests here.", "They had between 1 and 2 million guests here."),
+    ],
+)
+def test_a_scale_that_two_numbers_or_a_unit_share_refuses_no_true_claim(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("supported", "unverified")
 
 
 @pytest.mark.parametrize(

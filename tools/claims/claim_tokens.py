@@ -58,7 +58,7 @@ COUNTED = frozenset(
     "个個位名人岁歲年月日天周週星期小时時点點秒次届屆种種条條只隻座架辆輛艘家所间間层層章节節部本支队隊组組项項件块塊"
     "米公里千克吨噸元美欧英平立度倍成代级級世号號分码毫厘海光场場颗顆份枚张張句篇"
 )
-NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
+NO_NUMBER = ("百度", "十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
 _KEPT_MARKS = frozenset("%‰°@#&<>=≤≥≠±+$§")
 LONGEST_NUMBER = 20  # characters; what is longer is no quantity, and compared as it is written
 _LARGEST_BASE, _LARGEST_EXPONENT = 1000, 24  # of a power that is written

@@ -23,6 +23,7 @@ _CURRENCIES = word_set("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr"
 
 
 _RANGING = frozenset(("to", "or", "đến", "tới"))
+_AND, _BETWEEN = ("and", "và"), ("between", "giữa")
 _HALF = frozenset(("half", "半", "nửa"))
 _PARTS = {
     word + ending: number
@@ -71,7 +72,8 @@ def _with_shared_scales(tokens: list[Token]) -> list[Token]:
     """Return "30 to 50 thousand" or "30 to 50,000" the scale at both its ends."""
     for at in range(2, len(tokens)):
         low, between, high = tokens[at - 2 : at + 1]
-        if between.key not in _RANGING or low.kind != "number" or high.kind != "number":
+        ranging = between.key in _RANGING or (between.key in _AND and at > 2 and tokens[at - 3].key in _BETWEEN)
+        if not ranging or low.kind != "number" or high.kind != "number":
             continue
         if low.value is None or high.value is None or not 0 < low.value < 1000 <= high.value:
             continue
