@@ -81,6 +81,7 @@ VI_SCALES: Mapping[str, int] = {
     "trăm": 100,
     "nghìn": 1000,
     "ngàn": 1000,
+    "vạn": 10**4,
     "triệu": 10**6,
     "tỷ": 10**9,
     "tỉ": 10**9,
@@ -212,9 +213,18 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] |
     """
     if at >= len(words) or words[at] not in BEGINS_VIETNAMESE:
         return None
+    return _read_short_form(words, at) or _read_vietnamese(words, at)
+
+
+def _read_short_form(words: Sequence[str], at: int) -> tuple[float | None, int] | None:
+    """Read a number of which a word is left out, such as the "mươi" of "ba lăm"; None where none begins here."""
+    if at and words[at - 1] in VI_SCALES and words[at] != "mười" and _after(words, at) not in VI_SCALES:
+        return None, 1  # "trăm hai" is 120
     if _names_two(words, at):
         return None, _end_of_numerals(words, at + 2) - at
-    return _read_vietnamese(words, at)
+    if VI_UNITS.get(words[at], 0) > 1 and _after(words, at) in _BEHIND_TENS[: 2 if words[at] == "năm" else 3]:
+        return 10.0 * VI_UNITS[words[at]] + VI_UNITS[words[at + 1]], 2  # "ba lăm" is 35
+    return None
 
 
 def _read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] | None:
@@ -228,8 +238,8 @@ def _read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] 
             ones = current % 10
             current += 9 * ones
             seen = "tens"
-        elif word in ("lẻ", "linh") and seen == "trăm" and VI_UNITS.keys() & set(words[end + 1 : end + 2]):
-            seen = word
+        elif gap := _gap(words, end, seen):
+            seen, end = gap
         elif word in VI_UNITS and seen != "unit" and _is_unit(words, end, seen):
             worth = _worth(words, end, VI_SCALES.get(seen, 0), at)
             if worth is None:
@@ -259,8 +269,8 @@ def _with_scale(total: float, current: float, scale: str) -> tuple[float, float]
 def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
     """Whether a word means a digit here; several digit words do only after "mươi", or right behind a scale."""
     if words[at] == "tư":
-        return seen == "tens" or (seen in VI_SCALES and _after(words, at) in _ENDS_FOUR)
-    if words[at] in ("lăm", "nhăm", "mốt"):
+        return seen in ("tens", "lẻ", "linh") or (seen in VI_SCALES and _after(words, at) in _ENDS_FOUR)
+    if words[at] in _BEHIND_TENS:
         return seen == "tens" or seen in VI_SCALES
     return words[at] != "không" and (words[at] != "năm" or _is_five(words, at))
 
@@ -268,6 +278,7 @@ def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
 # Before other words it more often begins one, such as "tư liệu" and "tư nhân".
 _ENDS_FOUR = frozenset(("", "đồng", *".,;:!?", *VI_SCALES))
 _BEHIND_BA = frozenset(("lô", "mẹ", "má", "gác"))  # backpack, parents, cart
+_BEHIND_TENS = ("lăm", "nhăm", "mốt")
 _NO_DIGITS = ("năm", "không")  # a year, a negation
 
 
@@ -286,6 +297,15 @@ def _names_two(words: Sequence[str], at: int) -> bool:
 
 def _after(words: Sequence[str], at: int) -> str:
     return words[at + 1] if at + 1 < len(words) else ""
+
+
+def _gap(words: Sequence[str], at: int, seen: str) -> tuple[str, int] | None:
+    """Return the scale that "linh", or "không trăm", leaves empty here, and its last word."""
+    if words[at] in ("lẻ", "linh") and seen == "trăm" and VI_UNITS.keys() & set(words[at + 1 : at + 2]):
+        return words[at], at
+    if words[at] == "không" and _after(words, at) == "trăm" and VI_SCALES.get(seen, 0) >= 1000:
+        return "trăm", at + 1  # "hai nghìn không trăm hai mươi" is 2,020
+    return None
 
 
 def _worth(words: Sequence[str], at: int, scale: int, begin: int) -> int | None:
@@ -311,7 +331,8 @@ def _end_of_numerals(words: Sequence[str], end: int) -> int:
 def _is_five(words: Sequence[str], at: int) -> bool:
     """Whether "năm" means five, not year: a scale follows it, or it fills a gap ("một trăm lẻ năm")."""
     following = _after(words, at)
-    return following in VI_SCALES or following == "mươi" or (at > 0 and words[at - 1] in ("lẻ", "linh"))
+    fills_gap = at > 0 and words[at - 1] in ("lẻ", "linh")
+    return following in VI_SCALES or following in ("mươi", "chục", "lăm", "nhăm") or fills_gap
 
 
 _ZH_HUNDREDS = "".join(sign for sign, scale in ZH_SCALES.items() if 100 <= scale < 10**4)

@@ -60,6 +60,12 @@ def test_a_last_digit_behind_a_chinese_scale_counts_tenths_of_it(numerals: str, 
     [
         ("một trăm hai", 120, 3),
         ("hai ba trăm", None, 3),  # 200 or 300
+        ("ba lăm người", 35, 2),
+        ("năm chục thuyền", 50, 2),
+        ("một vạn hai", 12_000, 3),
+        ("tám trăm linh tư", 804, 4),
+        ("hai nghìn không trăm hai mươi", 2020, 6),
+        ("một nghìn không trăm linh năm", 1005, 6),
         ("hai triệu ba", 2_300_000, 3),
         ("một nghìn hai", 1200, 3),
         ("một trăm hai nghìn đồng", 120_000, 4),
@@ -298,6 +304,58 @@ def test_a_number_beside_such_a_one_is_proven(text: str, claim: str) -> None:
 )
 def test_a_scale_that_two_numbers_or_a_unit_share_refuses_no_true_claim(text: str, claim: str) -> None:
     assert verdict(claim, text) in ("supported", "unverified")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The dose was .75 mg in May.", "The dose was 0.75 mg in May."),
+        ("The dose was -.75 mg in May.", "The dose was -0.75 mg in May."),
+        ("It was minus 5 degrees in May.", "It was -5 degrees in May."),
+        ("Kho lạnh được giữ ở âm 18 độ quanh năm.", "Kho lạnh được giữ ở -18 độ quanh năm."),
+        ("It cost 5k dollars in May.", "It cost 5,000 dollars in May."),
+        ("They sold half a million boats in May.", "They sold 500,000 boats in May."),
+        ("They sold two and a half million boats.", "They sold 2.5 million boats."),
+        ("The trip took one and a half hours on Monday.", "The trip took 1.5 hours on Monday."),
+        ("They sold two dozen boats in May.", "They sold 24 boats in May."),
+        ("They sold half a dozen boats in May.", "They sold six boats in May."),
+        ("A third of the students passed the test in May.", "One third of the students passed the test in May."),
+        ("增长了百分之三点五。", "增长了3.5%。"),
+        ("降水量是三点五毫米。", "降水量是3.5毫米。"),
+        ("会议在下午三点五十分开始。", "会议在下午3点50分开始。"),
+        ("Làng có hai vạn dân sống ở đây.", "Làng có 20.000 dân sống ở đây."),
+        ("Bà có ngàn hai đồng trong túi.", "Bà có 1.200 đồng trong túi."),
+        ("Chị mua hai tá trứng ở chợ.", "Chị mua 24 trứng ở chợ."),
+        ("Có ba lăm người ở đây hôm qua.", "Có 35 người ở đây hôm qua."),
+        ("Con đường dài một nghìn không trăm linh năm mét.", "Con đường dài 1.005 mét."),
+    ],
+)
+def test_a_true_number_in_another_form_is_not_refused(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("supported", "unverified")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The dose was .75 mg in May.", "The dose was 75 mg in May."),
+        ("It was minus 5 degrees in May.", "It was minus 7 degrees in May."),
+        ("Kho lạnh được giữ ở âm 18 độ quanh năm.", "Kho lạnh được giữ ở -20 độ quanh năm."),
+        ("They sold half a million boats in May.", "They sold 5,000 boats in May."),
+        ("They sold two and a half million boats.", "They sold 2 million boats."),
+        ("The trip took one and a half hours on Monday.", "The trip took 2.5 hours on Monday."),
+        ("They sold two dozen boats in May.", "They sold 12 boats in May."),
+        ("They sold half a dozen boats in May.", "They sold a dozen boats in May."),
+        ("A third of the students passed the test in May.", "A half of the students passed the test in May."),
+        ("增长了百分之三点五。", "增长了35%。"),
+        ("会议在下午三点五十分开始。", "会议在下午3点40分开始。"),
+        ("Làng có hai vạn dân sống ở đây.", "Làng có 2.000 dân sống ở đây."),
+        ("Chị mua hai tá trứng ở chợ.", "Chị mua 25 trứng ở chợ."),
+        ("Có ba lăm người ở đây hôm qua.", "Có 53 người ở đây hôm qua."),
+        ("Con đường dài một nghìn không trăm linh năm mét.", "Con đường dài 1.050 mét."),
+    ],
+)
+def test_a_false_number_in_another_form_is_contradicted(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "contradicted"
 
 
 @pytest.mark.parametrize(

@@ -324,9 +324,23 @@ def _comparable(one: ParsedSentence, at: int, other: ParsedSentence, to: int) ->
         return False
     if _unit_after(one, at) != _unit_after(other, to):
         return False
+    if _negative_in_words(one, at, other, to):
+        return False
     if (share := share_named(one, at)) is not None and share == share_named(other, to):
         return False
     return not may_mean(one, at, other, to)
+
+
+_NEGATIVE = frozenset(("minus", "negative", "âm", "下"))
+
+
+def _negative_in_words(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:
+    """Whether two numbers differ in a sign that one of them has in words: "minus 5"."""
+    a, b = one.tokens[at], other.tokens[to]
+    if a.value is None or b.value is None or a.value != -b.value:
+        return False
+    positive, place = (one, at) if a.value > 0 else (other, to)
+    return place > 0 and positive.keys[place - 1] in _NEGATIVE
 
 
 def _agree_by_second_readings(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:
