@@ -365,6 +365,11 @@ def test_a_false_number_in_another_form_is_contradicted(text: str, claim: str) -
         ("Xe chở 5 tấn gạo về kho.", "Xe chở 5.000 kg gạo về kho.", "unverified"),
         ("Quãng đường dài 2,5 km qua núi.", "Quãng đường dài 2,5 m qua núi.", "contradicted"),
         ("Xe chở 5 tấn gạo về kho.", "Xe chở 5 kg gạo về kho.", "contradicted"),
+        ("The water was 5 degrees on Monday.", "The water was 5 °C on Monday.", "unverified"),
+        ("Hôm qua nhiệt độ ở đây là 5 độ.", "Hôm qua nhiệt độ ở đây là 5 °C.", "unverified"),
+        ("昨天该市气温达5度。", "昨天该市气温达5°C。", "unverified"),
+        ("The water was 5 degrees on Monday.", "The water was 7 degrees on Monday.", "contradicted"),
+        ("The water was 5 °F on Monday.", "The water was 5 °C on Monday.", "contradicted"),
     ],
 )
 def test_units_are_compared_with_what_their_numbers_mean(text: str, claim: str, expected: Verdict) -> None:
