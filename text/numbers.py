@@ -81,6 +81,7 @@ VI_SCALES: Mapping[str, int] = {
     "trăm": 100,
     "nghìn": 1000,
     "ngàn": 1000,
+    "vạn": 10**4,
     "triệu": 10**6,
     "tỷ": 10**9,
     "tỉ": 10**9,
@@ -161,7 +162,7 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
     total, current, end, seen = 0.0, 0.0, at, ""
     while end < len(words):
         word = words[end]
-        if word == "and" and seen in ("hundred", "thousand", "million") and _small(words, end + 1):
+        if word == "and" and seen in ("hundred", "thousand", "million") and _is_rest(words, end + 1, seen):
             end += 1
             continue
         if word in EN_UNITS and seen != "unit" and (seen != "tens" or 0 < EN_UNITS[word] < 10):
@@ -191,8 +192,14 @@ def _multiplied(total: float, current: float, scale: int) -> float:
     return total + current * scale if current or total > LARGEST else total * scale
 
 
-def _small(words: Sequence[str], at: int) -> bool:
-    return at < len(words) and (words[at] in EN_UNITS or words[at] in EN_TENS or words[at] in EN_ORDINALS)
+def _is_rest(words: Sequence[str], at: int, scale: str) -> bool:
+    """Whether what follows "five hundred and" is a part of that number, and no "six hundred" of its own."""
+    end = at
+    while end < len(words) and (words[end] in EN_UNITS or words[end] in EN_TENS):
+        end += 1
+    if end < len(words) and words[end] == scale:
+        return False
+    return end > at or (at < len(words) and words[at] in EN_ORDINALS)
 
 
 def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] | None:
@@ -206,6 +213,21 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] |
     """
     if at >= len(words) or words[at] not in BEGINS_VIETNAMESE:
         return None
+    return _read_short_form(words, at) or _read_vietnamese(words, at)
+
+
+def _read_short_form(words: Sequence[str], at: int) -> tuple[float | None, int] | None:
+    """Read a number of which a word is left out, such as the "mươi" of "ba lăm"; None where none begins here."""
+    if at and words[at - 1] in VI_SCALES and words[at] != "mười" and _after(words, at) not in VI_SCALES:
+        return None, 1  # "trăm hai" is 120
+    if _names_two(words, at):
+        return None, _end_of_numerals(words, at + 2) - at
+    if VI_UNITS.get(words[at], 0) > 1 and _after(words, at) in _BEHIND_TENS[: 2 if words[at] == "năm" else 3]:
+        return 10.0 * VI_UNITS[words[at]] + VI_UNITS[words[at + 1]], 2  # "ba lăm" is 35
+    return None
+
+
+def _read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] | None:
     total, current, end, seen = 0.0, 0.0, at, ""
     while end < len(words):
         word = words[end]
@@ -216,10 +238,10 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float | None, int] |
             ones = current % 10
             current += 9 * ones
             seen = "tens"
-        elif word in ("lẻ", "linh") and seen == "trăm" and VI_UNITS.keys() & set(words[end + 1 : end + 2]):
-            seen = word
+        elif gap := _gap(words, end, seen):
+            seen, end = gap
         elif word in VI_UNITS and seen != "unit" and _is_unit(words, end, seen):
-            worth = _worth(words, end, VI_SCALES.get(seen, 0))
+            worth = _worth(words, end, VI_SCALES.get(seen, 0), at)
             if worth is None:
                 return None, _end_of_numerals(words, end + 1) - at
             current += VI_UNITS[word] * worth
@@ -247,8 +269,8 @@ def _with_scale(total: float, current: float, scale: str) -> tuple[float, float]
 def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
     """Whether a word means a digit here; several digit words do only after "mươi", or right behind a scale."""
     if words[at] == "tư":
-        return seen == "tens" or (seen in VI_SCALES and _after(words, at) in _ENDS_FOUR)
-    if words[at] in ("lăm", "nhăm", "mốt"):
+        return seen in ("tens", "lẻ", "linh") or (seen in VI_SCALES and _after(words, at) in _ENDS_FOUR)
+    if words[at] in _BEHIND_TENS:
         return seen == "tens" or seen in VI_SCALES
     return words[at] != "không" and (words[at] != "năm" or _is_five(words, at))
 
@@ -256,21 +278,45 @@ def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
 # Before other words it more often begins one, such as "tư liệu" and "tư nhân".
 _ENDS_FOUR = frozenset(("", "đồng", *".,;:!?", *VI_SCALES))
 _BEHIND_BA = frozenset(("lô", "mẹ", "má", "gác"))  # backpack, parents, cart
+_BEHIND_TENS = ("lăm", "nhăm", "mốt")
 _NO_DIGITS = ("năm", "không")  # a year, a negation
+
+
+# "phòng một trăm hai" may be room 102.
+_NAMES_NUMBER = frozenset(
+    _in_order("số thứ phòng trang điều khoản mục chương mã tuyến lộ tập bài câu lớp khóa kỳ năm tầng")
+)
+
+
+def _names_two(words: Sequence[str], at: int) -> bool:
+    """Whether two digits share what follows: "hai ba trăm" is two or three hundred."""
+    first, second, after = words[at], _after(words, at), _after(words, at + 1)
+    digits = first in VI_UNITS and second in VI_UNITS and first not in _NO_DIGITS and second != "không"
+    return digits and (after in VI_SCALES or after in ("mươi", "chục"))
 
 
 def _after(words: Sequence[str], at: int) -> str:
     return words[at + 1] if at + 1 < len(words) else ""
 
 
-def _worth(words: Sequence[str], at: int, scale: int) -> int | None:
+def _gap(words: Sequence[str], at: int, seen: str) -> tuple[str, int] | None:
+    """Return the scale that "linh", or "không trăm", leaves empty here, and its last word."""
+    if words[at] in ("lẻ", "linh") and seen == "trăm" and VI_UNITS.keys() & set(words[at + 1 : at + 2]):
+        return words[at], at
+    if words[at] == "không" and _after(words, at) == "trăm" and VI_SCALES.get(seen, 0) >= 1000:
+        return "trăm", at + 1  # "hai nghìn không trăm hai mươi" is 2,020
+    return None
+
+
+def _worth(words: Sequence[str], at: int, scale: int, begin: int) -> int | None:
     """Return what one of a digit is worth right behind a scale, None where that can be read in two ways."""
     after = _after(words, at)
     if not scale or after in ("mươi", "chục") or 0 < VI_SCALES.get(after, 0) <= scale:
         return 1
     goes_on = after in ("phẩy", "phần") or (after in VI_UNITS and after not in _NO_DIGITS)
     another_word = words[at] == "một" or (words[at] == "ba" and after in _BEHIND_BA)
-    if another_word or goes_on or (after in VI_SCALES and scale >= 1000):
+    names = begin > 0 and words[begin - 1] in _NAMES_NUMBER
+    if names or another_word or goes_on or (after in VI_SCALES and scale >= 1000):
         return None
     return scale // 10
 
@@ -285,17 +331,18 @@ def _end_of_numerals(words: Sequence[str], end: int) -> int:
 def _is_five(words: Sequence[str], at: int) -> bool:
     """Whether "năm" means five, not year: a scale follows it, or it fills a gap ("một trăm lẻ năm")."""
     following = _after(words, at)
-    return following in VI_SCALES or following == "mươi" or (at > 0 and words[at - 1] in ("lẻ", "linh"))
+    fills_gap = at > 0 and words[at - 1] in ("lẻ", "linh")
+    return following in VI_SCALES or following in ("mươi", "chục", "lăm", "nhăm") or fills_gap
 
 
 _ZH_HUNDREDS = "".join(sign for sign, scale in ZH_SCALES.items() if 100 <= scale < 10**4)
 _ZH_MYRIADS = "".join(sign for sign, scale in ZH_SCALES.items() if scale >= 10**4)
 _ZH_ONES = "".join(sign for sign, value in ZH_DIGITS.items() if value)
-# 一 and 两 may belong to what follows: 五千一年 is 5,000 a year, 三百两 300 taels.
+# 一 and 两 may belong to what follows: 五千一年 is 5,000 a year, 三百两 300 taels; so may 千: 五万千瓦 is 50,000 kW.
 _ZH_TENTHS = re.compile(rf"[{_ZH_HUNDREDS}{_ZH_MYRIADS}](?![一壹两兩])[{_ZH_ONES}]\Z")
 _ZH_UNSURE = re.compile(
     rf"\A[{_ZH_HUNDREDS}{_ZH_MYRIADS}][{_ZH_ONES}]\Z|[{_ZH_HUNDREDS}{_ZH_MYRIADS}](?:[一壹两兩]|[{_ZH_ONES}]{{2,}})\Z"
-    rf"|[{_ZH_HUNDREDS}][{_ZH_ONES}][{_ZH_MYRIADS}]"
+    rf"|[{_ZH_HUNDREDS}][{_ZH_ONES}][{_ZH_MYRIADS}]|[{_ZH_MYRIADS}]千\Z"
 )
 
 
@@ -315,19 +362,21 @@ def read_chinese(text: str) -> float | None:
     if len(text) > _LONGEST_NUMERALS or _ZH_UNSURE.search(text):
         return None
     total, section, digit = 0, 0, 0
-    last = 10**16
+    last, small = 10**16, 10**4
     for sign in text:
         if sign in ZH_DIGITS:
             digit = ZH_DIGITS[sign]
             continue
         scale = ZH_SCALES[sign]
         if scale < 10**4:
-            section += (digit or 1) * scale
+            rises = scale > small or (scale == small and not digit)  # 八十千瓦 is 80 kW
+            section = (section + digit) * scale if rises else section + (digit or 1) * scale
+            small = scale
         else:
             if not section and not digit and not total:
                 digit = 1
             total = (total + section + digit) * scale if scale > last else total + (section + digit) * scale
-            section = 0
+            section, small = 0, 10**4
             last = scale
         digit = 0
     if ends_in_tenths(text):

@@ -43,6 +43,12 @@ def verdict(claim: str, text: str) -> Verdict:
         ("五千一", None),
         ("三百两", None),
         ("一百五万", None),
+        # 80 kW, 5,000 kW, 120 kg; 50,000 kW, or 51,000 in Japanese
+        ("八十千", 80_000),
+        ("五千千", 5_000_000),
+        ("一百二十千", 120_000),
+        ("五万千", None),
+        ("一万千五百", 11_500),
     ],
 )
 def test_a_last_digit_behind_a_chinese_scale_counts_tenths_of_it(numerals: str, value: float | None) -> None:
@@ -53,6 +59,13 @@ def test_a_last_digit_behind_a_chinese_scale_counts_tenths_of_it(numerals: str, 
     ("words", "value", "length"),
     [
         ("một trăm hai", 120, 3),
+        ("hai ba trăm", None, 3),  # 200 or 300
+        ("ba lăm người", 35, 2),
+        ("năm chục thuyền", 50, 2),
+        ("một vạn hai", 12_000, 3),
+        ("tám trăm linh tư", 804, 4),
+        ("hai nghìn không trăm hai mươi", 2020, 6),
+        ("một nghìn không trăm linh năm", 1005, 6),
         ("hai triệu ba", 2_300_000, 3),
         ("một nghìn hai", 1200, 3),
         ("một trăm hai nghìn đồng", 120_000, 4),
@@ -201,6 +214,166 @@ NUMBER_WORDS = st.sampled_from(
 def test_any_run_of_numerals_and_scales_is_read(run: str, times: int) -> None:
     exact_form(run * times)
     assert len(quantities_of(parse_sentence(run * times))) >= 0
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Phòng số một trăm hai ở tầng một của nhà.", "Phòng số 120 ở tầng một của nhà."),
+        ("Nhà số hai trăm ba đường Lê Lợi đã bán.", "Nhà số 230 đường Lê Lợi đã bán."),
+        ("Bài học số một trăm hai nói về lúa nước.", "Bài học số 120 nói về lúa nước."),
+        ("房间号是三百五，在三楼。", "房间号是350，在三楼。"),
+        ("编号为一百五的箱子在三楼。", "编号为150的箱子在三楼。"),
+        ("三百五室在大楼东侧。", "350室在大楼东侧。"),
+    ],
+)
+def test_a_name_in_words_is_not_proven_as_a_quantity(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "unverified"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Giá vé là một trăm hai ở chợ này.", "Giá vé là 120 ở chợ này."),
+        ("Phòng số một trăm linh hai ở tầng một của nhà.", "Phòng số 102 ở tầng một của nhà."),
+        ("房间价格是三百五，在三楼。", "房间价格是350，在三楼。"),
+    ],
+)
+def test_a_quantity_beside_such_a_name_is_proven(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("They need two or three hundred boats for the race.", "They need 2 or 300 boats for the race."),
+        ("They need 2 to 300 boats for the race.", "They need two to three hundred boats for the race."),
+        ("Họ cần hai đến ba trăm chiếc thuyền cho cuộc đua.", "Họ cần 2 đến 300 chiếc thuyền cho cuộc đua."),
+        ("Họ cần hai ba trăm chiếc thuyền cho cuộc đua.", "Họ cần 2 300 chiếc thuyền cho cuộc đua."),
+        ("Có bốn năm trăm người đến đây học nghề.", "Có 4 500 người đến đây học nghề."),
+        (
+            "The camp had between five hundred and six hundred guests in May.",
+            "The camp had between 50600 guests in May.",
+        ),
+        (
+            "The proxy at 192.168.100.200 serves the third floor.",
+            "The proxy at 192,168,100,200 serves the third floor.",
+        ),
+        ("The proxy at 192.168.100.200 serves the third floor.", "The proxy at 192168100200 serves the third floor."),
+        ("The index fell – 5 points in one day of May.", "The index fell -5 points in one day of May."),
+        ("这台机器用电八十千瓦时。", "这台机器用电1080瓦时。"),
+        ("他买了十五千克大米。", "他买了5010克大米。"),
+        ("这座电站的功率是五万千瓦。", "这座电站的功率是51000瓦。"),
+        ("百度发布了新的模型。", "100度发布了新的模型。"),
+    ],
+)
+def test_another_number_is_not_proven(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("unverified", "contradicted")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("They need two or three hundred boats for the race.", "They need two or three hundred boats for the race."),
+        ("In room two, three hundred people waited for news.", "In room two, 300 people waited for news."),
+        ("Mỗi năm hai trăm người đến đây học nghề.", "Mỗi năm 200 người đến đây học nghề."),
+        ("Bốn trăm người đến đây học nghề.", "400 người đến đây học nghề."),
+        ("The camp had between five hundred and six hundred guests.", "The camp had between 500 and 600 guests."),
+        ("The camp had two hundred and fifty guests in May.", "The camp had 250 guests in May."),
+        ("The file has 1.234.567.890 bytes in all.", "The file has 1234567890 bytes in all."),
+        ("The range is -5 to 10 degrees in May.", "The range is −5 to 10 degrees in May."),
+        ("货物重二十千克。", "货物重20000克。"),
+        ("昨天百度发布了新的模型。", "昨天百度发布了新的模型。"),
+    ],
+)
+def test_a_number_beside_such_a_one_is_proven(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("该厂去年用电二十五千瓦时。", "该厂去年用电25千瓦时。"),
+        ("该厂去年用电五千三百千瓦时。", "该厂去年用电5300千瓦时。"),
+        ("这座电站的功率是五千千瓦。", "这座电站的功率是5000千瓦。"),
+        ("这座电站的功率是五万千瓦。", "这座电站的功率是50000千瓦。"),
+        ("Công ty bán hai ba chục chiếc thuyền.", "Công ty bán 20-30 chiếc thuyền."),
+        ("They sold between one million and two million boats.", "They sold between 1 and 2 million boats."),
+        ("They had between 1 million and 2 million guests here.", "They had between 1 and 2 million guests here."),
+    ],
+)
+def test_a_scale_that_two_numbers_or_a_unit_share_refuses_no_true_claim(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("supported", "unverified")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The dose was .75 mg in May.", "The dose was 0.75 mg in May."),
+        ("The dose was -.75 mg in May.", "The dose was -0.75 mg in May."),
+        ("It was minus 5 degrees in May.", "It was -5 degrees in May."),
+        ("Kho lạnh được giữ ở âm 18 độ quanh năm.", "Kho lạnh được giữ ở -18 độ quanh năm."),
+        ("It cost 5k dollars in May.", "It cost 5,000 dollars in May."),
+        ("They sold half a million boats in May.", "They sold 500,000 boats in May."),
+        ("They sold two and a half million boats.", "They sold 2.5 million boats."),
+        ("The trip took one and a half hours on Monday.", "The trip took 1.5 hours on Monday."),
+        ("They sold two dozen boats in May.", "They sold 24 boats in May."),
+        ("They sold half a dozen boats in May.", "They sold six boats in May."),
+        ("A third of the students passed the test in May.", "One third of the students passed the test in May."),
+        ("增长了百分之三点五。", "增长了3.5%。"),
+        ("降水量是三点五毫米。", "降水量是3.5毫米。"),
+        ("会议在下午三点五十分开始。", "会议在下午3点50分开始。"),
+        ("Làng có hai vạn dân sống ở đây.", "Làng có 20.000 dân sống ở đây."),
+        ("Bà có ngàn hai đồng trong túi.", "Bà có 1.200 đồng trong túi."),
+        ("Chị mua hai tá trứng ở chợ.", "Chị mua 24 trứng ở chợ."),
+        ("Có ba lăm người ở đây hôm qua.", "Có 35 người ở đây hôm qua."),
+        ("Con đường dài một nghìn không trăm linh năm mét.", "Con đường dài 1.005 mét."),
+    ],
+)
+def test_a_true_number_in_another_form_is_not_refused(text: str, claim: str) -> None:
+    assert verdict(claim, text) in ("supported", "unverified")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The dose was .75 mg in May.", "The dose was 75 mg in May."),
+        ("It was minus 5 degrees in May.", "It was minus 7 degrees in May."),
+        ("Kho lạnh được giữ ở âm 18 độ quanh năm.", "Kho lạnh được giữ ở -20 độ quanh năm."),
+        ("They sold half a million boats in May.", "They sold 5,000 boats in May."),
+        ("They sold two and a half million boats.", "They sold 2 million boats."),
+        ("The trip took one and a half hours on Monday.", "The trip took 2.5 hours on Monday."),
+        ("They sold two dozen boats in May.", "They sold 12 boats in May."),
+        ("They sold half a dozen boats in May.", "They sold a dozen boats in May."),
+        ("A third of the students passed the test in May.", "A half of the students passed the test in May."),
+        ("增长了百分之三点五。", "增长了35%。"),
+        ("会议在下午三点五十分开始。", "会议在下午3点40分开始。"),
+        ("Làng có hai vạn dân sống ở đây.", "Làng có 2.000 dân sống ở đây."),
+        ("Chị mua hai tá trứng ở chợ.", "Chị mua 25 trứng ở chợ."),
+        ("Có ba lăm người ở đây hôm qua.", "Có 53 người ở đây hôm qua."),
+        ("Con đường dài một nghìn không trăm linh năm mét.", "Con đường dài 1.050 mét."),
+    ],
+)
+def test_a_false_number_in_another_form_is_contradicted(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "expected"),
+    [
+        ("Quãng đường dài 2,5 km qua núi.", "Quãng đường dài 2.500 m qua núi.", "unverified"),
+        ("Xe chở 5 tấn gạo về kho.", "Xe chở 5.000 kg gạo về kho.", "unverified"),
+        ("Quãng đường dài 2,5 km qua núi.", "Quãng đường dài 2,5 m qua núi.", "contradicted"),
+        ("Xe chở 5 tấn gạo về kho.", "Xe chở 5 kg gạo về kho.", "contradicted"),
+        ("The water was 5 degrees on Monday.", "The water was 5 °C on Monday.", "unverified"),
+        ("Hôm qua nhiệt độ ở đây là 5 độ.", "Hôm qua nhiệt độ ở đây là 5 °C.", "unverified"),
+        ("昨天该市气温达5度。", "昨天该市气温达5°C。", "unverified"),
+        ("The water was 5 degrees on Monday.", "The water was 7 degrees on Monday.", "contradicted"),
+        ("The water was 5 °F on Monday.", "The water was 5 °C on Monday.", "contradicted"),
+    ],
+)
+def test_units_are_compared_with_what_their_numbers_mean(text: str, claim: str, expected: Verdict) -> None:
+    assert verdict(claim, text) == expected
 
 
 @pytest.mark.parametrize(

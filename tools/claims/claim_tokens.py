@@ -32,14 +32,17 @@ _ZH_NUMERALS = "".join((*ZH_DIGITS, *ZH_SCALES))
 _ZH_SCALE = "".join(ZH_SCALES)
 _ZH_ONES = "一二两三四五六七八九"
 _NOT_TENTHS = "为员立功本长就果都熟年语分品绩份人型套对群双片形因效婚交全名家千百天堆团"
-_DIGITS = r"\d{1,3}(?:(?P<sep>[.,'\u00a0\u202f])\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
+_DIGITS = (
+    r"(?<![\w.,)])\.\d+(?![.\w])|"
+    r"\d{1,3}(?:(?P<sep>[.,'\u00a0\u202f])\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
+)
 _RAISED = f"[{RAISED_SIGNS}]?[{RAISED}]+"
 _TOKEN = re.compile(
     rf"(?P<plain>[A-Za-z]{{2,}}+(?![\w'{_MARKS}]))"  # most words, found before all else is tried
     rf"|(?P<iso>(?<!\d)\d{{4}}([-/.])\d{{1,2}}\3\d{{1,2}}(?!\d))"
     rf"|(?P<slashed>(?<!\d)\d{{1,2}}([-/.])\d{{1,2}}\5\d{{4}}(?!\d))"
     r"|(?P<clock>(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d))"
-    rf"|(?P<share>[{_ZH_NUMERALS}\d.]{{1,12}}分之[{_ZH_NUMERALS}\d.]{{1,12}})"
+    rf"|(?P<share>[{_ZH_NUMERALS}\d.]{{1,12}}分之[{_ZH_NUMERALS}\d.]{{1,12}}(?:[点點][零〇一二三四五六七八九]+)?)"
     rf"|(?P<tenths>(?<![{_ZH_NUMERALS}\d.])(?:[{_ZH_ONES}]|\d(?:\.\d)?)成(?![{_NOT_TENTHS}]))"
     rf"|(?P<scaled>(?:\d[\d,.]*\s?[{_ZH_SCALE}]+){{1,4}})"
     r"|(?P<spaced>(?<![\d.,])(?<!\d )\d{1,3}(?: \d{3})+(?![\d.,]| \d))"
@@ -58,7 +61,7 @@ COUNTED = frozenset(
     "个個位名人岁歲年月日天周週星期小时時点點秒次届屆种種条條只隻座架辆輛艘家所间間层層章节節部本支队隊组組项項件块塊"
     "米公里千克吨噸元美欧英平立度倍成代级級世号號分码毫厘海光场場颗顆份枚张張句篇"
 )
-NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
+NO_NUMBER = ("百度", "十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
 _KEPT_MARKS = frozenset("%‰°@#&<>=≤≥≠±+$§")
 LONGEST_NUMBER = 20  # characters; what is longer is no quantity, and compared as it is written
 _LARGEST_BASE, _LARGEST_EXPONENT = 1000, 24  # of a power that is written
@@ -198,6 +201,8 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
         value, start, also = -value, start - 1, tuple(-each for each in also)
     key = "#" + spell(value)
     tail = (match["tail"] or "").casefold()
+    if tail == "k":
+        also = (*also, value * 1000)
     if tail in _ORDINAL_TAILS:
         found.append(Token(key, start, match.end(), "number", value=value))
         return
@@ -249,14 +254,15 @@ def _century(year: Token) -> float:
 def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> None:
     end = start + len(piece)
     after = folded[end : end + 2].lstrip()
-    before = folded[max(0, start - 1) : start]
+    before = folded[max(0, start - 4) : start]
     around = piece + after
-    counts = len(piece) > 1 or (after[:1] and after[0] in COUNTED) or before in ("第", "十")
+    counts = len(piece) > 1 or (after[:1] and after[0] in COUNTED) or before[-1:] in ("第", "十")
     if len(piece) > LONGEST_NUMBER:
         found.append(Token("#" + piece, start, end, "number"))
         return
     if counts and not any(around.startswith(phrase) for phrase in NO_NUMBER):
         unsure = ends_in_tenths(piece) and may_be_units(before, after, folded)
+        unsure = unsure or _in_decimal(folded, start, end)
         value = None if unsure else read_chinese(piece)
         if value is not None:
             found.append(Token("#" + spell(value), start, end, "number", value=value))
@@ -265,14 +271,22 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
 
 
 _KANA = re.compile(f"[{KANA}円]")
+_POINT = re.compile(r"[点點][零〇一二三四五六七八九]+(?![十分刻])")
 
 
-_NUMBERED = frozenset("年号號页頁章节節回卷期届屆楼路")
+def _in_decimal(folded: str, start: int, end: int) -> bool:
+    """Whether numerals are one side of the point of a decimal: 三点五, but not 三点五十分, which is a time."""
+    behind = start > 1 and folded[start - 2] in _ZH_NUMERALS and _POINT.match(folded, start - 1)
+    return bool(behind or _POINT.match(folded, end))
+
+
+_NUMBERED = frozenset("年号號页頁章节節回卷期届屆楼路室")
+_NAMES_NUMBER = re.compile(r"(?:第|(?:[号號码碼]|房间)[是为為:：]?)\s?\Z")
 
 
 def may_be_units(before: str, after: str, sentence: str) -> bool:
     """Whether 三百五 may be 305: as the number of a thing, such as a page, and in Japanese."""
-    return before == "第" or after[:1] in _NUMBERED or _KANA.search(sentence) is not None
+    return _NAMES_NUMBER.search(before) is not None or after[:1] in _NUMBERED or _KANA.search(sentence) is not None
 
 
 def _add_share(found: list[Token], piece: str, start: int) -> None:
@@ -287,7 +301,8 @@ def _add_share(found: list[Token], piece: str, start: int) -> None:
 def _add_share_of(found: list[Token], piece: str, start: int, end: int) -> None:
     whole, _, part = piece.partition("分之")
     values = [
-        read_chinese(text) if all(sign in _ZH_NUMERALS for sign in text) else _plain(text) for text in (whole, part)
+        read_chinese(text) if all(sign in _ZH_NUMERALS for sign in text) else _plain(_with_point(text))
+        for text in (whole, part)
     ]
     if whole == "百" and values[1] is not None:
         found.append(Token("#" + spell(values[1]), start, end, "number", value=values[1]))
@@ -297,6 +312,13 @@ def _add_share_of(found: list[Token], piece: str, start: int, end: int) -> None:
         found.append(Token("#" + spell(value), start, end, "number", value=value))
     else:
         found.extend(Token(sign, start + at, start + at + 1, "letter") for at, sign in enumerate(piece))
+
+
+def _with_point(text: str) -> str:
+    """Return "3.5" for 三点五."""
+    whole, point, decimals = text.replace("點", "点").partition("点")
+    value = read_chinese(whole) if point and all(sign in _ZH_NUMERALS for sign in whole) else None
+    return text if value is None else f"{value:.0f}." + "".join(str(ZH_DIGITS[sign]) for sign in decimals)
 
 
 def _plain(text: str) -> float | None:

@@ -19,6 +19,7 @@ from text.numbers import (
     EN_TENS,
     EN_UNITS,
     VI_SCALES,
+    VI_UNITS,
     ends_in_tenths,
     read_chinese,
     read_english,
@@ -40,6 +41,8 @@ _NAMES_VERSION = LatePattern(
     r"(?: [\d.,]+(?: (?:and|or|to|và|hoặc|đến|和|或|至|到))?)*\Z",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!\Z)|\Z)){4}")
+_SIGN = re.compile(r"(?<![^\s(])-(?=\d)")  # "fell -5" is not "fell - 5"
 _FARTHEST = 12  # pieces before a number among which such a word stands
 _SIGNS = frozenset(".:#=,;-(\"'、，：（")
 _NUMBER = rf"{_GROUPED.pattern}|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*"
@@ -50,6 +53,8 @@ _NUMBERED = LatePattern(rf"百分之(?P<share>[{_NUMERAL}\d.]+)|(?P<numerals>[{_
 _DECIMAL = re.compile(r"\d")
 _HAS_NUMERAL = re.compile(f"[{_NUMERAL}]")
 _BIG = frozenset(word for word, value in (*EN_SCALES.items(), *VI_SCALES.items()) if value >= 1000)
+_HUNDRED = frozenset(("hundred", "trăm", "mươi", "chục"))
+_RANGING = frozenset(("or", "to", "and", "hoặc", "hay", "đến", "tới", "và", ",", "-"))
 _PERCENT = (("percent",), ("per", "cent"), ("phần", "trăm"))
 _BEGINS = BEGINS_ENGLISH | BEGINS_VIETNAMESE | {form[0] for form in _PERCENT}
 _OPENED = {"can't": ("cannot",), "won't": ("will", "not"), "shan't": ("shall", "not")}
@@ -64,7 +69,7 @@ def exact_form(text: str) -> ExactForm:
         text = _EMPHASIS.sub("", text)
     text = text.strip()
     if "-" in text:
-        text = _HYPHENED.sub(lambda found: f"{found[1]} ", text)
+        text = _SIGN.sub("\u2212", _HYPHENED.sub(lambda found: f"{found[1]} ", text))
     if _HAS_NUMERAL.search(text):
         matches = list(_NUMBERED.finditer(text))
         pieces = [match[0] for match in matches]
@@ -92,7 +97,7 @@ def _plain_keys(pieces: Sequence[str], at: int) -> tuple[str, ...]:
     if piece[0].isdecimal():
         if piece[-1].isalpha():
             return (piece[:-2] + "th",)
-        grouped = _GROUPED.fullmatch(piece) and not _follows_version(pieces, at)
+        grouped = _GROUPED.fullmatch(piece) and not _ADDRESS.fullmatch(piece) and not _follows_version(pieces, at)
         return (re.sub("[.,]", "", piece) if grouped else piece,)
     return _word(piece) if "'" in piece else (piece,)
 
@@ -113,8 +118,8 @@ def _word(word: str) -> tuple[str, ...]:
 def _numerals(match: re.Match[str], text: str) -> tuple[str, ...]:
     """Read Chinese numerals where they count something; others are letters of a word."""
     piece, after = match[0], text[match.end() : match.end() + 2].lstrip()
-    before = text[match.start() - 1 : match.start()]
-    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or before == "第"
+    before = text[max(0, match.start() - 4) : match.start()]
+    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or before[-1:] == "第"
     counts = counts and not (ends_in_tenths(piece) and (after[:1] in ("万", "亿") or may_be_units(before, after, text)))
     value = _chinese(piece) if counts and not (piece + after).startswith(NO_NUMBER) else None
     return tuple(piece) if value is None else (value,)
@@ -144,9 +149,17 @@ def _with_numbers(keys: list[str]) -> list[str]:
     at = 0
     while at < len(keys):
         number, length = _number(words, at) if words[at] in _BEGINS else (None, 1)
+        if number != "%" and words[at + length - 1] in _HUNDRED and _shares(words, at):
+            number = None
         found.extend(keys[at : at + length] if number is None else (number,))
         at += length
     return found
+
+
+def _shares(words: Sequence[str], at: int) -> bool:
+    """Whether a number ends a range whose other end shares its scale: "two or three hundred"."""
+    low = at - 2 if at > 1 and words[at - 1] in _RANGING else at - 1
+    return low >= 0 and words[low] not in ("năm", "không") and (words[low] in EN_UNITS or words[low] in VI_UNITS)
 
 
 def _number(words: Sequence[str], at: int) -> tuple[str | None, int]:

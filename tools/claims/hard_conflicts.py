@@ -278,8 +278,7 @@ def quantity_conflicts(a: Run, b: Run) -> list[tuple[str, str]]:
     units_a = [place for place in a.places if a.reading.tokens[place].kind == "unit"]
     units_b = [place for place in b.places if b.reading.tokens[place].kind == "unit"]
     for one, other in zip(units_a, units_b, strict=False):
-        named = a.reading.keys[one], b.reading.keys[other]
-        if named[0] != named[1] and dimension(named[0]) == dimension(named[1]) and not (theirs or ours):
+        if _differ_in_unit(a.reading, one, b.reading, other) and not (theirs or ours):
             found.append((a.reading.said(max(0, one - 1), one + 1), b.reading.said(max(0, other - 1), other + 1)))
     for left, right in zip(a.tokens, b.tokens, strict=False):
         if _shape(left) and _shape(left) == _shape(right) and left.key != right.key:
@@ -322,9 +321,37 @@ def _comparable(one: ParsedSentence, at: int, other: ParsedSentence, to: int) ->
         return False
     if _unit_after(one, at) != _unit_after(other, to):
         return False
+    if _negative_in_words(one, at, other, to):
+        return False
     if (share := share_named(one, at)) is not None and share == share_named(other, to):
         return False
     return not may_mean(one, at, other, to)
+
+
+_NEGATIVE = frozenset(("minus", "negative", "âm", "下"))
+
+
+def _negative_in_words(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:
+    """Whether two numbers differ in a sign that one of them has in words: "minus 5"."""
+    a, b = one.tokens[at], other.tokens[to]
+    if a.value is None or b.value is None or a.value != -b.value:
+        return False
+    positive, place = (one, at) if a.value > 0 else (other, to)
+    return place > 0 and positive.keys[place - 1] in _NEGATIVE
+
+
+def _differ_in_unit(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:
+    """Whether two units of one dimension make two quantities of one number; "5 degrees" may be 5 °C."""
+    named = one.keys[at], other.keys[to]
+    if named[0] == named[1] or "u:°" in named or dimension(named[0]) != dimension(named[1]):
+        return False
+    return not _agree_by_second_readings(one, at, other, to)  # 2,5 km and 2.500 m
+
+
+def _agree_by_second_readings(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:
+    """Whether the numbers before two units are one number only where thousands are read as decimals."""
+    a, b = one.tokens[max(0, at - 1)], other.tokens[max(0, to - 1)]
+    return a.value != b.value and not set(a.values).isdisjoint(b.values)
 
 
 def _unit_after(reading: ParsedSentence, place: int) -> str:

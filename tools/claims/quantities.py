@@ -23,6 +23,7 @@ _CURRENCIES = word_set("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr"
 
 
 _RANGING = frozenset(("to", "or", "đến", "tới"))
+_AND, _BETWEEN = ("and", "và"), ("between", "giữa")
 _HALF = frozenset(("half", "半", "nửa"))
 _PARTS = {
     word + ending: number
@@ -48,7 +49,10 @@ _UNITS, _DIMENSIONS = _read_units()
 _LONGEST = max(map(len, _UNITS))
 
 
-_MAY_COUNT = frozenset((*BEGINS_ENGLISH, *BEGINS_VIETNAMESE, *EN_UNITS, *VI_UNITS, "a", "an"))
+_MAY_COUNT = frozenset((*BEGINS_ENGLISH, *BEGINS_VIETNAMESE, *EN_UNITS, *VI_UNITS, "a", "an", "half"))
+_SCALES = {**EN_SCALES, "dozen": 12}
+_VI_SCALES = {**VI_SCALES, "tá": 12}
+_AND_A_HALF = ["and", "a", "half"]
 
 
 def join_numbers(tokens: Sequence[Token], *, vietnamese: bool) -> list[Token]:
@@ -71,7 +75,8 @@ def _with_shared_scales(tokens: list[Token]) -> list[Token]:
     """Return "30 to 50 thousand" or "30 to 50,000" the scale at both its ends."""
     for at in range(2, len(tokens)):
         low, between, high = tokens[at - 2 : at + 1]
-        if between.key not in _RANGING or low.kind != "number" or high.kind != "number":
+        ranging = between.key in _RANGING or (between.key in _AND and at > 2 and tokens[at - 3].key in _BETWEEN)
+        if not ranging or low.kind != "number" or high.kind != "number":
             continue
         if low.value is None or high.value is None or not 0 < low.value < 1000 <= high.value:
             continue
@@ -94,10 +99,12 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
     if share := _share(spelled, at, length, value, vietnamese=vietnamese):
         value, length = share
         return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
+    if (value is not None or spelled[at] == "one") and list(spelled[at + length : at + length + 3]) == _AND_A_HALF:
+        value, length, also = (1.0 if value is None else value) + 0.5, length + 3, ()
     if value is None or (token.key.endswith("s") and token.kind == "number"):
         return token, length
     while at + length < len(spelled):
-        scale = EN_SCALES.get(spelled[at + length]) or (VI_SCALES.get(spelled[at + length]) if vietnamese else None)
+        scale = _SCALES.get(spelled[at + length]) or (_VI_SCALES.get(spelled[at + length]) if vietnamese else None)
         if scale is None:
             break
         value *= scale
@@ -114,10 +121,14 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
 
 def _worded(spelled: Sequence[str], at: int, *, vietnamese: bool) -> tuple[float | None, int]:
     """Read a number in words, or the article of "a million": its value, if any, and how many words."""
+    if vietnamese and spelled[at] == "một" and spelled[at + 1 : at + 2] == ["tá"]:
+        return 1.0, 1
     if vietnamese and (read := read_vietnamese(spelled, at)) is not None:
         return read
-    if spelled[at] in ("a", "an") and at + 1 < len(spelled) and spelled[at + 1] in EN_SCALES:
+    if spelled[at] in ("a", "an") and at + 1 < len(spelled) and spelled[at + 1] in _SCALES:
         return 1.0, 1
+    if list(spelled[at : at + 2]) == ["half", "a"] and not _SCALES.keys().isdisjoint(spelled[at + 2 : at + 3]):
+        return 0.5, 2
     english = read_english(spelled, at)
     return (None, 1) if english is None else english[:2]
 
@@ -131,6 +142,8 @@ def _share(
         return None
     if spelled[at] in EN_UNITS and spelled[after] in _PARTS and (value or spelled[at] == "one"):
         return (value or 1.0) / _PARTS[spelled[after]], length + 1
+    if spelled[at] in ("a", "an") and spelled[after] in _PARTS and spelled[after + 1 : after + 2] == ["of"]:
+        return 1.0 / _PARTS[spelled[after]], length + 1
     if vietnamese and after + 1 < len(spelled) and spelled[after] == "phần":
         parts, whole = VI_UNITS.get(spelled[after + 1], 0), value or VI_UNITS.get(spelled[at], 0)
         if parts > 1 and whole:
