@@ -83,7 +83,8 @@ class Sampler:
                 anonymous, resident = map(sum, zip(*map(_memory, family), strict=True))
                 files = sum(_files(each) for each in family)
                 self._note(program.name, MEMORY, program.life, anonymous / MEGABYTE)
-                self._note(program.name, RESIDENT, program.life, resident / MEGABYTE)
+                if not shared:  # or its buffers would be counted once for each of its processes
+                    self._note(program.name, RESIDENT, program.life, resident / MEGABYTE)
                 self._note(program.name, "open files", program.life, files)
                 # One that reads files ends after 500, and lives through no end of the process that started it.
                 for child in [] if shared else children:
