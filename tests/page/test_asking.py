@@ -235,8 +235,8 @@ async def test_a_question_that_could_not_be_asked_is_not_lost(chromium_page: Vis
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("The server can’t be reached.").first).to_be_visible()
     await expect(field(page)).to_have_value(ASKED)
-    await page.unroute(down)
-    await page.route(down, overloaded)
+    await page.route(down, overloaded)  # before the other one goes: without any, requests are let through for a moment
+    await page.unroute(down, unreachable)
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("Too many wait.")).to_be_visible()
     await expect(page.get_by_text("Wait a little.")).to_be_visible()

@@ -19,8 +19,9 @@ from tools.embeddings.reindexing import reindex
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.languages import SampledLanguages
-from tools.retrieval import placing
+from tools.retrieval import indexing, placing
 from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.partitions import Place
 from tools.retrieval.placing import give_own_tables, move_if_outgrown, share_tables_again
 from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
@@ -266,6 +267,27 @@ async def test_a_workspace_is_written_to_and_searched_while_it_moves_to_and_fro(
     [(segments, distinct, vectors, said)] = await counted(process, "shared")
     assert segments == distinct == vectors == said
     assert await process.rows("SELECT count(*) FROM documents WHERE workspace = 3") == [(len(LIBRARY) + 8,)]
+
+
+async def test_a_workspace_that_goes_back_while_it_is_maintained_is_maintained_where_it_is(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await process.fill(SHARED)
+    find_place, looked = indexing.find_place, 0
+
+    async def find_late(conn: Connection, workspace: int) -> Place | None:
+        nonlocal looked
+        looked += 1
+        found = await find_place(conn, workspace)
+        if looked == 1:
+            assert await process.move(share_tables_again, "shared")
+        return found
+
+    assert await process.move(give_own_tables, "shared")
+    monkeypatch.setattr(indexing, "find_place", find_late)
+    async with process.database.connection() as conn:
+        await indexing.maintain(conn, 3)
+    assert looked == 2
 
 
 async def test_only_what_outgrows_is_moved_and_only_what_is_small_comes_back(

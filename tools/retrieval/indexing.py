@@ -7,6 +7,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import LiteralString
@@ -264,6 +265,7 @@ def _dropping(tables: Sequence[Tables]) -> sql.Composed:
 
 
 GROWTH = 1.25  # of the library since the last count, before terms are looked through again
+MOST_LOOKS = 10  # for a workspace that moves while it is maintained
 VECTOR_INDEX_SEGMENTS = 40_000  # below, reading every vector is exact, and as fast as an index of recall 0.99
 GRAPH_BYTES = 370  # of a vector's place in the graph, beside its numbers of two bytes
 ROOM = 1.2  # of what an index takes, that building it takes in memory
@@ -298,8 +300,15 @@ async def maintain(
 
     The indexes of the shared tables are all workspaces', and no single one's to keep.
     Call it after ingestion, on an autocommit connection outside of a transaction: the vector index is built while
-    search and other ingestions go on.
+    search and other ingestions go on. Where the workspace moves to other tables meanwhile, these are kept instead.
     """
+    for _ in range(MOST_LOOKS - 1):
+        with suppress(errors.UndefinedTable):
+            return await _maintain(conn, workspace, limits, index_vectors_above)
+    return await _maintain(conn, workspace, limits, index_vectors_above)
+
+
+async def _maintain(conn: Connection, workspace: int, limits: BuildLimits, index_vectors_above: int) -> None:
     place = await find_place(conn, workspace)
     found = await conn.execute(
         "SELECT segments, counted_at, impacts_from IS NOT NULL, reltuples < 0 FROM library_statistics, pg_class"
