@@ -32,6 +32,7 @@ SILENT = {
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+START_SECONDS = "120"  # that a local cluster may take: Ray itself gives up while a busy machine still starts it
 # Ray's name for "only loopback": on Linux, too, it is what decides about the address of a node.
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
 
@@ -116,6 +117,7 @@ def _init(settings: RaySettings, tasks: int, folder: Path | None) -> None:
     if folder is not None:
         os.environ.update(LOOPBACK)
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        os.environ.setdefault("RAY_gcs_server_port_wait_time_s", START_SECONDS)
     ray = _imported()
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
     if folder is None:
