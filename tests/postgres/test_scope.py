@@ -134,16 +134,25 @@ async def rows_read(url: str) -> int:
     return int(count)
 
 
+async def fill_office(settings: Settings, yard: int = 0) -> None:
+    """Store documents in the space of an office, but the first ``yard`` in another one."""
+    async with open_database(settings) as database:
+        await store(database, [await made(number, f"lamp{number}") for number in range(DOCUMENTS)])
+        async with database.connection() as conn:
+            await conn.execute("UPDATE documents SET space_id = 'office'")
+            await conn.execute(
+                "UPDATE documents SET space_id = 'yard', space_slug = 'yard-slug' WHERE document_id = ANY(%s)",
+                [[UUID(int=number) for number in range(yard)]],
+            )
+            await conn.execute("VACUUM ANALYZE documents")
+
+
 @pytest.mark.parametrize("spaces", [(), ("office",)])
 async def test_what_everyone_may_read_is_counted_once_for_many_readers(
     settings: Settings, database_url: str, spaces: tuple[str, ...]
 ) -> None:
     """The first search of each reader in a minute read the rights of the whole library, and twice."""
-    async with open_database(settings) as database:
-        await store(database, [await made(number, f"lamp{number}") for number in range(DOCUMENTS)])
-        async with database.connection() as conn:
-            await conn.execute("UPDATE documents SET space_id = 'office'")
-            await conn.execute("VACUUM ANALYZE documents")
+    await fill_office(settings)
     before = await rows_read(database_url)
     async with open_database(settings) as database:
         searcher = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
@@ -160,15 +169,7 @@ async def test_what_everyone_may_read_is_counted_once_for_many_readers(
 async def test_the_documents_of_a_small_space_are_found_without_reading_all_others(
     settings: Settings, database_url: str, spaces: tuple[str, ...]
 ) -> None:
-    async with open_database(settings) as database:
-        await store(database, [await made(number, f"lamp{number}") for number in range(DOCUMENTS)])
-        async with database.connection() as conn:
-            await conn.execute("UPDATE documents SET space_id = 'office'")
-            yard = [UUID(int=number) for number in range(5)]
-            await conn.execute(
-                "UPDATE documents SET space_id = 'yard', space_slug = 'yard-slug' WHERE document_id = ANY(%s)", [yard]
-            )
-            await conn.execute("VACUUM ANALYZE documents")
+    await fill_office(settings, yard=5)
     before = await rows_read(database_url)
     async with open_database(settings) as database:
         searcher = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))

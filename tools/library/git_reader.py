@@ -105,10 +105,10 @@ class GitReader:
         contents: dict[str, bytes] = {}
         at = 0
         for file in small:
-            header, _, _ = output[at:].partition(b"\n")
-            if header != f"{file.fingerprint} blob {file.size}".encode():
+            header = f"{file.fingerprint} blob {file.size}\n".encode()
+            if not output.startswith(header, at):
                 raise DependencyFailed("The repository changed while it was read.", suggestion="Sync again.")
-            start = at + len(header) + 1
+            start = at + len(header)
             contents[file.path] = output[start : start + file.size]
             at = start + file.size + 1
         return [self._document(path, contents.get(path)) for path in paths]

@@ -20,6 +20,7 @@ from psycopg import errors, sql
 from tools.library.segmenting import SegmentSpan
 from tools.retrieval.index_changes import QUEUE_CHANGES
 from tools.retrieval.partitions import (
+    MOST_LOOKS,
     PART_SEGMENTS,
     Place,
     Tables,
@@ -265,7 +266,6 @@ def _dropping(tables: Sequence[Tables]) -> sql.Composed:
 
 
 GROWTH = 1.25  # of the library since the last count, before terms are looked through again
-MOST_LOOKS = 10  # for a workspace that moves while it is maintained
 VECTOR_INDEX_SEGMENTS = 40_000  # below, reading every vector is exact, and as fast as an index of recall 0.99
 GRAPH_BYTES = 370  # of a vector's place in the graph, beside its numbers of two bytes
 ROOM = 1.2  # of what an index takes, that building it takes in memory

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 TOAST_TARGET = 4080
 SHARED_SEGMENTS = "shared_segments"
 SHARED_VECTORS = "shared_segment_vectors"
+MOST_LOOKS = 10  # for a workspace that moves to other tables while something is done with it
 PART_SEGMENTS = 1_000_000  # of a workspace's part, before the next one is opened
 # Of library_statistics AS l: another one after each transaction that changed segments or vectors, for all of them write
 # this row. A number of segments stands in the middle.

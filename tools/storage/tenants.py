@@ -10,11 +10,10 @@ from typing import TypeVar
 import psycopg
 
 from graph.errors import InvalidRequest, NotFound
-from tools.retrieval.partitions import Place, create_partition, drop_partition, find_place, share_tables
+from tools.retrieval.partitions import MOST_LOOKS, Place, create_partition, drop_partition, find_place, share_tables
 from tools.storage.database import Connection, Database, elsewhere
 
 LONGEST_NAME = 100
-MOST_LOOKS = 10  # for a workspace that moves while it is read
 MOVES_SECONDS = 1.0  # between two looks at which workspaces have moved, of a process that is asked for any
 T = TypeVar("T")
 
