@@ -1,8 +1,9 @@
 """The benchmark command: ``python -m bench [--runs N] [PART]...`` prints tables and writes them to docs/benchmarks.md.
 
 A part is a module of this package, named PART_bench, with ``async def run(folder: Path) -> list[Figure]``; ``folder``
-is empty, for its data. Of several runs the table has medians and the spread. The results of other parts stay in the
-file. ``python -m bench soak [MINUTES] [RUNS]`` is a
+is empty, for its data. A part that takes longer to fill its data than to measure has ``async def runs(folder: Path,
+count: int) -> list[list[Figure]]`` instead, and measures the same data several times. Of several runs the table has
+medians and the spread. The results of other parts stay in the file. ``python -m bench soak [MINUTES] [RUNS]`` is a
 program of its own, with a report of its own.
 """
 
@@ -14,9 +15,11 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -24,6 +27,7 @@ from rich.table import Table
 from bench.figures import PAGE, Figure, NotAvailable, aligned_right, median_of_runs, meets, table, with_result_tables
 from bench.soak.soaking import main as soak
 
+T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = (
     "retrieval",
@@ -75,7 +79,7 @@ def main(arguments: list[str]) -> int:
     for part in asked.parts or available:
         began = time.perf_counter()
         try:
-            figures = median_of_runs([_run(part) for _ in range(asked.runs)])
+            figures = median_of_runs(_runs(part, asked.runs))
         except NotAvailable as reason:
             console.print(f"{part} was not measured: {reason}.", style="yellow")
             continue
@@ -96,11 +100,17 @@ def main(arguments: list[str]) -> int:
     return 1 if missed else 0
 
 
-def _run(part: str) -> list[Figure]:
+def _runs(part: str, count: int) -> list[list[Figure]]:
+    module = import_module(f"bench.{part}_bench")
+    if hasattr(module, "runs"):
+        return _in_folder(lambda folder: module.runs(folder, count))
+    return [_in_folder(module.run) for _ in range(count)]
+
+
+def _in_folder(measure: Callable[[Path], Coroutine[None, None, T]]) -> T:
     with tempfile.TemporaryDirectory(prefix="citewell-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o711)  # if run as root, the account of the embedded server must be able to enter
-        figures: list[Figure] = asyncio.run(import_module(f"bench.{part}_bench").run(Path(folder)))
-        return figures
+        return asyncio.run(measure(Path(folder)))
 
 
 def _printed(part: str, figures: list[Figure], seconds: float) -> Table:

@@ -192,10 +192,11 @@ def cpu_seconds(conn: Connection) -> float:
     return int(Path(f"/proc/{conn.info.backend_pid}/schedstat").read_text().split()[0]) / 1e9
 
 
-async def run(folder: Path) -> list[Figure]:
+async def runs(folder: Path, count: int) -> list[list[Figure]]:
     """Fill a workspace step by step in its own embedded server, and measure each class of questions at each size."""
     largest = int(os.environ.get("CITEWELL_BENCH_SEGMENTS", LARGEST))
-    corpus, figures, present = Corpus(SEED), [], 0
+    corpus, present = Corpus(SEED), 0
+    measured: list[list[Figure]] = [[] for _ in range(count)]
     async with open_database(Settings(data_dir=folder, database_url=None)) as database:
         number = await Workspaces(database).ensure("common")
         async with database.connection() as conn:
@@ -204,15 +205,20 @@ async def run(folder: Path) -> list[Figure]:
                 present = size
                 if size in RIVAL_SIZES:
                     await _make_full_text(conn, number)
-                for kind in CLASSES:
-                    figures += await _compared(conn, Place(number, own=True), size, kind, questions_of(corpus, kind))
-    return figures
+                best: dict[str, list[float]] = {}
+                for figures in measured:
+                    for kind in CLASSES:
+                        questions = questions_of(corpus, kind)
+                        figures += await _compared(conn, Place(number, own=True), size, kind, questions, best)
+    return measured
 
 
-async def _compared(conn: Connection, place: Place, size: int, kind: str, questions: Sequence[str]) -> list[Figure]:
+async def _compared(
+    conn: Connection, place: Place, size: int, kind: str, questions: Sequence[str], best: dict[str, list[float]]
+) -> list[Figure]:
     """Measure a class with the budget and, beside it, as before and by PostgreSQL's full-text search."""
-    found = values_of(await measure(conn, place, questions))
-    others = {"as before": values_of(await measure(conn, place, questions, budgeted=False))}
+    found = values_of(await measure(conn, place, questions, best=best))
+    others = {"as before": values_of(await measure(conn, place, questions, budgeted=False, best=best))}
     if size in RIVAL_SIZES:
         others["ts_rank"] = values_of(await _full_text(conn, questions))
     return [

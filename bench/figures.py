@@ -52,7 +52,7 @@ def compared(found: Figure, others: Mapping[str, float], *, rival: str | None, m
 
 
 def median_of_runs(runs: Sequence[Sequence[Figure]]) -> list[Figure]:
-    """Return the figures of the last run with medians over all runs, and the spread of each if there are several."""
+    """Return the figures of the last run with medians over all runs that have them, and the spread of several."""
     if len(runs) == 1:
         return list(runs[0])
     by_name = [{found["name"]: found for found in run} for run in runs]
@@ -61,6 +61,8 @@ def median_of_runs(runs: Sequence[Sequence[Figure]]) -> list[Figure]:
 
 def _median(runs: Sequence[Figure]) -> Figure:
     last = runs[-1]
+    if len(runs) == 1:
+        return last
     values = [found["value"] for found in runs]
     row = Figure(**{**last, "value": statistics.median(values), "spread": (min(values), max(values))})
     if "beside" in last:

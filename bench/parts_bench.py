@@ -63,27 +63,30 @@ SEGMENTS, PART = 200_000, 50_000  # unless the environment says otherwise
 SPLIT, WHOLE = WORKSPACE, 3  # numbers of the workspaces
 
 
-async def run(folder: Path) -> list[Figure]:
-    """Fill the workspaces in an embedded server of their own, and measure searching them and building their indexes."""
+async def runs(folder: Path, count: int) -> list[list[Figure]]:
+    """Fill the workspaces in an embedded server of their own, and measure searching them and building their indexes.
+
+    An index is built once, so what building it takes is a figure of the last run alone.
+    """
     segments = int(os.environ.get("CITEWELL_BENCH_SEGMENTS", SEGMENTS))
     part = int(os.environ.get("CITEWELL_BENCH_PART", PART))
     rows = Path(os.environ.get("CITEWELL_BENCH_ROWS", folder / "rows"))
     await asyncio.to_thread(rows.mkdir, exist_ok=True)
-    figures: list[Figure] = []
+    measured: list[list[Figure]] = [[] for _ in range(count)]
     async with open_database(Settings(data_dir=folder, database_url=None)) as database:
         workspaces = Workspaces(database)
         for name, number in (("split", SPLIT), ("whole", WHOLE)):
             assert await workspaces.create(name, own_tables=True) == number
         async with database.connection() as conn:
-            figures += await _planning(database, conn)
-            figures += await _vectors(database, conn)
+            measured[-1] += await _planning(database, conn)
+            measured[-1] += await _vectors(database, conn)
             sizes = [size for size in (part, 2 * part, segments) if size <= segments]
             async for present, built in _filled(conn, rows, segments, part):
-                figures += [built.figure(f"index on terms, a part of {part:,}")] if present == part else []
+                measured[-1] += [built.figure(f"index on terms, a part of {part:,}")] if present == part else []
                 if present in sizes:
                     await maintain(conn, SPLIT, index_vectors_above=NO_VECTOR_INDEX)
-                    figures += await _searches(conn, part, whole=present == segments)
-    return figures
+                    await _searches(conn, part, measured, whole=present == segments)
+    return measured
 
 
 async def _filled(conn: Connection, rows: Path, segments: int, part: int) -> AsyncIterator[tuple[int, Built]]:
@@ -108,34 +111,31 @@ async def _fill_part(conn: Connection, rows: Path, number: int, chunks: range) -
     return built
 
 
-async def _searches(conn: Connection, part: int, *, whole: bool) -> list[Figure]:
+async def _searches(conn: Connection, part: int, measured: list[list[Figure]], *, whole: bool) -> None:
     """Measure each class of questions in the parts and, where they are all there, in one table beside them."""
-    corpus, figures = Corpus(SEED), []
+    corpus = Corpus(SEED)
+    asked = {kind: questions_of(corpus, kind) for kind in CLASSES}
     split, best = await find_place(conn, SPLIT), dict[str, list[float]]()
     assert split is not None
     name = f"{sum(split.filled):,} segments in {split.parts} of {part:,}"
-    measured = {}
-    for kind in CLASSES:
-        measured[kind] = values_of(await measure(conn, split, questions_of(corpus, kind), best=best))
-    others = {}
-    if whole:
+    own_table = Place(WHOLE, own=True) if whole else None
+    if own_table:
         built = await _join_parts(conn, split)
-        figures.append(built.figure(f"index on terms, all {sum(split.filled):,}"))
-        for kind in CLASSES:
-            place = Place(WHOLE, own=True)
-            others[kind] = values_of(await measure(conn, place, questions_of(corpus, kind), best=best))
-    for kind, values in measured.items():
-        figures += [
-            compared(
-                figure(f"{kind}, {name}: {each}", value, "ms" if each in TIMES else ""),
-                {ONE: others[kind][each]} if kind in others else {},
-                rival=None,
-                more=each == RECALL,
-            )
-            for each, value in values.items()
-            if each not in WALL_TIMES
-        ]
-    return figures
+        measured[-1].append(built.figure(f"index on terms, all {sum(split.filled):,}"))
+    for figures in measured:
+        for kind, questions in asked.items():
+            values = values_of(await measure(conn, split, questions, best=best))
+            others = values_of(await measure(conn, own_table, questions, best=best)) if own_table else None
+            figures += [
+                compared(
+                    figure(f"{kind}, {name}: {each}", value, "ms" if each in TIMES else ""),
+                    {ONE: others[each]} if others else {},
+                    rival=None,
+                    more=each == RECALL,
+                )
+                for each, value in values.items()
+                if each not in WALL_TIMES
+            ]
 
 
 ONE = "one table"

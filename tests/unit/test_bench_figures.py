@@ -29,3 +29,10 @@ def test_a_figure_that_one_run_does_not_have_is_the_median_of_the_others() -> No
     runs = [[figure("kept", 1.0, "s")], [figure("kept", 3.0, "s"), figure("seldom", 2.0, "s")]]
 
     assert [(found["name"], found["value"]) for found in median_of_runs(runs)] == [("kept", 2.0), ("seldom", 2.0)]
+
+
+def test_a_figure_that_only_the_last_run_has_is_without_spread() -> None:
+    kept, once = median_of_runs([[figure("kept", 1.0, "s")], [figure("kept", 3.0, "s"), figure("once", 2.0, "s")]])
+
+    assert kept["spread"] == (1.0, 3.0)
+    assert "spread" not in once
