@@ -18,6 +18,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from cli.console import print_json, progress_console
 from cli.deferred_packages import defer_packages
@@ -282,3 +283,16 @@ def run_app(app: typer.Typer) -> NoReturn:
 
 
 USAGE_ERRORS: type[typer.BadParameter] = typer.BadParameter.__mro__[2]  # click's UsageError, the base class
+
+
+class TextCommand(TyperCommand):
+    """A command whose one argument is a text: where it comes as several words, it is told how to write it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments. Raises click's usage errors."""
+        try:
+            return super().parse_args(ctx, args)
+        except USAGE_ERRORS as error:
+            if "extra argument" in error.message:
+                error.message = f"{error.message.rstrip('.')}. Put the whole text in quotes."
+            raise

@@ -90,7 +90,9 @@ async def _export(
     try:
         file.write_bytes(content)
     except OSError as error:
-        raise InvalidRequest(f"out: {file} cannot be written: {error.strerror}.") from error
+        raise InvalidRequest(
+            f"out: {file} cannot be written: {error.strerror}.", suggestion="Name a file that you may write."
+        ) from error
     if as_json:
         print_json({"file": str(file), "bytes": len(content), "withheld": transcript.withheld})
     else:
