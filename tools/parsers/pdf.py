@@ -11,7 +11,7 @@ import numpy as np
 import pypdfium2 as pdfium
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed
 from tools.parsers.pdf_blocks import BlockWriter
 from tools.parsers.pdf_headings import Bookmark, find_headings, split_headings
 from tools.parsers.pdf_layout import measured
@@ -170,7 +170,7 @@ def _refusal(data: bytes, error: pdfium.PdfiumError) -> UnreadableDocument:
     if "password" in str(error).lower():
         return UnreadableDocument("The PDF is encrypted and needs a password.", suggestion="Save it without one.")
     if b"%PDF-" not in data[:_HEADER_WITHIN]:
-        return UnreadableDocument("The file is no PDF: it does not begin with %PDF-.", suggestion="Check its suffix.")
+        return UnreadableDocument("The file is no PDF: it does not begin with %PDF-.", suggestion=CHECK_SUFFIX)
     return UnreadableDocument(
         "The PDF is broken and cannot be opened.", suggestion="Export it again from the program that made it."
     )
