@@ -22,7 +22,7 @@ from typer.core import TyperCommand
 
 from cli.console import print_json, progress_console
 from cli.deferred_packages import defer_packages
-from graph.errors import CitewellError
+from graph.errors import CitewellError, InvalidRequest
 from graph.evidence import Identity
 
 log = logging.getLogger("citewell.cli")
@@ -31,6 +31,9 @@ log = logging.getLogger("citewell.cli")
 # the process: walking them again and again is a tenth of a start.
 NEW_OBJECTS_AT_START = 500_000
 NEW_OBJECTS = 50_000
+
+
+ADVICE = "Correct it, and run the command again."
 
 
 class Exit(IntEnum):
@@ -223,7 +226,9 @@ def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exi
         with asyncio.Runner(loop_factory=loop_factory) as runner:
             return runner.run(_stoppable(work)) or Exit.OK
     except CitewellError as error:
-        report(error.code, error.message, error.advice, retryable=type(error).retryable, as_json=as_json)
+        # What the API advises by itself speaks of a request, which nobody at a command line has sent.
+        advice = ADVICE if error.advice == InvalidRequest.suggestion else error.advice
+        report(error.code, error.message, advice, retryable=type(error).retryable, as_json=as_json)
         return BY_CODE[error.code]
     except KeyboardInterrupt:
         report("interrupted", "Interrupted.", "", as_json=as_json)
