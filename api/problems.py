@@ -335,6 +335,8 @@ def describe_fault(error: Mapping[str, Any]) -> str:
         message = "this version has no such field"
     elif error["type"] == "json_invalid":
         return "The body is not valid JSON."
+    elif error["loc"] == ("body",) and error["type"] == "missing":
+        return "The body is missing: it is a JSON object, {} where all fields are left out."
     elif _is_no_object(error):
         return "The body is not a JSON object."
     return f"{'.'.join(place) or 'body'}: {message}"

@@ -127,6 +127,11 @@ async def test_a_body_that_is_no_object_is_told_how_to_be_sent(
     assert advice in body["suggestion"]
 
 
+async def test_a_body_that_is_left_out_is_told(shared_client: httpx.AsyncClient) -> None:
+    body = assert_problem(await shared_client.post("/api/sessions"), 422, "invalid_request")
+    assert body["detail"].startswith("The body is missing")
+
+
 @pytest.mark.parametrize(
     ("method", "path", "request_", "status", "code"),
     [
