@@ -8,7 +8,7 @@ import typer
 
 from cli.command import Exit, Storage, identity_of, opened, opened_database, run, settings_for, warn_empty_library
 from cli.console import print_json, result_console
-from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed, writing
 
 if TYPE_CHECKING:
     from tools.library.catalogue import Documents, RawText
@@ -206,12 +206,8 @@ async def _original(document_id: str, out: Path | None, workspace: str | None, u
     if out is None:
         sys.stdout.buffer.write(data)
         return Exit.OK
-    try:
+    with writing(out):
         out.write_bytes(data)  # noqa: ASYNC240 - nothing else runs
-    except OSError as error:
-        raise InvalidRequest(
-            f"out: {out} cannot be written: {error.strerror}.", suggestion="Name a file that you may write."
-        ) from error
     if as_json:
         print_json({"document_id": document_id, "file": str(out), **stored.original})
     else:
