@@ -117,5 +117,5 @@ def check_bind(settings: Settings) -> None:
     if settings.auth.mode == "none" and not is_loopback(settings.host):
         raise ConfigurationError(
             f"host: {settings.host} can be reached from other machines, and requests are not authenticated.",
-            suggestion="Set CITEWELL_AUTH__MODE to keys or jwt, or CITEWELL_HOST to 127.0.0.1.",
+            suggestion="Set CITEWELL_AUTH__MODE to keys, jwt or proxy, or CITEWELL_HOST to 127.0.0.1.",
         )

@@ -140,9 +140,10 @@ def document_of_form(form: Mapping[str, Any]) -> NewDocument:
 def _readable(document: NewDocument) -> NewDocument:
     """Return a document that has a text, or the address of a page to fetch."""
     if document.text is None and not is_address(document.url or ""):
-        raise RequestValidationError(
-            [{"type": "missing", "loc": ("body", "text"), "msg": "needs a text, a file, or a url", "input": None}]
-        )
+        field, fault = "text", "needs a text, a file, or a url"
+        if document.url:
+            field, fault = "url", "must begin with http:// or https:// where there is neither a text nor a file"
+        raise RequestValidationError([{"type": "missing", "loc": ("body", field), "msg": fault, "input": None}])
     return document
 
 

@@ -317,8 +317,14 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
     faults = [describe_fault(item) for item in found[:MOST_FAULTS]]
     if len(found) > MOST_FAULTS:
         faults.append(f"and {len(found) - MOST_FAULTS} more")
-    response = problem("invalid_request", "; ".join(faults), "Correct the named fields and send the request again.")
-    return in_dialect_shape(request.url.path, response)
+    advice = "Correct the named fields and send the request again."
+    if any(_is_no_object(item) for item in found) and "json" not in request.headers.get("content-type", ""):
+        advice = "Send it with the header Content-Type: application/json."  # which curl -d alone does not
+    return in_dialect_shape(request.url.path, problem("invalid_request", "; ".join(faults), advice))
+
+
+def _is_no_object(error: Mapping[str, Any]) -> bool:
+    return error["loc"] == ("body",) and error["type"] in {"model_attributes_type", "model_type", "dict_type"}
 
 
 def describe_fault(error: Mapping[str, Any]) -> str:
@@ -329,6 +335,10 @@ def describe_fault(error: Mapping[str, Any]) -> str:
         message = "this version has no such field"
     elif error["type"] == "json_invalid":
         return "The body is not valid JSON."
+    elif error["loc"] == ("body",) and error["type"] == "missing":
+        return "The body is missing: it is a JSON object, {} where all fields are left out."
+    elif _is_no_object(error):
+        return "The body is not a JSON object."
     return f"{'.'.join(place) or 'body'}: {message}"
 
 

@@ -186,7 +186,7 @@ async def _ask(
 ) -> Exit:
     from cli.rendering.terminal_run import TerminalRun
     from graph.context import Context
-    from graph.errors import InvalidRequest
+    from graph.errors import InvalidRequest, SpendingLimitReached
     from tools.runs.run_request import RunRequest
 
     if not question.strip():
@@ -204,12 +204,18 @@ async def _ask(
         **{**settings.run_knobs, **options},
     )
     async with opened(settings) as citewell:
+        is_new = session_id is None
         if session_id is None:
             await citewell.library.workspaces.number(identity.workspace)  # raises for a mistyped name
             session_id = (await citewell.library.sessions.create(identity)).session_id
         on_event = None if as_json else TerminalRun(result_console(), progress_console()).show
         request = RunRequest(question, context, page_ids, selected_text.strip())
-        outcome = await ask_question(citewell.runner, session_id, request, on_event)
+        try:
+            outcome = await ask_question(citewell.runner, session_id, request, on_event)
+        except (InvalidRequest, SpendingLimitReached):
+            if is_new:  # nothing was asked in it
+                await citewell.library.sessions.delete(identity, session_id)
+            raise
     document = outcome.as_json()
     if as_json:
         print_json(document)

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import psycopg
@@ -15,6 +16,7 @@ from fastapi import FastAPI
 from api.app import mount_routes
 from cli.command import BY_CODE, Exit, opened_embedder
 from cli.judge import JudgeState, configured_judges, judge_states
+from cli.provenance import PREFIX, environment_name, setting_names
 from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable, ModelRefused, ModelUnavailable
 from migrations import pending
 from tools.backends.backend_registry import configured_families
@@ -31,6 +33,8 @@ from tools.storage.startup import open_database
 log = logging.getLogger("citewell.cli")
 
 CONNECT_SECONDS = 5
+# Names of ours that are no settings: of a command's option, of compose.yaml, and of the measurements.
+OTHER_NAMES = ("CITEWELL_MOVE_TO", "CITEWELL_DATABASE_PASSWORD", "CITEWELL_BENCH_")
 START_IT = "Start it, or correct the model's base_url."
 
 
@@ -273,16 +277,29 @@ async def check_reranker(settings: Settings) -> Check:
 
 
 def check_other_names() -> list[Check]:
-    """Return a check of names that other stacks set and that have no effect here, none where there are none."""
+    """Return a check of names that have no effect: those that other stacks set, and mistyped ones; none without any."""
     set_names = {name for name, value in {**dotenv_values(Path(".env")), **os.environ}.items() if value}
     unused = {name: why for name, why in UNUSED.items() if name in set_names}
     without_url = [name for name in ALIASES if name.startswith("OPENAI_") and name in set_names]
     if "OPENAI_COMPATIBLE_BASE_URL" not in set_names:
         unused |= dict.fromkeys(without_url, "it counts only together with OPENAI_COMPATIBLE_BASE_URL")
+    unused |= {name: why for name in sorted(set_names) if (why := _why_unknown(name))}
     if not unused:
         return []
     detail = "; ".join(f"{name} is not used: {why}" for name, why in unused.items())
     return [Check("other names", True, detail, facts={"unused": sorted(unused)})]
+
+
+def _why_unknown(name: str) -> str | None:
+    """Say what is wrong with a name of the environment that looks like a setting and is none; None of all others."""
+    if not name.upper().startswith(PREFIX) or name.upper().startswith(OTHER_NAMES):
+        return None
+    known = {environment_name(setting) for setting in setting_names()}
+    groups = {environment_name(field) for field in Settings.model_fields}  # a whole group as JSON, or parts of a list
+    if name.upper() in known | groups or name.upper().startswith(tuple(f"{each}__" for each in known)):
+        return None
+    nearest = get_close_matches(name.upper(), sorted(known), n=1)
+    return f"no setting has this name{f'; {nearest[0]} is one' if nearest else ''}"
 
 
 def check_plugins(settings: Settings) -> list[Check]:

@@ -18,10 +18,11 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from cli.console import print_json, progress_console
 from cli.deferred_packages import defer_packages
-from graph.errors import CitewellError
+from graph.errors import CitewellError, InvalidRequest
 from graph.evidence import Identity
 
 log = logging.getLogger("citewell.cli")
@@ -30,6 +31,9 @@ log = logging.getLogger("citewell.cli")
 # the process: walking them again and again is a tenth of a start.
 NEW_OBJECTS_AT_START = 500_000
 NEW_OBJECTS = 50_000
+
+
+ADVICE = "Correct it, and run the command again."
 
 
 class Exit(IntEnum):
@@ -222,7 +226,9 @@ def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exi
         with asyncio.Runner(loop_factory=loop_factory) as runner:
             return runner.run(_stoppable(work)) or Exit.OK
     except CitewellError as error:
-        report(error.code, error.message, error.advice, retryable=type(error).retryable, as_json=as_json)
+        # What the API advises by itself speaks of a request, which nobody at a command line has sent.
+        advice = ADVICE if error.advice == InvalidRequest.suggestion else error.advice
+        report(error.code, error.message, advice, retryable=type(error).retryable, as_json=as_json)
         return BY_CODE[error.code]
     except KeyboardInterrupt:
         report("interrupted", "Interrupted.", "", as_json=as_json)
@@ -282,3 +288,16 @@ def run_app(app: typer.Typer) -> NoReturn:
 
 
 USAGE_ERRORS: type[typer.BadParameter] = typer.BadParameter.__mro__[2]  # click's UsageError, the base class
+
+
+class TextCommand(TyperCommand):
+    """A command whose one argument is a text: where it comes as several words, it is told how to write it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments. Raises click's usage errors."""
+        try:
+            return super().parse_args(ctx, args)
+        except USAGE_ERRORS as error:
+            if "extra argument" in error.message:
+                error.message = f"{error.message.rstrip('.')}. Put the whole text in quotes."
+            raise

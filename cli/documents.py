@@ -8,7 +8,7 @@ import typer
 
 from cli.command import Exit, Storage, identity_of, opened, opened_database, run, settings_for, warn_empty_library
 from cli.console import print_json, result_console
-from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed, writing
 
 if TYPE_CHECKING:
     from tools.library.catalogue import Documents, RawText
@@ -38,9 +38,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List the documents that you may read, most recently changed first."""
-    by: dict[str, Any] = {"cursor": cursor, "space": space, "title": title, "path": path}
-    if source is not None:
-        by["source"] = as_id(source, "source")
+    by: dict[str, Any] = {"cursor": cursor, "space": space, "title": title, "path": path, "source": source}
     run(_list(limit, by, workspace, user, as_json), as_json=as_json)
 
 
@@ -117,6 +115,8 @@ def _documents(storage: Storage) -> "Documents":
 async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str | None, as_json: bool) -> Exit:
     from cli.tables import show_table
 
+    if by["source"] is not None:
+        by["source"] = as_id(by["source"], "source")
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
         page = await _documents(storage).list(identity_of(settings), limit=limit, **by)
@@ -206,10 +206,8 @@ async def _original(document_id: str, out: Path | None, workspace: str | None, u
     if out is None:
         sys.stdout.buffer.write(data)
         return Exit.OK
-    try:
+    with writing(out):
         out.write_bytes(data)  # noqa: ASYNC240 - nothing else runs
-    except OSError as error:
-        raise InvalidRequest(f"--out: {out} cannot be written: {error.strerror}.") from error
     if as_json:
         print_json({"document_id": document_id, "file": str(out), **stored.original})
     else:

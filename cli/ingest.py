@@ -279,7 +279,7 @@ def as_document(reports: "list[Report]") -> dict[str, object]:
 
 def similar(other: "SimilarDocument") -> str:
     """Say how much of a text another document shares."""
-    return f"{other['share']:.0%} as “{other['title']}”, {other['document_id']}"
+    return f"It shares about {other['share']:.0%} of its text with “{other['title']}”, {other['document_id']}."
 
 
 def _show(reports: "list[Report]") -> None:
@@ -295,7 +295,7 @@ def _show(reports: "list[Report]") -> None:
             errors.print(Text.assemble(("refused    ", "bold red"), (one_line(report.name), "bold")))
             show_indented(errors, one_line(f"{report.reason} {report.suggestion}"), 11)
         elif report.status != "unchanged":
-            facts = f"  {report.segments} segments  {report.document_id}"
+            facts = f"  {report.segments} segment{'' if report.segments == 1 else 's'}  {report.document_id}"
             line = Text.assemble((report.status.ljust(11), "green"), (one_line(report.name), "bold"), (facts, "dim"))
             console.print(line, soft_wrap=True)
             if report.left_out:

@@ -7,7 +7,7 @@ import typer
 
 from cli.ask import ask
 from cli.audit import audit
-from cli.command import run_app
+from cli.command import TextCommand, run_app
 from cli.database_commands import expire, migrate, purge, reindex
 from cli.demo import demo
 from cli.doctor import doctor
@@ -43,8 +43,8 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(ingest)
 app.command()(sync)
-app.command()(ask)
-app.command()(search)
+app.command(cls=TextCommand)(ask)
+app.command(cls=TextCommand)(search)
 app.command()(verify)
 app.add_typer(documents, name="documents")
 app.add_typer(jobs, name="jobs")

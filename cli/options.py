@@ -1,6 +1,8 @@
 """Options shared by several commands, with the checks and defaults of their values."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -40,6 +42,19 @@ def as_id(value: str, what: str) -> str:
         return str(UUID(value))
     except ValueError:
         raise NotFound(f"There is no {what} {value!r}: ids are UUIDs.") from None
+
+
+@contextmanager
+def writing(file: Path, option: str = "out") -> Iterator[None]:
+    """Write a file that an option names. Raises InvalidRequest, naming both, where it can't be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or Path(error.filename) not in (file, *file.parents):
+            raise  # of a file that was read meanwhile
+        raise InvalidRequest(
+            f"{option}: {file} cannot be written: {error.strerror}.", suggestion="Name a file that you may write."
+        ) from error
 
 
 def confirmed(question: str, yes: bool) -> bool:

@@ -43,10 +43,13 @@ async def _search(
     as_json: bool,
 ) -> Exit:
     from cli.rendering.transcript import show_hits
+    from graph.errors import InvalidRequest
     from graph.ports import SearchQuery
     from tools.embeddings.embedder import refuse_mismatch
     from tools.retrieval.hybrid_search import HybridSearcher
 
+    if not query.strip():
+        raise InvalidRequest("query: it is empty.", suggestion="Write what to look for.")
     settings = settings_for(workspace, user)
     search_query = SearchQuery(
         query,

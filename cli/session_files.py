@@ -9,7 +9,7 @@ import typer
 
 from cli.command import Exit, identity_of, opened_database, run, settings_for
 from cli.console import print_json, progress_console
-from cli.options import AsJson, UserName, WorkspaceName, as_id
+from cli.options import AsJson, UserName, WorkspaceName, as_id, writing
 from graph.errors import InvalidRequest
 
 STDOUT = Path("-")
@@ -87,10 +87,8 @@ async def _export(
         sys.stdout.buffer.write(content)
         return Exit.OK
     file = out or Path(file_name(transcript, format_.value))
-    try:
+    with writing(file):
         file.write_bytes(content)
-    except OSError as error:
-        raise InvalidRequest(f"out: {file} cannot be written: {error.strerror}.") from error
     if as_json:
         print_json({"file": str(file), "bytes": len(content), "withheld": transcript.withheld})
     else:

@@ -239,7 +239,8 @@ def _show(report: "SyncReport") -> None:
 
 def _summary(report: "SyncReport") -> str:
     """Return the counts as a sentence."""
-    names = {"still_unreadable": "still unreadable", "deleted": "documents deleted"}
+    deleted = "document deleted" if report.counts.get("deleted") == 1 else "documents deleted"
+    names = {"still_unreadable": "still unreadable", "deleted": deleted}
     said = ", ".join(f"{number:,} {names.get(name, name)}" for name, number in report.counts.items() if number)
     if not said:
         return "There are no files."

@@ -144,9 +144,14 @@ class RunFolder:
     def begin(self, configuration: Configuration) -> list[Record]:
         """Create the folder, or open that of a stopped run; return the records it already holds.
 
-        Raises InvalidRequest if it holds a run of another configuration, naming the differences.
+        Raises InvalidRequest if it holds a run of another configuration, naming the differences, or can't be made.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidRequest(
+                f"out: {self.path} cannot be made: {error.strerror}.", suggestion="Name a folder that you may write to."
+            ) from error
         file = self.path / "configuration.json"
         if not file.exists():
             _write(file, configuration)

@@ -6,7 +6,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, tzinfo
 from decimal import Decimal
@@ -27,7 +27,13 @@ from pydantic import (
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from graph.errors import ConfigurationError
 from graph.evidence import AnswerFrom, Effort, Release
@@ -959,9 +965,45 @@ def load_settings(**overrides: object) -> Settings:
     try:
         settings = _Deployment(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
-        raise ConfigurationError(f"Settings are not valid: {faults}") from error
+        faults = [(error_["loc"], error_["msg"].removeprefix("Value error, ")) for error_ in error.errors()]
+        raise _not_valid(faults, used) from error
+    except SettingsError as error:
+        raise _not_valid([((_unparsed(error),), "it is not valid JSON")], used) from error
     finally:
         _USED.reset(token)
     settings._aliases = used
     return settings
+
+
+def _not_valid(
+    faults: Sequence[tuple[tuple[int | str, ...], str]], used_aliases: Mapping[str, str]
+) -> ConfigurationError:
+    """Return the error that says what is wrong, with the environment's names of the settings that it is wrong with."""
+    said = []
+    for place, fault in faults:
+        path = ".".join(map(str, place))
+        said.append(fault if not path or fault.startswith(f"{path}:") else f"{path}: {fault}")
+    names = list(dict.fromkeys(_environment_name(place, used_aliases) for place, _ in faults if place))
+    return ConfigurationError(
+        f"Settings are not valid: {'; '.join(said)}",
+        suggestion=f"Correct {', '.join(names) or 'them'} in the environment, or in the file .env.",
+    )
+
+
+def _environment_name(place: tuple[int | str, ...], used_aliases: Mapping[str, str]) -> str:
+    """Return the environment variable that sets what is at a place of the settings."""
+    outer, *inner = place
+    field = Settings.model_fields.get(str(outer))
+    is_group = field is not None and isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    if outer == "models" and "models" in used_aliases:
+        return "OPENAI_COMPATIBLE_..."  # three names make a model
+    if not is_group:
+        return used_aliases.get(str(outer)) or f"CITEWELL_{outer}".upper()
+    name = inner[0] if inner else "..."
+    return used_aliases.get(f"{outer}.{name}") or f"CITEWELL_{outer}__{name}".upper()
+
+
+def _unparsed(error: SettingsError) -> str:
+    """Return the setting whose value could not be parsed, which pydantic-settings tells in words alone."""
+    named = re.search(r'field "(\w+)"', str(error))
+    return named[1] if named else "settings"

@@ -7,7 +7,7 @@ import typer
 
 from cli.command import Exit, run
 from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson
+from cli.options import AsJson, writing
 
 if TYPE_CHECKING:
     from evals.run_comparison import Comparison, QuestionChange
@@ -39,7 +39,8 @@ async def _compare(before: Path, after: Path, html: Path | None, as_json: bool) 
     if html is not None:
         from evals.report.comparison_page import write_comparison
 
-        write_comparison(html, comparison)
+        with writing(html, "html"):
+            write_comparison(html, comparison)
     if as_json:
         print_json(comparison)
     else:

@@ -8,7 +8,7 @@ import typer
 
 from cli.command import Exit, run
 from cli.console import print_json, progress_console
-from cli.options import AsJson, RunPath
+from cli.options import AsJson, RunPath, writing
 
 
 class Format(StrEnum):
@@ -39,7 +39,8 @@ async def _export(run_path: Path, out: Path, format_: Format, as_json: bool) -> 
     from evals.langsmith import write_langsmith
     from evals.run_folder import RunFolder
 
-    written = write_langsmith(RunFolder(run_path), out, format_.value)
+    with writing(out):
+        written = write_langsmith(RunFolder(run_path), out, format_.value)
     if as_json:
         print_json({"questions": written, "file": str(out)})
     else:

@@ -7,7 +7,7 @@ import typer
 
 from cli.command import Exit, run, settings_for
 from cli.console import print_json, progress_bar, progress_console, result_console, show_failures
-from cli.options import AsJson, RunPath
+from cli.options import AsJson, RunPath, writing
 
 if TYPE_CHECKING:
     from evals.ragas_metrics.ragas_scoring import MetricReport, RagasFault, RagasReport
@@ -54,7 +54,8 @@ async def _ragas(
     folder = RunFolder(run_path)
     if export is not None:
         folder.configuration()
-        written = write_samples(export, folder.records())
+        with writing(export, "export"):
+            written = write_samples(export, folder.records())
         if not metrics and model is None:
             if as_json:
                 print_json({"samples": written, "file": str(export)})

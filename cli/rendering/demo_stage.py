@@ -58,7 +58,7 @@ class Stage:
         self._console.print(Rule(Text("What next", style="bold"), align="left", style="dim"))
         self._console.print()
         steps = (
-            ("See it in a browser", "CITEWELL_WORKSPACE=demo make serve"),
+            ("See it in a browser", f"{citewell} serve --workspace demo"),
             ("Ask this library another question", f'{citewell} ask --workspace demo "What does citewell doctor show?"'),
             (
                 "Continue the conversation above",
@@ -66,8 +66,8 @@ class Stage:
             ),
             ("Add your own documents", f"{citewell} ingest PATH..."),
             ("Ask about them", f'{citewell} ask "Your question"'),
-            ("Serve them to browsers and frontends", "make serve"),
-            ("Use a language model", "docs/configuration.md, under Models"),
+            ("Serve them to browsers and frontends", f"{citewell} serve"),
+            ("Use a language model", "docs/models.md"),
         )
         for what, how in steps:
             self._print(Text(what))

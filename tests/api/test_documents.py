@@ -217,6 +217,11 @@ async def test_a_document_without_text_needs_an_address(client: httpx.AsyncClien
     assert form.status_code == 422
 
 
+async def test_an_address_without_a_scheme_is_named(client: httpx.AsyncClient) -> None:
+    response = await client.post("/api/documents", json={"url": "/docs.example.org/lamps.html"})
+    assert response.json()["detail"].startswith("url: must begin with http:// or https://")
+
+
 async def test_no_private_address_is_fetched(client: httpx.AsyncClient) -> None:
     for url in ("http://127.0.0.1/", "http://[::1]/x", "http://169.254.169.254/latest/meta-data", "http://2130706433/"):
         response = await client.post("/api/documents", json={"url": url})

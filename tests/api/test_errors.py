@@ -114,6 +114,25 @@ async def test_a_field_that_is_wrong_is_named(
 
 
 @pytest.mark.parametrize(
+    ("content_type", "advice"),
+    [("application/x-www-form-urlencoded", "Content-Type: application/json"), ("application/json", "Correct")],
+)
+async def test_a_body_that_is_no_object_is_told_how_to_be_sent(
+    shared_client: httpx.AsyncClient, content_type: str, advice: str
+) -> None:
+    content = b'["x"]' if content_type == "application/json" else json.dumps(ASK).encode()
+    response = await shared_client.post(RUNS, content=content, headers={"content-type": content_type})
+    body = assert_problem(response, 422, "invalid_request")
+    assert body["detail"] == "The body is not a JSON object."
+    assert advice in body["suggestion"]
+
+
+async def test_a_body_that_is_left_out_is_told(shared_client: httpx.AsyncClient) -> None:
+    body = assert_problem(await shared_client.post("/api/sessions"), 422, "invalid_request")
+    assert body["detail"].startswith("The body is missing")
+
+
+@pytest.mark.parametrize(
     ("method", "path", "request_", "status", "code"),
     [
         ("POST", RUNS, {"json": ASK}, 404, "not_found"),

@@ -272,6 +272,8 @@ def test_a_mistyped_workspace_is_no_new_one(home: Home) -> None:
         (["ask", "hi", "--session", "1"], Exit.NOT_FOUND, "not_found"),
         (["ask", "hi", "--session", "00000000-0000-0000-0000-000000000000"], Exit.NOT_FOUND, "not_found"),
         (["documents", "show", "1"], Exit.NOT_FOUND, "not_found"),
+        (["documents", "list", "--source", "1"], Exit.NOT_FOUND, "not_found"),
+        (["search", " "], Exit.USAGE, "invalid_request"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -290,10 +292,33 @@ def test_errors_are_told_to_people_on_stderr(home: Home, arguments: list[str], c
     assert "Traceback" not in done.err
 
 
-def test_settings_that_cannot_work_are_named(home: Home) -> None:
-    done = home.citewell("workspaces", "list", CITEWELL_PORT="many")
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_text_in_several_words_is_told_to_need_quotes(home: Home, command: str) -> None:
+    done = home.citewell(command, "How", "long", "must", "it", "cool?")
+    assert done.code == Exit.USAGE
+    assert "Put the whole text in quotes." in done.err
+
+
+def test_a_question_that_is_refused_leaves_no_session(home: Home) -> None:
+    home.citewell("workspaces", "create", "refusals")
+    assert home.citewell("ask", "hi", "-w", "refusals", "--model", "gpt").code == Exit.USAGE
+    assert home.citewell("sessions", "list", "-w", "refusals", "--json").json["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "place"),
+    [
+        ("CITEWELL_PORT", "many", "port"),
+        ("CITEWELL_MODELS", "[{", "models"),
+        ("CITEWELL_AUTH__MODE", "key", "auth.mode"),
+        ("CITEWELL_HTTP__TRUSTED_PROXIES", '["nowhere"]', "http.trusted_proxies"),
+    ],
+)
+def test_settings_that_cannot_work_are_named(home: Home, name: str, value: str, place: str) -> None:
+    done = home.citewell("workspaces", "list", **{name: value})
     assert done.code == Exit.CONFIGURATION
-    assert "port" in done.err
+    assert place in done.err
+    assert f"Correct {name} in the environment" in " ".join(done.err.split())
 
 
 def test_a_database_that_cannot_be_reached_is_told(home: Home) -> None:

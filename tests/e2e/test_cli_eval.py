@@ -42,6 +42,22 @@ def test_a_run_shows_its_figures_and_what_they_rest_on(home: Home, questions: Pa
     }
 
 
+def test_files_that_cannot_be_written_are_named(home: Home, questions: Path) -> None:
+    nowhere = home.folder / "a file"
+    nowhere.write_text("not a folder")
+    run = home.folder / "runs" / "to-write"
+    refused = home.citewell("eval", "run", "own", "--path", str(questions), "--out", str(nowhere / "run"))
+    assert (refused.code, "cannot be made" in refused.err) == (Exit.USAGE, True)
+    assert home.citewell("eval", "run", "own", "--path", str(questions), "--out", str(run)).code == Exit.OK
+    for command in (
+        ["compare", str(run), str(run), "--html", str(nowhere / "x.html")],
+        ["export", str(run), "--out", str(nowhere / "x.json")],
+        ["ragas", str(run), "--export", str(nowhere / "x.jsonl")],
+    ):
+        refused = home.citewell("eval", *command)
+        assert (refused.code, "cannot be written" in refused.err) == (Exit.USAGE, True), command
+
+
 def test_a_run_of_which_every_question_failed_says_why_and_ends_with_a_code(home: Home, questions: Path) -> None:
     asked = ("eval", "run", "own", "--path", str(questions), "--model", "gone", "--out", "gone-run")
     done = home.citewell(*asked, CITEWELL_MODELS=NOBODY_THERE)

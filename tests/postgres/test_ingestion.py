@@ -321,6 +321,7 @@ async def test_files_go_in_and_broken_ones_are_named(
     (library / "c.txt").write_bytes(b"")
     (library / "d.bin").write_bytes(b"\x00\x01\x02")
     (library / "e.txt").write_bytes(b"x" * (settings.max_document_bytes + 1))
+    (library / "f.zip").write_bytes(b"words that are no archive")
     told: list[tuple[int, int]] = []
     reports = await gathered(
         ingestor.ingest_paths(ME, [library, tmp_path / "gone.md"], progress=lambda done, of: told.append((done, of)))
@@ -331,13 +332,15 @@ async def test_files_go_in_and_broken_ones_are_named(
         ("c.txt", "refused"),
         ("d.bin", "refused"),
         ("e.txt", "refused"),
+        ("f.zip", "refused"),
         ("lamps.md", "created"),
         ("gone.md", "refused"),
     ]
     reasons = [report.reason for report in reports if isinstance(report, Refused)]
-    for reason, word in zip(reasons, ["broken", "empty", "binary", "too large", "cannot be opened"], strict=True):
+    words = ["broken", "empty", "binary", "too large", "archive is broken", "no such file"]
+    for reason, word in zip(reasons, words, strict=True):
         assert word in reason
-    assert told == [(done, 7) for done in range(1, 8)]
+    assert told == [(done, 8) for done in range(1, 9)]
     [lamps] = [report for report in reports if isinstance(report, Ingested) and report.name.endswith("lamps.md")]
     stored = await documents.get(ME, lamps.document_id)
     assert (stored.title, stored.slug, stored.source_type) == ("Lamps", "lamps", "file")

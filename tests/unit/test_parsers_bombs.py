@@ -104,7 +104,7 @@ def test_a_broken_attachment_is_said() -> None:
     body = b64encode(b"%PDF-1.7 nothing").decode()
     head = "Subject: s\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\n"
     parsed = parse((head + body).encode(), name="x.eml")
-    assert parsed.left_out == ("The attachment a.pdf was not read: The PDF is broken: pdfium cannot open it.",)
+    assert parsed.left_out == ("The attachment a.pdf was not read: The PDF is broken and cannot be opened.",)
 
 
 def test_rich_text_that_nests_deeply() -> None:

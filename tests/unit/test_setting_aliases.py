@@ -119,6 +119,21 @@ def test_without_an_address_the_others_count_for_nothing_and_doctor_says_so(
     assert check_other_names() == []
 
 
+def test_a_mistyped_name_is_told_with_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("CITEWELL_PORT", "CITEWELL_MODELS__0__NAME", "CITEWELL_SPENDING__USER__RUNS", "CITEWELL_AUTH"):
+        monkeypatch.setenv(name, "1")
+    for name in ("CITEWELL_SESSION_DAYS_BY_DIALECT__NATIVE", "CITEWELL_MOVE_TO", "CITEWELL_BENCH_ROWS"):
+        monkeypatch.setenv(name, "1")
+    assert check_other_names() == []
+    monkeypatch.setenv("CITEWELL_PROT", "8401")
+    (tmp_path / ".env").write_text("CITEWELL_AUTH__MOED=keys\n")
+    [check] = check_other_names()
+    assert check.facts == {"unused": ["CITEWELL_AUTH__MOED", "CITEWELL_PROT"]}
+    assert "CITEWELL_PROT is not used: no setting has this name; CITEWELL_PORT is one" in check.detail
+    assert "CITEWELL_AUTH__MODE is one" in check.detail
+
+
 def test_settings_made_in_code_read_no_name_of_another_stack(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERPER_API_KEY", "hush")
     assert Settings(_env_file=None).web.api_key.get_secret_value() == ""

@@ -103,6 +103,9 @@ def obstore() -> Any:
 
 
 def _failed(error: Exception) -> DependencyFailed:
+    said = str(error).partition("\n")[0][
+        :300
+    ]  # what follows is the insides of the error, for those who wrote the package
     return DependencyFailed(
-        f"The bucket could not be read: {str(error)[:300]}", suggestion="Check its address and the AWS_ credentials."
+        f"The bucket could not be read: {said}", suggestion="Check its address and the AWS_ credentials."
     )

@@ -423,8 +423,12 @@ class FoundFile:
                 raise UnreadableDocument("It is not a regular file: reading a pipe or a device might never end.")
             with self.path.open("rb") as file:
                 return file.read(max_bytes + 1)
+        except FileNotFoundError as error:
+            raise UnreadableDocument("There is no such file or folder.", suggestion="Check the path.") from error
         except OSError as error:
-            raise UnreadableDocument(f"The file cannot be opened: {error.strerror}.") from error
+            raise UnreadableDocument(
+                f"The file cannot be opened: {error.strerror}.", suggestion="Check that you may read it."
+            ) from error
 
 
 def find_files(paths: Sequence[Path]) -> list[FoundFile]:

@@ -32,7 +32,7 @@ def parse(data: bytes, *, name: str, media_type: str | None = None, recognition:
     broken, encrypted, or without text.
     """
     if not data.strip():
-        raise UnreadableDocument("The file is empty.")
+        raise UnreadableDocument("The file is empty.", suggestion="Check that it is the right file, and was saved.")
     known = formats()
     kind = media_type_of(data, name=name, media_type=media_type)
     with guesses_heard() as heard, recognising(recognition):
@@ -51,7 +51,11 @@ def media_type_of(data: bytes, *, name: str, media_type: str | None = None) -> s
     by_suffix = known.suffixes.get(PurePath(name).suffix.lower())
     if kind not in known.parsers or (kind == "text/plain" and by_suffix):
         kind = by_suffix or _kind_of(known, data)
-    return _kind_of(known, data) if kind == ARCHIVE else kind
+    if kind != ARCHIVE:
+        return kind
+    found = _kind_of(known, data)
+    is_named_archive = by_suffix == ARCHIVE and bool(data.strip())  # but is none: it is refused, not read as text
+    return ARCHIVE if found == "text/plain" and is_named_archive else found
 
 
 def _kind_of(known: Formats, data: bytes) -> str:

@@ -139,7 +139,10 @@ def open_archive(data: bytes, allowance: Allowance | None = None) -> SafeArchive
     try:
         archive = zipfile.ZipFile(BytesIO(data))
     except _BROKEN as error:
-        raise UnreadableDocument("The archive is broken: it cannot be opened.") from error
+        raise UnreadableDocument(
+            "The archive is broken: it cannot be opened.",
+            suggestion="Save it again with the program that made it, or check its suffix.",
+        ) from error
     entries = archive.infolist()
     allowance.take_entries(len(entries))
     unpacked = sum(entry.file_size for entry in entries)

@@ -16,7 +16,7 @@ from lxml import etree
 
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import SafeArchive, open_archive
-from tools.parsers.canonical_text import CanonicalText, Parsed, storable
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable
 from tools.parsers.html import read_drafts, write_drafts
 from tools.parsers.plain import decode
 
@@ -91,7 +91,9 @@ class _Book:
     def __init__(self, archive: SafeArchive) -> None:
         self._archive = archive
         if _CONTAINER not in archive:
-            raise UnreadableDocument("The file is no EPUB book: it has no META-INF/container.xml.")
+            raise UnreadableDocument(
+                "The file is no EPUB book: it has no META-INF/container.xml.", suggestion=CHECK_SUFFIX
+            )
         root = next(iter(_named(_xml(archive.read(_CONTAINER)), "rootfile")), None)
         path = unquote(root.get("full-path") or "") if root is not None else ""
         if path not in archive:

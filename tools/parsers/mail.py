@@ -18,7 +18,7 @@ from email.policy import compat32
 
 from graph.errors import UnreadableDocument
 from tools.parsers import parse
-from tools.parsers.canonical_text import CanonicalText, Parsed, storable
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable
 from tools.parsers.plain import decode, paragraphs, read_text
 
 _MOST_DEPTH = 8  # parts and mails within others
@@ -46,7 +46,9 @@ def read(data: bytes) -> Parsed:
     data = _ENVELOPE.sub(b"", data.lstrip(), count=1) if data.lstrip().startswith(b"From ") else data.lstrip()
     names = {name.lower() for name in _split(data)[0].keys()}  # noqa: SIM118 - a Message, not a dict
     if not names & _OF_MAILS:
-        raise UnreadableDocument("The file is no mail: it has no headers such as From or Subject.")
+        raise UnreadableDocument(
+            "The file is no mail: it has no headers such as From or Subject.", suggestion=CHECK_SUFFIX
+        )
     with _allowance() as allowed:
         reader = _Reader(allowed)
         title = reader.mail(data, level=1)
@@ -61,7 +63,10 @@ def read_mailbox(data: bytes) -> Parsed:
     data = data.lstrip()
     starts = list(_ENVELOPE.finditer(data))
     if not starts or starts[0].start():
-        raise UnreadableDocument("The file is no mailbox: it does not begin with a line such as 'From ada@host ...'.")
+        raise UnreadableDocument(
+            "The file is no mailbox: it does not begin with a line such as 'From ada@host ...'.",
+            suggestion=CHECK_SUFFIX,
+        )
     if len(starts) > _MOST_MAILS:
         raise UnreadableDocument(f"The mailbox has more than {_MOST_MAILS:,} mails.", suggestion="Split it.")
     with _allowance() as allowed:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import Parsed, passages_left_out
+from tools.parsers.canonical_text import CHECK_SUFFIX, Parsed, passages_left_out
 from tools.parsers.json_rows import load_json
 from tools.parsers.markdown import MarkdownReader
 from tools.parsers.plain import decode
@@ -29,7 +29,7 @@ def read(data: bytes) -> Parsed:
     notebook = load_json(decode(data))
     cells = _cells(notebook)
     if cells is None:
-        raise UnreadableDocument("The file is no Jupyter notebook: it has no cells.")
+        raise UnreadableDocument("The file is no Jupyter notebook: it has no cells.", suggestion=CHECK_SUFFIX)
     if len(cells) > _MOST_CELLS:
         raise UnreadableDocument(f"The notebook has more than {_MOST_CELLS:,} cells.", suggestion="Split it.")
     reader = _Reader()

@@ -11,7 +11,7 @@ import numpy as np
 import pypdfium2 as pdfium
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed
 from tools.parsers.pdf_blocks import BlockWriter
 from tools.parsers.pdf_headings import Bookmark, find_headings, split_headings
 from tools.parsers.pdf_layout import measured
@@ -22,6 +22,7 @@ from tools.parsers.recognition import DPI, MOST_PIXELS, Recognizer
 _PDFIUM = threading.Lock()  # pdfium has global state: one call at a time per process
 _NEXT = threading.Lock()
 _MOST_BOOKMARKS = 20_000
+_HEADER_WITHIN = 1024  # pdfium, as other readers, takes a header behind so many bytes of something else
 _JUNK_TITLE = re.compile(
     r"untitled.*|title|document\d*|no title|microsoft (?:word|powerpoint|excel) -.*|slide \d+|\W*|\(.*\)|[\w-]*\d[\w-]*"
     r"|.*\.(?:docx?|pptx?|xlsx?|pdf|tex|dvi|ps|indd|html?|txt|fm|qxd|rtf)",
@@ -49,7 +50,7 @@ def read(data: bytes) -> Parsed:
         try:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as error:
-            raise UnreadableDocument(*_reason(error)) from error
+            raise _refusal(data, error) from error
     recognizer = Recognizer()
     try:
         pages, recognised = _pages(document, recognizer)
@@ -165,7 +166,11 @@ def _largest(page: Page) -> str | None:
     return " ".join(" ".join(words).split()) or None
 
 
-def _reason(error: pdfium.PdfiumError) -> tuple[str]:
+def _refusal(data: bytes, error: pdfium.PdfiumError) -> UnreadableDocument:
     if "password" in str(error).lower():
-        return ("The PDF is encrypted and needs a password.",)
-    return ("The PDF is broken: pdfium cannot open it.",)
+        return UnreadableDocument("The PDF is encrypted and needs a password.", suggestion="Save it without one.")
+    if b"%PDF-" not in data[:_HEADER_WITHIN]:
+        return UnreadableDocument("The file is no PDF: it does not begin with %PDF-.", suggestion=CHECK_SUFFIX)
+    return UnreadableDocument(
+        "The PDF is broken and cannot be opened.", suggestion="Export it again from the program that made it."
+    )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, passages_left_out, storable
 from tools.parsers.html_visible import names_of
 
 _MOST_DEPTH = 1000
@@ -61,7 +61,7 @@ def read(data: bytes) -> Parsed:
     """Parse RTF. Raises UnreadableDocument if it is none, or its groups nest deeper than 1,000 levels."""
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not data.startswith(b"{\\rtf"):
-        raise UnreadableDocument("The file is no RTF: it does not begin with {\\rtf.")
+        raise UnreadableDocument("The file is no RTF: it does not begin with {\\rtf.", suggestion=CHECK_SUFFIX)
     reader = _Reader()
     reader.read(data)
     return reader.parsed()

@@ -511,7 +511,10 @@ async def _connected(stack: AsyncExitStack, url: str, limits: MoveLimits, *, nam
     try:
         conn = await psycopg.AsyncConnection.connect(url, autocommit=True, client_encoding="utf8", **CONNECTING)
     except psycopg.OperationalError as error:
-        raise DatabaseUnavailable(f"{named} cannot be reached: {str(error).splitlines()[0]}") from error
+        raise DatabaseUnavailable(
+            f"{named} cannot be reached: {str(error).splitlines()[0]}",
+            suggestion="Check that PostgreSQL runs there, and the address; then run the command again.",
+        ) from error
     await stack.enter_async_context(conn)
     await conn.execute(
         "SELECT set_config('lock_timeout', %s, false), set_config('citewell.moving', 'on', false),"
