@@ -153,6 +153,11 @@ class CarrierContract:
             listening(carrier, CHANNEL, channel_of(owner)) as follower,
             asyncio.timeout(60),
         ):
+            telling.notify_followers("its run")  # which nobody has named its channel for
+            telling.notify("first")
+            assert await follower.payloads.get() == await other.payloads.get() == "first"
+            telling.wake(channel_of(owner))
+            assert await follower.payloads.get() == EVERYBODY
             telling.notify_followers("its run")
             assert await follower.payloads.get() == "its run"
             telling.notify("for all")
@@ -169,9 +174,9 @@ class CarrierContract:
     async def test_a_waiter_is_woken_as_its_channel_is_joined_and_by_each_notification(self, carrier: Carrier) -> None:
         owner = str(uuid4())
         telling, told = Notifications(carrier, owner=owner), Notifications(carrier)
-        with told.subscribe("run") as wakeup, told.subscribe("other") as other:
+        with told.subscribe("run") as wakeup, told.subscribe("other") as other, telling.subscribe("its") as its:
             async with asyncio.timeout(60):
-                await asyncio.gather(wakeup.wait(), other.wait())  # what came before is not known
+                await asyncio.gather(wakeup.wait(), other.wait(), its.wait())  # what came before is not known
                 wakeup.clear()
                 other.clear()
                 with told.following(wakeup) as follow:
