@@ -116,7 +116,8 @@ async def _rates(database: Database) -> dict[str, float]:
             for _ in range(WRITERS)
         ]
         wakeup = stack.enter_context(told.subscribe(run_ids[0]))
-        stack.enter_context(told.following(wakeup))(owner)
+        stack.enter_context(telling.subscribe(""))  # or it would not hear that it is followed
+        follow = stack.enter_context(told.following(wakeup))
         seqs = [0] * WRITERS
 
         def committing(statement: str, *, notified: bool = False) -> Commit:
@@ -142,6 +143,7 @@ async def _rates(database: Database) -> dict[str, float]:
         }
         for _ in range(ROUNDS):
             for way, commit in ways.items():
+                follow(owner)
                 found[way].append(await _rate(commit))
     await telling.close()
     await told.close()

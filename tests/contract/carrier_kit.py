@@ -153,6 +153,11 @@ class CarrierContract:
             listening(carrier, CHANNEL, channel_of(owner)) as follower,
             asyncio.timeout(60),
         ):
+            telling.notify_followers("its run")  # which nobody has named its channel for
+            telling.notify("first")
+            assert await follower.payloads.get() == await other.payloads.get() == "first"
+            telling.wake(channel_of(owner))
+            assert await follower.payloads.get() == EVERYBODY
             telling.notify_followers("its run")
             assert await follower.payloads.get() == "its run"
             telling.notify("for all")
@@ -169,9 +174,10 @@ class CarrierContract:
     async def test_a_waiter_is_woken_as_its_channel_is_joined_and_by_each_notification(self, carrier: Carrier) -> None:
         owner = str(uuid4())
         telling, told = Notifications(carrier, owner=owner), Notifications(carrier)
-        with told.subscribe("run") as wakeup, told.subscribe("other") as other:
+        with told.subscribe("run") as wakeup, told.subscribe("other") as other, telling.subscribe("its") as its:
             async with asyncio.timeout(60):
-                await asyncio.gather(wakeup.wait(), other.wait())  # what came before is not known
+                await asyncio.gather(wakeup.wait(), other.wait(), its.wait())  # what came before is not known
+                await self.sent_all(telling, carrier)
                 wakeup.clear()
                 other.clear()
                 with told.following(wakeup) as follow:
@@ -184,6 +190,32 @@ class CarrierContract:
                 assert told.channels == {CHANNEL}
         await telling.close()
         await told.close()
+
+    async def test_a_process_hears_that_it_is_followed(self, carrier: Carrier, monkeypatch: pytest.MonkeyPatch) -> None:
+        owner = str(uuid4())
+        telling, told = Notifications(carrier, owner=owner), Notifications(carrier)
+        monkeypatch.setattr("tools.runs.notifications.FOLLOWED_SECONDS", 0.0)  # or it would count as followed at first
+        with telling.subscribe("its") as its, told.subscribe("run") as wakeup:
+            async with asyncio.timeout(60):
+                await asyncio.gather(its.wait(), wakeup.wait())
+                monkeypatch.setattr("tools.runs.notifications.FOLLOWED_SECONDS", 30.0)
+                await self.sent_all(telling, carrier)
+                with told.following(wakeup) as follow:
+                    for _ in ("as the channel is joined", "as the process has heard of it"):
+                        wakeup.clear()
+                        follow(owner)
+                        await wakeup.wait()
+                    wakeup.clear()
+                    telling.notify_followers("run")
+                    await wakeup.wait()
+        await telling.close()
+        await told.close()
+
+    async def sent_all(self, notifications: Notifications, carrier: Carrier) -> None:
+        async with listening(carrier, CHANNEL) as heard:
+            notifications.notify("last")
+            while "last" not in await heard.payloads.get():
+                pass
 
     async def test_what_was_told_last_is_sent_before_the_process_ends(self, carrier: Carrier) -> None:
         telling = Notifications(carrier)

@@ -1,15 +1,21 @@
 """Runs across processes on one database: read, stopped, waited for and taken over from another than answers them."""
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 import pytest
 
 from graph.errors import NotFound, Overloaded, SessionBusy
 from graph.events import Queued, RunFailed, RunFinished
-from graph.evidence import Identity
+from graph.evidence import Hit, Identity
+from graph.ports import Draft
+from graph.usage import Meter
 from tests.fakes import HeldFamily
 from tests.postgres.processes import ME, Process, kinds, log_of, process
+from tools.runs.run_request import RunReader
 from tools.settings import Settings
 
 
@@ -219,3 +225,46 @@ async def test_the_end_is_told_from_the_messages_where_the_log_was_swept(setting
 async def at_status(at: Process, status: str) -> int:
     found = await at.rows("SELECT count(*) FROM runs WHERE status = %s", status)
     return int(found[0][0])
+
+
+@dataclass
+class TwicePausing(HeldFamily):
+    """A family whose writer also waits after its second section."""
+
+    wrote_two: asyncio.Event = field(default_factory=asyncio.Event)
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def write(
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        async for draft in super().write(question, sources, language=language, meter=meter):
+            yield draft
+        self.wrote_two.set()
+        await self.ending.wait()
+
+
+async def test_text_is_committed_at_once_only_after_a_pause(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the section has ended by the time its text is committed."""
+    monkeypatch.setattr("tools.runs.event_writer.HOLD_SECONDS", 600.0)
+    texts = "SELECT count(*) FROM run_events WHERE run_id = %s AND type = 'text_delta'"
+    family = TwicePausing()
+    async with process(settings, family) as at, asyncio.timeout(60):
+        run = await at.ask(await at.session())
+        await _first_text(run)
+        family.released.set()
+        await family.wrote_two.wait()
+        other = await at.ask(await at.session())
+        await _first_text(other)
+        assert await at.rows(texts, run.run_id) == [(1,)]
+        family.ending.set()
+        assert kinds(await log_of(run)).count("text_delta") == 2
+        await other.finished()
+
+
+async def _first_text(run: RunReader) -> None:
+    async with aclosing(run.events()) as events:
+        async for each in events:
+            if each.event.type == "text_delta":
+                return

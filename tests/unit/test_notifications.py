@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from weakref import ref
 
-from tools.runs.notifications import CHANNEL, EVERYBODY, MOST_NAMED, Listener, Notifications, Send
+import pytest
+
+from tools.runs.notifications import CHANNEL, EVERYBODY, MOST_NAMED, Listener, Notifications, Send, channel_of
 
 
 class Key(str):
@@ -59,4 +61,45 @@ async def test_as_many_as_one_notification_names_are_named_after_an_outage() -> 
     async with asyncio.timeout(60):
         carrier.back.set()
         assert await carrier.sent.get() == (CHANNEL, ",".join(keys))
+    await notifications.close()
+
+
+async def test_followers_are_notified_as_long_as_one_has_named_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
+    carrier = Away()
+    carrier.back.set()
+    notifications, own = Notifications(carrier, owner="me"), channel_of("me")
+    async with asyncio.timeout(60):
+        notifications.notify_followers("run")
+        notifications.notify("nobody has")
+        assert await carrier.sent.get() == (CHANNEL, "nobody has")
+        notifications.wake(f"session,{own}")
+        assert await carrier.sent.get() == (own, EVERYBODY)  # what they have missed
+        notifications.wake(own)
+        notifications.notify_followers("run")
+        assert await carrier.sent.get() == (own, "run")
+        monkeypatch.setattr("tools.runs.notifications.FOLLOWED_SECONDS", 0.0)
+        notifications.wake(own)
+        notifications.notify_followers("run")
+        notifications.notify("it was long ago")
+        assert await carrier.sent.get() == (CHANNEL, "it was long ago")
+    await notifications.close()
+
+
+async def test_a_channel_is_named_as_it_is_joined_and_again_at_later_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+    carrier = Away()
+    carrier.back.set()
+    notifications, other = Notifications(carrier, owner="me"), channel_of("other")
+    async with asyncio.timeout(60):
+        with notifications.following(asyncio.Event()) as follow:
+            follow("other")
+            notifications.joined(other)
+            assert await carrier.sent.get() == (CHANNEL, other)
+            follow("other")
+            notifications.notify("not again so soon")
+            assert await carrier.sent.get() == (CHANNEL, "not again so soon")
+            notifications.joined(other)  # as after an outage
+            assert await carrier.sent.get() == (CHANNEL, other)
+            monkeypatch.setattr("tools.runs.notifications.NAMING_SECONDS", 0.0)
+            follow("other")
+            assert await carrier.sent.get() == (CHANNEL, other)
     await notifications.close()

@@ -41,6 +41,10 @@ SELECT array(SELECT run_id::text FROM mine)
 """
 
 
+def _is_text(line: LogLine) -> bool:
+    return isinstance(line.envelope.event, DELTAS)
+
+
 OpenStoredRun = Callable[[Run], RunReader]
 RunLines = tuple[Run, list[LogLine]]
 
@@ -106,7 +110,7 @@ class EventWriter:
             self._ready.clear()
             now = asyncio.get_running_loop().time()
             batch = [(run, lines) for run, lines in batch if lines]
-            self._text_written_at |= {run: now for run, lines in batch if isinstance(lines[-1].envelope.event, DELTAS)}
+            self._text_written_at |= {run: now for run, lines in batch if any(map(_is_text, lines))}
             if batch:
                 await self._commit(batch)
 

@@ -2,7 +2,8 @@
 
 A notification only wakes a waiter, which then reads the database: one that is lost costs a poll, one that comes twice
 or late a reading, never an event. So those about events go out after their commit, gathered for some milliseconds, on
-a channel of the process that answers the run, to which only processes listen that have readers of its runs.
+a channel of the process that answers the run, to which only processes listen that have readers of its runs. They name
+that channel to all every few seconds, and a process whose channel nobody names sends nothing on it.
 """
 
 import asyncio
@@ -24,6 +25,8 @@ STOPS = "stops"  # the key for processes whose runs may have been asked to stop
 MOST_NAMED = 150  # of 36 characters each, in a notification of less than 8,000 bytes
 RETRY_SECONDS = 1.0
 GATHER_SECONDS = 0.02  # that keys wait for more of them, to go out as one notification
+NAMING_SECONDS = 10.0  # between two times that a process names a channel that it listens to
+FOLLOWED_SECONDS = 30.0  # that a process counts as followed once its channel was named
 CLOSE_SECONDS = 1.0  # that what is unsent may take at the end
 
 NOTIFY = f"SELECT pg_notify('{CHANNEL}', %s)"  # for what is rare, beside the statement that it is about
@@ -80,9 +83,11 @@ class Notifications:
 
     def __init__(self, *carriers: Carrier, owner: str = "") -> None:
         self._carriers = carriers
-        self._own = channel_of(owner) if owner else CHANNEL
+        self._own = channel_of(owner) if owner else ""
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._followers: dict[str, set[asyncio.Event]] = {}
+        self._named_at: dict[str, float] = {}  # when this process last named a channel that it listens to
+        self._followed_until = 0.0
         self._changes = [asyncio.Event() for _ in carriers]
         self._listening: list[asyncio.Task[None]] = []
         self._sending: asyncio.Task[None] | None = None
@@ -110,9 +115,9 @@ class Notifications:
 
     @contextmanager
     def following(self, wakeup: asyncio.Event) -> Iterator[Callable[[str | None], None]]:
-        """Yield what is told which process has the waiter's run, so that its notifications are listened to.
+        """Yield what is told at each poll which process has the waiter's run, so that its notifications arrive.
 
-        ``wakeup`` is set once they are: what came before did not arrive.
+        ``wakeup`` is set from when they do: what came before did not arrive.
         """
         followed: str | None = None
 
@@ -120,6 +125,8 @@ class Notifications:
             nonlocal followed
             channel = channel_of(owner) if owner else None
             if channel == followed:
+                if channel is not None:
+                    self._name(channel)
                 return
             if channel is not None:
                 self._followers.setdefault(channel, set()).add(wakeup)
@@ -127,6 +134,7 @@ class Notifications:
                 self._followers[followed].discard(wakeup)
                 if not self._followers[followed]:
                     del self._followers[followed]
+                    self._named_at.pop(followed, None)
             followed = channel
             for changed in self._changes:
                 changed.set()
@@ -142,15 +150,18 @@ class Notifications:
 
     def notify_followers(self, *run_ids: str) -> None:
         """Wake those who follow runs of this process from others, some milliseconds later."""
-        self._gather(self._own, run_ids)
+        if asyncio.get_running_loop().time() < self._followed_until:
+            self._gather(self._own, run_ids)
 
     @property
     def channels(self) -> frozenset[str]:
         return frozenset((CHANNEL, *self._followers))
 
     def wake(self, payload: str) -> None:
-        """Wake the subscribers of the keys in a payload."""
+        """Wake the subscribers of the keys in a payload, and note whether it says that this process is followed."""
         keys = list(self._waiting) if payload == EVERYBODY else payload.split(",")
+        if self._own and (payload == EVERYBODY or self._own in keys):
+            self._note_followers()
         for key in keys:
             for wakeup in self._waiting.get(key, ()):
                 wakeup.set()
@@ -159,6 +170,9 @@ class Notifications:
         """Wake those who wait for what is sent on a channel."""
         if channel == CHANNEL:
             self.wake(EVERYBODY)
+        if channel in self._followers:
+            self._named_at.pop(channel, None)
+            self._name(channel)
         for wakeup in self._followers.get(channel, ()):
             wakeup.set()
 
@@ -170,6 +184,19 @@ class Notifications:
         tasks = [*self._listening, *([self._sending] if self._sending is not None else [])]
         await cancel_and_wait(*tasks)
         self._listening, self._sending = [], None
+
+    def _name(self, channel: str) -> None:
+        """Tell the process whose channel this is that it is followed, unless it was told so lately."""
+        now = asyncio.get_running_loop().time()
+        if now - self._named_at.get(channel, -NAMING_SECONDS) >= NAMING_SECONDS:
+            self._named_at[channel] = now
+            self.notify(channel)
+
+    def _note_followers(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now >= self._followed_until:
+            self._gather(self._own, [EVERYBODY])  # what was committed since they read the log was told to nobody
+        self._followed_until = now + FOLLOWED_SECONDS
 
     def _gather(self, channel: str, keys: Iterable[str]) -> None:
         unsent = self._unsent[channel]

@@ -44,6 +44,9 @@ class Pool(AsyncConnectionPool[Connection]):
 
     async def getconn(self, timeout: float | None = None) -> Connection:
         """Lend a connection. Raises PoolBusy, or PoolTimeout where the server fails."""
+        # The one that came back last, not the one that has waited longest: what it is asked next is in caches of its
+        # server process, and of the processor.
+        self._pool.rotate(1)
         try:
             connection = await super().getconn(timeout)
         except PoolTimeout as error:
