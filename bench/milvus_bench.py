@@ -49,8 +49,11 @@ CORRELATION = 0.99
 ANSWERED = 0.95  # of the questions; a name that a filter drops, or a slow answer, leaves one to PostgreSQL
 
 
-async def run(folder: Path) -> list[Figure]:
-    """Measure ranking and speed. Raises NotAvailable without the engine."""
+async def runs(folder: Path, count: int) -> list[list[Figure]]:
+    """Measure ranking once, which is the same each time, and speed ``count`` times.
+
+    Raises NotAvailable without the engine.
+    """
     if PROGRAM is None or find_spec("pymilvus") is None:
         raise NotAvailable("no Milvus: `make test-engines` installs milvus-lite, whose folder has to be on the paths")
     server = milvus_server(folder / "milvus")
@@ -59,11 +62,13 @@ async def run(folder: Path) -> list[Figure]:
         milvus = MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)
         settings = Settings(data_dir=folder / "data", database_url=None, milvus=milvus)
         async with open_library(settings) as library:
-            figures = []
+            figures: list[Figure] = []
             if place := os.environ.get(DATA):
                 for name, data in _sets(Path(place)):
                     figures += await _ranking(library, name, data)
-            return figures + await _speed(library, server)
+            measured = await _speed(library, server, count)
+            measured[-1][:0] = figures
+            return measured
     finally:
         await server.kill()
 
@@ -154,7 +159,7 @@ async def _filled(library: Library) -> float:
     return time.perf_counter() - began
 
 
-async def _speed(library: Library, server: LoopbackServer) -> list[Figure]:
+async def _speed(library: Library, server: LoopbackServer, count: int) -> list[list[Figure]]:
     """Fill a workspace of synthetic documents, and ask by Milvus, by PostgreSQL, and Milvus alone, in turns."""
     corpus = Corpus(SEED)
     documents = list(corpus.documents(DOCUMENTS))
@@ -164,7 +169,7 @@ async def _speed(library: Library, server: LoopbackServer) -> list[Figure]:
         await fill_workspace(connection, BenchWorkspace("synthetic", number, documents, vectors))
     segments, seconds = len(vectors), await _filled(library)
     bare = await _bare_seconds(library, server, number, documents[0].document_id)
-    figures = [
+    filling = [
         compared(
             figure(f"filling: segments a second, of {segments:,}", segments / seconds, "/s"),
             {"milvus-lite alone": segments / bare},
@@ -179,7 +184,12 @@ async def _speed(library: Library, server: LoopbackServer) -> list[Figure]:
         lambda text: plain.search(SearchQuery(text, Identity("synthetic"))),
         lambda text: _milvus_alone(library, number, text),
     ]
-    before = _answered()
+    searching = [await _turns(questions, ways) for _ in range(count)]
+    return [*searching[:-1], [*filling, *searching[-1]]]
+
+
+async def _turns(questions: Sequence[str], ways: Sequence[Callable[[str], Awaitable[object]]]) -> list[Figure]:
+    before, figures = _answered(), []
     times: list[list[float]] = [[], [], []]
     for place, question in enumerate([*questions[:WARM_UP], *questions]):
         for way in sorted(range(3), key=lambda way: (way + place) % 3):

@@ -110,7 +110,7 @@ def environment_of(settings: Settings, server: ScriptedOpenAI, **more: str) -> d
         "CITEWELL_MODELS": json.dumps([model]),
         "CITEWELL_DEFAULT_MODEL": "scripted",
         "CITEWELL_LOG_LEVEL": "error",
-        "CITEWELL_RUNS__LEASE_SECONDS": "1",
+        "CITEWELL_RUNS__LEASE_SECONDS": "3",  # soon, and longer than a busy machine keeps a process waiting
         "CITEWELL_RUNS__DRAIN_SECONDS": "0",
         **more,
     }

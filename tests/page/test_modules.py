@@ -14,7 +14,7 @@ from tests.wire.node_clients import SKIPPED
 
 FOLDER = Path(__file__).parent / "node"
 GOLDEN = Path(__file__).parents[1] / "wire" / "golden"
-DEADLINE_SECONDS = 60
+DEADLINE_SECONDS = 100
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.test.mjs")))

@@ -560,3 +560,46 @@ def test_the_same_share_of_another_number_is_no_conflict(text: str, claim: str) 
 )
 def test_another_share_is_contradicted(text: str, claim: str) -> None:
     assert verdict(claim, text) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (
+            "经测试，新轮胎在湿滑路面的刹车距离为 31 米，旧轮胎为 38 米。",
+            "在湿滑路面上，新轮胎的刹车距离比旧轮胎短 7 米。",
+        ),
+        (
+            "The braking distance on wet roads is 31 metres for the new tyre and 38 metres for the old one.",
+            "The braking distance on wet roads is 7 metres shorter for the new tyre.",
+        ),
+        (
+            "Quãng đường phanh của lốp mới là 31 mét, của lốp cũ là 38 mét.",
+            "Quãng đường phanh của lốp mới ngắn hơn lốp cũ 7 mét.",
+        ),
+    ],
+)
+def test_a_difference_is_not_held_against_what_it_is_between(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "unverified"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("新轮胎的刹车距离比旧轮胎短 7 米。", "新轮胎的刹车距离比旧轮胎短 9 米。"),
+        (
+            "The new tyre stops 7 metres shorter than the old one.",
+            "The new tyre stops 9 metres shorter than the old one.",
+        ),
+        ("Lốp mới phanh ngắn hơn lốp cũ 7 mét.", "Lốp mới phanh ngắn hơn lốp cũ 9 mét."),
+        ("销量比去年增长 7%。", "销量增长 9%。"),
+    ],
+)
+def test_another_difference_is_contradicted(text: str, claim: str) -> None:
+    assert verdict(claim, text) == "contradicted"
+
+
+def test_about_a_third_is_one_third() -> None:
+    text = "In mice, the compound slowed tumour growth by about a third."
+    assert verdict("In mice, the compound slowed tumour growth by about one third.", text) == "unverified"
+    assert verdict("In mice, the compound slowed tumour growth by about a quarter.", text) == "contradicted"

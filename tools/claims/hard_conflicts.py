@@ -26,7 +26,7 @@ from tools.claims.alignment import (
 from tools.claims.claim_tokens import Token
 from tools.claims.lexicon import exclude_each_other, is_stronger, stem
 from tools.claims.quantities import dates_agree, dimension, parts_of, unit_named
-from tools.claims.roughly import may_mean, share_named
+from tools.claims.roughly import is_difference, may_mean, share_named
 from tools.claims.sentence_parsing import ParsedSentence, accompanies, looks_like_name, one_name, without_courtesy
 
 Finding = Literal["same", "part", "order", "differs", "conflict"]
@@ -321,7 +321,7 @@ def _comparable(one: ParsedSentence, at: int, other: ParsedSentence, to: int) ->
         return False
     if _unit_after(one, at) != _unit_after(other, to):
         return False
-    if _negative_in_words(one, at, other, to):
+    if _negative_in_words(one, at, other, to) or is_difference(one, at) != is_difference(other, to):
         return False
     if (share := share_named(one, at)) is not None and share == share_named(other, to):
         return False

@@ -31,6 +31,8 @@ _PARTS = {
     for ending in ("", "s")
 } | {"quarter": 4, "quarters": 4, "half": 2, "halves": 2}
 
+_ROUGHLY = frozenset(("about", "roughly", "approximately", "around", "nearly", "almost"))  # "about a third", no ordinal
+
 
 def _read_units() -> tuple[dict[tuple[str, ...], str], dict[str, str]]:
     text = Path(__file__).with_name("units.toml").read_text(encoding="utf-8")
@@ -142,7 +144,8 @@ def _share(
         return None
     if spelled[at] in EN_UNITS and spelled[after] in _PARTS and (value or spelled[at] == "one"):
         return (value or 1.0) / _PARTS[spelled[after]], length + 1
-    if spelled[at] in ("a", "an") and spelled[after] in _PARTS and spelled[after + 1 : after + 2] == ["of"]:
+    of_something = spelled[after + 1 : after + 2] == ["of"] or (at > 0 and spelled[at - 1] in _ROUGHLY)
+    if spelled[at] in ("a", "an") and spelled[after] in _PARTS and of_something:
         return 1.0 / _PARTS[spelled[after]], length + 1
     if vietnamese and after + 1 < len(spelled) and spelled[after] == "phần":
         parts, whole = VI_UNITS.get(spelled[after + 1], 0), value or VI_UNITS.get(spelled[at], 0)

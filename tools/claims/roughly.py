@@ -6,6 +6,7 @@ from functools import cache
 from itertools import product
 from math import floor, log10
 
+from text.language import word_set
 from text.numbers import spell
 from tools.claims.claim_tokens import Token
 from tools.claims.lexicon import lists
@@ -53,6 +54,29 @@ _OF = frozenset(
 )  # fmt: skip
 _OF_WHICH = frozenset({("中",), ("中", "有"), ("里", "有"), ("当", "中", "有"), ("có",), ("thì", "có")})
 _COUNTERS = frozenset("个個名位")
+_COMPARED = 8  # tokens before a number among which "比" compares what it measures
+_COMPARATIVES = word_set(
+    """
+    bigger cheaper closer colder cooler darker deeper earlier farther faster fewer further heavier higher larger later
+    less lighter longer lower more narrower newer older shorter slower smaller taller thicker thinner warmer wider
+    younger
+    """
+)
+
+
+def is_difference(reading: ParsedSentence, at: int) -> bool:
+    """Whether a number says by how much two things differ: "7 metres shorter than". No share: "7 % more" is of one."""
+    behind = at + 1
+    if behind < len(reading.tokens) and reading.tokens[behind].kind == "unit":
+        if reading.keys[behind] == "u:%":
+            return False
+        behind += 1
+    before = reading.keys[max(0, at - _COMPARED) : at]
+    if "比" in before or "hơn" in before[-_APART:-1]:  # "hơn 7" is "more than 7" as often
+        return True
+    return behind < len(reading.tokens) and reading.keys[behind] in _COMPARATIVES
+
+
 _WORDS = {"one": 1.0, "một": 1.0, "năm": 5.0}  # which more often mean something else
 _APART = 5  # tokens between the two numbers of a share, at most
 
