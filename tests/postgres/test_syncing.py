@@ -601,6 +601,27 @@ async def test_a_repository_that_nobody_follows_any_more_is_removed(repository: 
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+async def test_a_repository_that_was_removed_in_part_is_fetched_anew(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    reader = GitReader(str(repository), cache=cache, max_bytes=10_000)
+    before = await reader.listing()
+    await reader.close()
+    remove = shutil.rmtree
+
+    def cut_off(folder: Path) -> None:
+        remove(folder / "objects")
+        raise OSError("the process was killed here")
+
+    with monkeypatch.context() as dying:
+        dying.setattr(shutil, "rmtree", cut_off)
+        assert remove_unused(cache, days=-1) == 0
+    assert await reader.listing() == before
+    await reader.close()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 async def test_a_repository_that_is_not_there_is_told(harbour: Harbour, tmp_path: Path) -> None:
     from graph.errors import DependencyFailed
 
