@@ -430,7 +430,7 @@ class CheckedAnswer:
             reasons=texts(reasons),
             why=reasons,
         )
-        return ClaimRow(**row, twin=True) if claim.twin else row
+        return ClaimRow(**row, twin=True) if claim.near_verbatim else row
 
 
 _MARKS = re.compile(r"([“„«「]\s?)\{claims\}(\s?[”“»」])")  # the quotation marks of a language

@@ -103,7 +103,7 @@ def _span(segment: Segment, proofs: Sequence[Proof]) -> Proof:
 def judged_row(question: Question, judgement: Judgement, judge: str) -> ClaimRow:
     """Return a claim with a judge's verdict, or with the reason why it has none.
 
-    Only an exam gives a judge its say, and on a near twin of a source sentence it may only say that it fails.
+    Only an exam gives a judge its say, and on one that is nearly verbatim it may only say that it fails.
     """
     row = question.row
     if judgement.verdict == "supported" and row.get("twin"):

@@ -186,7 +186,7 @@ def merged_row(claim: ClaimToVerify, checked: Sequence[CheckedClaim], *, has_evi
     if not checked:
         reasons = [NO_CLAIM if has_evidence else NOTHING_FOUND]
     row = row_of(claim, verdict, reasons, proofs)
-    return ClaimRow(**row, twin=True) if any(each.twin for each in checked) else row
+    return ClaimRow(**row, twin=True) if any(each.near_verbatim for each in checked) else row
 
 
 def row_of(claim: ClaimToVerify, verdict: Verdict, reasons: Sequence[str], proofs: Sequence[Proof] = ()) -> ClaimRow:

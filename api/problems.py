@@ -74,7 +74,9 @@ ERROR_TABLE = (
     ErrorKind(errors.UntrustedProxy, 403, "Headers name a user, but do not come from a trusted proxy."),
     ErrorKind(errors.NotFound, 404, "It does not exist, or it is not yours; both get the same reply."),
     ErrorKind(errors.SessionBusy, 409, "The session is answering another question."),
-    ErrorKind(errors.SourceBusy, 409, "The source is being synced already."),
+    ErrorKind(
+        errors.SourceBusy, 409, "The source is being synced already, or its readers were changed during its sync."
+    ),
     ErrorKind(RequestTooLarge, 413, "The body is larger than the route accepts; names the limit."),
     ErrorKind(
         errors.WorkspaceMoved,

@@ -210,7 +210,7 @@ class RunStream(StreamingResponse):
             left = False
             raise
         finally:
-            if (reason := _stop_watching(self._run, self._on_disconnect, left=left)) is not None:
+            if (reason := stop_watching(self._run, self._on_disconnect, left=left)) is not None:
                 await self._cancel(reason)
 
     async def _stream(self, receive: Receive, send: Send) -> None:
@@ -305,7 +305,7 @@ async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDiscon
             await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
             left = not ending.done()
         finally:
-            reason = _stop_watching(run, on_disconnect, left=left)
+            reason = stop_watching(run, on_disconnect, left=left)
         if reason is not None:
             await run.cancel(reason)
         return await ending
@@ -314,13 +314,18 @@ async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDiscon
         ending.cancel()
 
 
-def _stop_watching(run: RunReader, on_disconnect: OnDisconnect, *, left: bool) -> StopReason | None:
-    """Count a reader out, and return why the run is to be cancelled if it was the last and has left, else None."""
+def stop_watching(
+    run: RunReader, on_disconnect: OnDisconnect, *, left: bool, reason: StopReason = "client_disconnected"
+) -> StopReason | None:
+    """Count a reader out, and return why the run is to be cancelled if it was the last and has left, else None.
+
+    ``reason`` is why where the reader's leaving cancels it.
+    """
     run.watchers -= 1
     run.abandoned = left and not run.watchers
     if run.abandoned and run.cancel_when_unread:
         return "interrupted"
-    return "client_disconnected" if run.abandoned and on_disconnect == "cancel" else None
+    return reason if run.abandoned and on_disconnect == "cancel" else None
 
 
 async def _terminal_event(run: RunReader) -> RunFinished | RunFailed:

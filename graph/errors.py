@@ -51,7 +51,7 @@ class SessionBusy(InvalidRequest):
 
 
 class SourceBusy(InvalidRequest):
-    """A source that is being synced already."""
+    """A source that is being synced already, or whose readers were changed during its sync."""
 
     code = "source_busy"
     retryable = True

@@ -382,7 +382,7 @@ class CheckedClaim:
     """One sentence of a section with its verdict and proofs. Offsets are into the section's text.
 
     ``support`` in [0, 1] estimates how far the sources support the claim; the verdict decides, the estimate only ranks.
-    A ``twin`` is nearly a source sentence: a judge may fail it, but not prove it.
+    A ``near_verbatim`` claim repeats a source sentence but for a few words: a judge may fail it, but not prove it.
     """
 
     start: int
@@ -393,7 +393,7 @@ class CheckedClaim:
     proofs: tuple[Proof, ...] = ()
     support: float = 0.0
     disputes: tuple[Dispute, ...] = ()
-    twin: bool = False
+    near_verbatim: bool = False
 
 
 @dataclass(frozen=True, slots=True)

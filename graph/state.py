@@ -73,7 +73,7 @@ class Found(TypedDict):
 class ClaimRow(TypedDict):
     """A checked claim, with its offsets in the text of its section; ``judge`` is there where a judge decided on it.
 
-    A ``twin`` is nearly a source sentence: a judge may fail it, but not prove it.
+    A ``twin``, as sessions store what is ``near_verbatim`` elsewhere, a judge may fail, but not prove.
     """
 
     section_index: int

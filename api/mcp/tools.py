@@ -29,10 +29,11 @@ from api.mcp.tool_schemas import (
 )
 from api.routes.verify_routes import VerificationSlots, VerifyRequest, run_verification
 from api.scopes import Needs
+from api.stream import stop_watching
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import AnyEvent, PagesLoaded, RunFailed, RunFinished, SearchFailed, SourcesFound, StepStarted
-from graph.evidence import CitationContext, Identity, Segment
+from graph.evidence import CitationContext, Identity, Segment, StopReason
 from graph.ports import SearchQuery
 from tools.auth.identities import EVERYTHING, Rights, Scope
 from tools.runs.run_request import RunReader
@@ -132,7 +133,7 @@ class Toolbox:
         return await asyncio.to_thread(_entry_at, segment, offset)
 
     async def ask(self, asked: AskArguments, me: Identity, report: Report) -> tuple[Answer, RunFinished]:
-        """Answer a question in a run, whose steps are reported; a cancelled call cancels the run.
+        """Answer a question in a run, whose steps are reported; a cancelled call cancels a run that no other follows.
 
         Raises RunNotAnswered where the run fails, and what starting one raises.
         """
@@ -156,14 +157,17 @@ class Toolbox:
                     await self.citewell.library.sessions.delete(me, session_id)
             raise
         run.watchers += 1
+        left = False
         try:
             end, notices = await _follow(run, report)
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                await _cancel(run)
+            left = True
             raise
         finally:
-            run.watchers -= 1
+            reason = stop_watching(run, "cancel", left=left, reason="cancel_requested")
+            if reason is not None:
+                with anyio.CancelScope(shield=True):
+                    await _cancel(run, reason)
         if isinstance(end, RunFailed):
             raise RunNotAnswered(end, run.run_id)
         message = end.message
@@ -213,9 +217,9 @@ def _notices(event: AnyEvent) -> Iterator[str]:
         yield fallback["message"]
 
 
-async def _cancel(run: RunReader) -> None:
+async def _cancel(run: RunReader, reason: StopReason) -> None:
     try:
-        await run.cancel("cancel_requested")
+        await run.cancel(reason)
     except CitewellError as error:
         log.warning("run %s: could not be cancelled: %s", run.run_id, error.code)
 

@@ -25,7 +25,7 @@ from graph.events import RunFinished
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, with_model
 from tests.api.serving import served
-from tests.scripted_openai import Hold, Reply, ScriptedOpenAI
+from tests.scripted_openai import Hold, Reply, ScriptedOpenAI, answer
 from tools.auth.api_keys import ApiKeys
 from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, Settings
@@ -279,9 +279,15 @@ async def test_resources_are_listed_page_by_page(client: Client, monkeypatch: py
 
 
 @pytest.fixture
-async def held(settings: Settings, scripted_openai: ScriptedOpenAI) -> AsyncIterator[tuple[str, Citewell]]:
-    """The address of a deployment whose model says nothing for as long as one listens."""
-    scripted_openai.script(Reply(steps=[Hold()]), to="generate_answer")
+def hold() -> Hold:
+    return Hold()
+
+
+@pytest.fixture
+async def held(settings: Settings, scripted_openai: ScriptedOpenAI, hold: Hold) -> AsyncIterator[tuple[str, Citewell]]:
+    """The address of a deployment whose model says nothing until it is released."""
+    said = answer({"text": LEAVE, "source_ids": [f"{HANDBOOK}:0"]})
+    scripted_openai.script(Reply(steps=[hold, *said.steps]), to="generate_answer")
     configured = with_model(settings, scripted_openai)
     async with open_citewell(configured) as opened:
         for document in LIBRARY:
@@ -307,6 +313,35 @@ async def test_a_call_that_is_cancelled_ends_its_run(held: tuple[str, Citewell],
                 scope.cancel()
         assert await _outcome(citewell) == "cancelled"
         assert (await client.list_tools()).tools  # the connection is as good as before
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_call_that_is_cancelled_leaves_its_run_to_those_who_follow_it(
+    held: tuple[str, Citewell], hold: Hold, mode: str
+) -> None:
+    url, citewell = held
+    writing = asyncio.Event()
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        if message == "Writing the answer":
+            writing.set()
+
+    async with client_at(url, mode) as client, httpx.AsyncClient(base_url=url, trust_env=False, timeout=20) as http:
+        asking = asyncio.create_task(_ask(client, progress))
+        await writing.wait()
+        (run,) = (await citewell.library.sessions.list_runs(Identity())).runs
+        async with http.stream("GET", f"/api/runs/{run.run_id}/stream") as response:
+            lines = response.aiter_lines()
+            await anext(lines)
+            live = citewell.runner.active(run.run_id)
+            assert live is not None
+            asking.cancel()
+            async with asyncio.timeout(60):
+                while live.watchers > 1:  # noqa: ASYNC110 - no event tells of it
+                    await asyncio.sleep(0)
+            hold.release()
+            assert "event: run_finished" in [line async for line in lines]
+        assert await _outcome(citewell) == "answered"
 
 
 async def test_a_client_that_leaves_ends_its_run(held: tuple[str, Citewell]) -> None:

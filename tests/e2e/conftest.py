@@ -93,11 +93,11 @@ def home(started_commands: Path) -> Iterator[Home]:
     """A fresh folder with an embedded database that stays up between commands."""
     folder = Path(tempfile.mkdtemp(prefix="citewell e2e ", dir=SCRATCH))
     folder.chmod(0o711)  # as root, the server's own account passes through
-    server = start_embedded(folder / ".citewell", FAST)
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(("CITEWELL_", "OPENAI_", "LANG"))}
     inherited["CITEWELL_DATA_DIR"] = ".citewell"  # and never the developer's own library
     environment = {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80", **NO_EXAM}
     forks = CommandForks(environment)
+    server = start_embedded(folder / ".citewell", FAST)
     yield Home(folder, environment, forks, started_commands)
     forks.close()
     server.release()

@@ -22,12 +22,16 @@ MOST = 1 << 17  # bytes of an order: arguments and environment
 
 
 class CommandForks:
-    """Runs commands one after another, each in a process of its own; what forks them starts with the first."""
+    """Runs commands one after another, each in a process of its own.
+
+    What forks them starts at once, to import beside whatever else comes first: that takes as long as a few commands.
+    """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
         self._orders: socket.socket | None = None
         self._forking: subprocess.Popen[bytes] | None = None
+        self._start()
 
     def run(
         self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], piped: str

@@ -10,7 +10,7 @@ from tests.e2e.test_keys import serving
 from tools.storage.embedded import start_embedded
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def elsewhere(home: Home) -> str:
     """The address of another database, which is migrated."""
     server = start_embedded(home.folder / ".citewell", FAST)
@@ -22,6 +22,18 @@ def elsewhere(home: Home) -> str:
     return url
 
 
+def test_a_move_is_planned_and_waits_for_a_yes(home: Home, write: Writer, elsewhere: str) -> None:
+    assert home.citewell("workspaces", "create", "horns").code == Exit.OK
+    write("horns/a.md", "# Horn\n\nThe fog horn sounds twice a minute.\n")
+    assert home.citewell("ingest", "horns", "-w", "horns").code == Exit.OK
+    move = ("workspaces", "move", "horns", "--to", elsewhere)
+    planned = home.citewell(*move, "--dry-run", "--json").json
+    assert planned["rows"]["documents"] == 1
+    assert "link_secret" in planned["stays"]
+    refused = home.citewell(*move)
+    assert (refused.code, "no terminal to confirm on" in refused.err) == (Exit.USAGE, True), refused
+
+
 def test_a_workspace_is_moved_asked_and_deleted_where_it_was(home: Home, write: Writer, elsewhere: str) -> None:
     assert home.citewell("workspaces", "create", "lamps").code == Exit.OK
     write("lamps/a.md", "# Lamp\n\nThe keeper of the lighthouse oils the gears of the lamp on Tuesdays.\n")
@@ -31,10 +43,6 @@ def test_a_workspace_is_moved_asked_and_deleted_where_it_was(home: Home, write: 
     question = "Who oils the gears of the lamp?"
     before = home.citewell("search", question, "-w", "lamps", "--json").json
     move = ("workspaces", "move", "lamps", "--to", elsewhere)
-    planned = home.citewell(*move, "--dry-run", "--json").json
-    assert planned["rows"]["documents"] == 1
-    assert "link_secret" in planned["stays"]
-    assert home.citewell(*move).code == Exit.USAGE, "nobody confirmed it"
     with (
         serving(home, "--host", "0.0.0.0", CITEWELL_AUTH__MODE="keys") as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20) as client,

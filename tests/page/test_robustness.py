@@ -244,8 +244,10 @@ async def test_every_part_says_what_a_proxy_did_and_recovers(chromium_page: Visi
             await failed.get_by_role("button", name="Try again").first.click()
         await expect(page.locator(".turn .section")).to_contain_text("It is so.")
         await expect(page.get_by_role("navigation").get_by_role("link", name="Session 301")).to_have_count(1)
-        # Else what failed when the page began would be taken for what the search below is told.
+        # Else what failed when the page began would be taken for what the search below is told. Documents
+        # are read last, when the rest is there.
         library = page.get_by_role("region", name="Documents")
+        await expect(library).to_contain_text(text)
         listed = told(lambda: {"documents": [{"title": "Ferries"}, 7], "next_cursor": None})
         relay.answer("GET /api/documents", listed)
         await library.get_by_role("button", name="Try again").click()

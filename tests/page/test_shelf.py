@@ -97,6 +97,19 @@ async def overload(route: Route) -> None:
     await route.fulfill(status=503, content_type="application/problem+json", body=json.dumps(PROBLEM))
 
 
+async def test_the_documents_are_read_once_when_the_page_opens(extractive_site: Site, chromium_page: Visits) -> None:
+    page = await chromium_page(extractive_site.url, go=False)
+    read: list[str] = []
+    page.on("request", lambda request: read.append(request.url))
+    await page.clock.install()
+    await page.goto(extractive_site.url)
+    await page.get_by_role("textbox", name="Your question").click()
+    await expect(box(page, "Staff handbook")).to_be_visible()
+    await page.clock.run_for(10_000)
+    await page.evaluate("fetch('/api/me').then((reply) => reply.text())")  # after whatever was asked until then
+    assert len([url for url in read if "/api/documents?" in url and "count=true" in url]) == 1, read
+
+
 async def test_documents_are_found_ticked_asked_alone_and_saved_with_the_session(
     chromium_page: Visits, extractive_site: Site
 ) -> None:

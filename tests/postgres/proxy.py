@@ -11,6 +11,7 @@ from tests.racing import until_one_ends
 
 SOCKET = ".s.PGSQL.5432"
 CHUNK = 65_536
+TERMINATE = b"X\0\0\0\x04"
 
 
 class Proxy:
@@ -21,6 +22,7 @@ class Proxy:
         self._open: set[asyncio.StreamWriter] = set()
         self.refusing = False
         self.swallow_answers_to: bytes | None = None  # the server does what holds these bytes, and nobody hears of it
+        self.hides_ends = False  # the server does not hear that clients have left, as one that is slow to
 
     def cut(self) -> None:
         """Break every connection off."""
@@ -46,6 +48,8 @@ class Proxy:
     async def _ask(self, client: asyncio.StreamReader, asking: asyncio.StreamWriter, deaf: asyncio.Event) -> None:
         with suppress(ConnectionError):
             while data := await client.read(CHUNK):
+                if self.hides_ends and data.endswith(TERMINATE):
+                    await asyncio.Event().wait()
                 if self.swallow_answers_to is not None and self.swallow_answers_to in data:
                     self.swallow_answers_to = None
                     deaf.set()

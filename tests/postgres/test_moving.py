@@ -34,6 +34,7 @@ from tests.conftest import NO_FILE, _fresh
 from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, LONG, document
 from tests.postgres.dying_mover import Moment, move_and_die
 from tests.postgres.processes import log_of
+from tests.postgres.proxy import proxied
 from tests.postgres.test_crashes import FORKED
 from tools.auth.api_keys import ApiKeys
 from tools.embeddings.reindexing import reindex
@@ -528,6 +529,15 @@ async def test_a_move_that_is_given_up_leaves_nothing_there(here: Cell, there: C
     with pytest.raises(InvalidRequest):
         await abandon_move(here.url, "tenant", there.url)
     assert await there.hits("lamp")
+
+
+async def test_a_move_is_over_before_the_server_knows_that_its_process_has_gone(here: Cell, there: Cell) -> None:
+    await fill(here)
+    async with proxied(here.url) as (proxy, url):
+        proxy.hides_ends = True
+        async with opened_move(url, there.url, "tenant", limits=QUICK) as planned:
+            await planned.plan()
+        assert (await move(here.url, there.url)).passes
 
 
 async def test_what_cannot_move_is_refused_before_anything_is_copied(here: Cell, there: Cell) -> None:

@@ -101,6 +101,25 @@ async def test_a_small_space_is_read_whole_and_a_large_one_by_its_share(
         assert large == Scope(candidates=min(CANDIDATES * DOCUMENTS // inside, MOST_CANDIDATES))
 
 
+async def test_what_somebody_may_read_of_a_large_space_is_read_whole_where_it_is_little(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(database)
+    shares = ReadableShares()
+    async with database.connection() as conn:
+        for identity, spaces in product(READING, (("yard",), ("yard", "office"))):
+            inside = await truth(database, identity, spaces)
+            monkeypatch.setattr(scope, "FEW_DOCUMENTS", inside)
+            few = await find_scope(conn, 1, SearchQuery("lamp", identity, spaces=spaces), shares)
+            found = few.document_ids or []
+            allowed = await conn.execute(
+                f"SELECT count(*) FROM documents AS d WHERE d.document_id = ANY(%(found)s) AND {READABLE}",
+                {"found": found, **reading_as(identity)},
+            )
+            assert len(set(found)) == len(found) == inside, (identity, spaces)
+            assert await allowed.fetchone() == (inside,)
+
+
 async def test_counts_of_different_ages_leave_the_budget_of_a_whole_library(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,3 +195,23 @@ async def test_the_documents_of_a_small_space_are_found_without_reading_all_othe
         result = await searcher.search(SearchQuery("lamp3", Identity(), spaces=spaces))
         assert [hit.segment.text for hit in result.hits] == ["lamp3"]
     assert await rows_read(database_url) - before < 100
+
+
+async def test_who_may_read_little_of_a_large_space_has_the_rest_left_unread(
+    settings: Settings, database_url: str
+) -> None:
+    await fill_office(settings)
+    async with open_database(settings) as database, database.connection() as conn:
+        narrowed = (
+            "UPDATE documents SET readers = ARRAY[CASE WHEN document_id = ANY(%s) THEN 'group:hr' ELSE 'group:it' END]"
+        )
+        await conn.execute(narrowed, [[UUID(int=number) for number in range(5)]])
+        await conn.execute("VACUUM ANALYZE documents")
+    before = await rows_read(database_url)
+    async with open_database(settings) as database:
+        searcher = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
+        query = SearchQuery("lamp3", Identity(user="ann", groups=("hr",)), spaces=("office",))
+        results = [await searcher.search(query) for _ in range(10)]
+        assert [[hit.segment.text for hit in result.hits] for result in results] == [["lamp3"]] * 10
+    each = 2 * (FEW_DOCUMENTS + 1) + 50  # to find out that the space is large, by its id and by its slug
+    assert await rows_read(database_url) - before < DOCUMENTS + len(results) * each

@@ -5,10 +5,12 @@ import os
 import shutil
 import subprocess
 import zipfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from bench.statements import recorded_statements
@@ -24,6 +26,7 @@ from tools.library.source_records import Kind, Source, SourceOptions, Sources
 from tools.library.syncing import Syncer, SyncReport, TooManyDeletions, checked_location
 from tools.settings import Settings
 from tools.storage.database import Database
+from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
 ME = Identity()
@@ -322,6 +325,98 @@ async def test_a_sync_that_is_cut_off_is_finished_by_the_next(
     assert counted(await harbour.sync()) == {"unchanged": 3}
 
 
+@asynccontextmanager
+async def overtaken(harbour: Harbour, first: Coroutine[Any, Any, Any]) -> AsyncIterator[asyncio.Task[SyncReport]]:
+    """Sync while another process is first to wait for the source's row; give the sync once both go on."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    async with (
+        await psycopg.AsyncConnection.connect(harbour.database.url, autocommit=True) as watching,
+        await psycopg.AsyncConnection.connect(harbour.database.url) as holding,
+    ):
+
+        async def until_waiting(transactions: int) -> None:
+            async with asyncio.timeout(60):
+                while await (await watching.execute(query)).fetchone() != (transactions,):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+
+        source = await harbour.source()
+        await holding.execute("SELECT FROM sources FOR UPDATE")
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(first)
+            await until_waiting(1)
+            syncing = asyncio.create_task(harbour.syncer.sync(ME, source))
+            await until_waiting(2)
+            await holding.rollback()
+        yield syncing
+
+
+@pytest.fixture
+async def elsewhere(settings: Settings) -> AsyncIterator[Sources]:
+    """The sources, as another process has them."""
+    async with open_database(settings) as opened:
+        yield Sources(opened, Workspaces(opened))
+
+
+async def test_a_source_that_is_deleted_while_its_documents_are_stored_leaves_none(
+    harbour: Harbour, elsewhere: Sources
+) -> None:
+    harbour.write("lamp.md", LAMP)
+    harbour.write("horn.md", HORN)
+    source = await harbour.source()
+    async with overtaken(harbour, elsewhere.delete(ME, source.source_id, with_documents=True)) as syncing:
+        with pytest.raises(NotFound, match="was deleted meanwhile"):
+            await syncing
+    assert await harbour.listed() == []
+
+
+async def cut_off_with_a_new_document(harbour: Harbour) -> None:
+    """Cut a sync off when it has stored a new document for the path of one that another path shares."""
+    harbour.write("a.md", LAMP)
+    harbour.write("b.md", LAMP)
+    await harbour.sync()
+    harbour.write("b.md", HORN)
+
+    def cut_off(*_: object) -> None:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await harbour.sync(progress=cut_off)
+    assert sorted([await harbour.text(each.document_id) for each in await harbour.listed()]) == sorted([LAMP, HORN])
+
+
+async def test_a_source_that_is_deleted_after_its_sync_was_cut_off_leaves_none(harbour: Harbour) -> None:
+    await cut_off_with_a_new_document(harbour)
+    assert await harbour.sources.delete(ME, (await harbour.source()).source_id, with_documents=True) == 2
+    assert await harbour.listed() == []
+
+
+async def test_what_a_sync_that_was_cut_off_has_stored_goes_with_its_file(harbour: Harbour) -> None:
+    await cut_off_with_a_new_document(harbour)
+    (harbour.root / "b.md").unlink()
+    assert counted(await harbour.sync()) == {"unchanged": 1, "gone": 1, "deleted": 1}
+    assert [await harbour.text(each.document_id) for each in await harbour.listed()] == [LAMP]
+
+
+async def test_what_a_sync_that_was_cut_off_has_stored_keeps_its_place(harbour: Harbour) -> None:
+    await cut_off_with_a_new_document(harbour)
+    [document] = [each for each in await harbour.listed() if not each.places]
+    assert counted(await harbour.sync()) == {"changed": 1, "unchanged": 1}
+    assert (await harbour.ids())["b.md"] == document.document_id
+    assert len(await harbour.listed()) == 2
+
+
+async def test_readers_who_are_taken_out_while_documents_are_stored_read_none(
+    harbour: Harbour, elsewhere: Sources
+) -> None:
+    harbour.write("lamp.md", LAMP)
+    source = await harbour.source()
+    narrowing = elsewhere.set_readers(ME, source.source_id, ["user:me"], operator=True)
+    async with overtaken(harbour, narrowing) as syncing:
+        with pytest.raises(SourceBusy, match="readers"):
+            await syncing
+    assert await harbour.listed() == []
+
+
 async def test_documents_are_found_by_source_and_path(harbour: Harbour) -> None:
     for path in ("guides/start.md", "guides/deep/end.md", "50%.md", "notes.md"):
         harbour.write(path, f"{LAMP} {path}")
@@ -503,6 +598,27 @@ async def test_a_repository_that_nobody_follows_any_more_is_removed(repository: 
     await reader.listing()
     await reader.close()
     assert len(cached(cache)) == 3
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+async def test_a_repository_that_was_removed_in_part_is_fetched_anew(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    reader = GitReader(str(repository), cache=cache, max_bytes=10_000)
+    before = await reader.listing()
+    await reader.close()
+    remove = shutil.rmtree
+
+    def cut_off(folder: Path) -> None:
+        remove(folder / "objects")
+        raise OSError("the process was killed here")
+
+    with monkeypatch.context() as dying:
+        dying.setattr(shutil, "rmtree", cut_off)
+        assert remove_unused(cache, days=-1) == 0
+    assert await reader.listing() == before
+    await reader.close()
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")

@@ -12,7 +12,7 @@ from tools.claims.answer_leads import agreement, answer_lead
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_tokens import Token
 from tools.claims.hard_conflicts import Comparison, Surroundings, compare
-from tools.claims.near_twins import near_twin
+from tools.claims.near_verbatim import near_verbatim_changes
 from tools.claims.roughly import rounds
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_sentences import SourceSentence, lookup_keys, quantities_of, rough_words, terms_of
@@ -36,7 +36,7 @@ class ClaimJudgement:
     """A verdict with its reasons and the source sentences it rests on, the closest first.
 
     ``places`` are in the segments of ``sources``, which are the section's own but for a claim that repeats another.
-    A ``twin`` is nearly a source sentence: a judge may fail it, but not prove it.
+    A ``near_verbatim`` claim repeats a source sentence but for a few words: a judge may fail it, but not prove it.
     """
 
     verdict: Verdict
@@ -44,7 +44,7 @@ class ClaimJudgement:
     places: tuple[SentencePlace, ...] = ()
     near: float = 0.0
     sources: Sources | None = None
-    twin: bool = False
+    near_verbatim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,13 @@ def _not_verbatim(claim: str, sources: Sources, question: str) -> ClaimJudgement
     judgement = _compared(claim, sources, question)
     if judgement.verdict == "contradicted":
         return judgement
-    changes = near_twin(claim, sources, sources.words_above | rough_words(question))
+    changes = near_verbatim_changes(claim, sources, sources.words_above | rough_words(question))
     if not changes:
         return judgement
     return replace(
-        judgement, twin=True, reasons=(ORDER if ORDER in judgement.reasons else Reason("nearly_quoted", *changes),)
+        judgement,
+        near_verbatim=True,
+        reasons=(ORDER if ORDER in judgement.reasons else Reason("nearly_quoted", *changes),),
     )
 
 

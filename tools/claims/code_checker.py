@@ -129,7 +129,7 @@ def _check(
         )
     support = judgement.near if judgement.verdict in ("supported", "unverified") else 0.0
     return CheckedClaim(
-        0, len(claim), claim, judgement.verdict, judgement.reasons, proofs, support, disputes, judgement.twin
+        0, len(claim), claim, judgement.verdict, judgement.reasons, proofs, support, disputes, judgement.near_verbatim
     )
 
 

@@ -101,6 +101,7 @@ def _removed(folder: Path) -> bool:
     try:
         if None in locks:
             return False
+        (folder / "HEAD").unlink(missing_ok=True)  # first, so that what is left of it counts as no repository
         shutil.rmtree(folder)  # the files that are locked stay: another process may be about to lock them
         return True
     finally:

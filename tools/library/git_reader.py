@@ -51,6 +51,7 @@ class GitReader:
         """Fetch the latest commit and list its files. Raises DependencyFailed, or InvalidRequest for a wrong folder."""
         async with self._cache.fetching():
             if not await asyncio.to_thread((self._cache.folder / "HEAD").exists):
+                await asyncio.to_thread(shutil.rmtree, self._cache.folder, ignore_errors=True)  # removed in part
                 await asyncio.to_thread(self._cache.folder.mkdir, exist_ok=True)
                 await self._git("init", "--bare", "--quiet")
             await self._git("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules",

@@ -390,15 +390,21 @@ class Ingestor:
                 self._workspaces.forget(identity.workspace)
 
     async def ingest_many(
-        self, identity: Identity, documents: Iterable[NewDocument], *, progress: Progress | None = None
+        self,
+        identity: Identity,
+        documents: Iterable[NewDocument],
+        *,
+        progress: Progress | None = None,
+        finish: Finish | None = None,
     ) -> AsyncGenerator[Report]:
         """Store documents in order, in batches of one transaction each; unreadable ones are refused, not raised.
 
-        ``progress`` is called with the number of finished documents and their total. Raises as ``ingest`` does for
-        errors that do not concern a single document; earlier batches stay stored.
+        ``progress`` is called with the number of finished documents and their total. ``finish`` writes more in the
+        transaction of each batch. Raises as ``ingest`` does for errors that do not concern a single document, and what
+        ``finish`` does; earlier batches stay stored.
         """
         sources = [_Source(each.name, partial(_given, each), each.document_id) for each in documents]
-        async with aclosing(self._run(identity, sources, progress)) as reports:
+        async with aclosing(self._run(identity, sources, progress, finish)) as reports:
             async for report in reports:
                 yield report
 
@@ -455,7 +461,7 @@ class Ingestor:
         return replace(fields, data=file.read(self._max_bytes), name=file.key, document_id=file.document_id(workspace))
 
     async def _run(
-        self, identity: Identity, sources: Sequence[_Source], progress: Progress | None
+        self, identity: Identity, sources: Sequence[_Source], progress: Progress | None, finish: Finish | None = None
     ) -> AsyncGenerator[Report]:
         workspace = await self._workspaces.number(identity.workspace)
         reports: list[Report] = []
@@ -470,7 +476,8 @@ class Ingestor:
             async for batch in batches:
                 documents = [each.ready for each in batch if each.ready]
                 reread = None if self._sandbox is None else again
-                stored = iter(_counted(await self._store(workspace, identity, documents, files, reread)))
+                outcomes = await self._store(workspace, identity, documents, files, reread, finish=finish)
+                stored = iter(_counted(outcomes))
                 files.clear()
                 for item in batch:
                     report = _report(item.name, item.error or next(stored))

@@ -14,6 +14,7 @@ from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
 from tools.library.new_documents import checked_readers, readers_with, stored_readers
 from tools.library.withholding import find_unreadable
+from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import readable, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -108,13 +109,14 @@ _SET_READERS_OF_DOCUMENTS = """
 UPDATE documents AS d SET readers = %(readers)s, updated_at = now()
 FROM places AS p JOIN sources AS s USING (workspace, source_id)
 WHERE p.workspace = %(workspace)s AND p.source_id = %(source_id)s AND d.workspace = %(workspace)s
-  AND d.document_id = p.document_id AND d.owner IS NOT DISTINCT FROM s.owner
+  AND d.document_id = ANY(ARRAY[p.document_id, p.next_document_id]) AND d.owner IS NOT DISTINCT FROM s.owner
 """
 _DELETE_DOCUMENTS = """
 UPDATE documents AS d SET deleted_at = now()
 FROM places AS p
 WHERE p.workspace = %(workspace)s AND p.source_id = %(source_id)s
-  AND d.workspace = %(workspace)s AND d.document_id = p.document_id AND d.deleted_at IS NULL
+  AND d.workspace = %(workspace)s AND d.document_id = ANY(ARRAY[p.document_id, p.next_document_id])
+  AND d.deleted_at IS NULL
   AND (d.owner IS NULL OR d.owner = %(user)s)
   AND NOT EXISTS (SELECT FROM places AS o WHERE o.workspace = %(workspace)s AND o.document_id = d.document_id
                   AND o.source_id <> %(source_id)s)
@@ -216,6 +218,7 @@ class Sources:
         row = {**await self._scope(identity), "source_id": _as_id(source_id)}
         which = "s.workspace = %(workspace)s AND s.source_id = %(source_id)s" if operator else _CHANGEABLE
         async with self._database.connection() as connection, connection.transaction():
+            await lock_library(connection, row["workspace"])
             query = f"SELECT s.owner FROM sources AS s WHERE {which} FOR UPDATE"
             found = await (await connection.execute(query, row)).fetchone()
             if found is None:
@@ -239,6 +242,7 @@ class Sources:
         """
         row = {**await self._scope(identity), "source_id": _as_id(source_id)}
         async with self._database.connection() as connection, connection.transaction():
+            await lock_library(connection, row["workspace"])
             gone = await connection.execute(f"SELECT FROM sources AS s WHERE {_CHANGEABLE} FOR UPDATE", row)
             if gone.rowcount == 0:
                 raise _unknown(source_id)

@@ -1,7 +1,8 @@
 """Keep a library in step with its sources: list, plan, ingest what is new, and remove what is gone.
 
 One process at a time syncs a source. Whatever ends a sync, the next one goes on: documents that follow their own path
-get their place as soon as they are ingested, all that changes places or deletes is one transaction at the end.
+get their place in the transaction that stores them, all that changes places or deletes is one transaction at the end.
+Until then a new document for the path of another one is noted there, so that no document is without its source.
 """
 
 import asyncio
@@ -18,7 +19,6 @@ from urllib.parse import quote, unquote, urlsplit
 from uuid import UUID, uuid5
 
 import psycopg
-from psycopg import errors
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
@@ -34,6 +34,7 @@ from tools.library.source_records import LOCK, Source, record_sync
 from tools.library.sync_plan import Compared, Known, Listed, Plan, Step, compare, plan
 from tools.library.web_pages import WebPages
 from tools.parsers import formats
+from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import NOT_EXPIRED
 from tools.runs.tasks import finish_then_cancel
 from tools.settings import Settings
@@ -196,8 +197,8 @@ class Syncer:
 
         ``progress`` is called with the number of files ingested, their total and a path. Files that can't be read are
         reported. Raises TooManyDeletions if ten documents or more, and more than the share ``most_deleted`` of all
-        would be deleted, SourceBusy, NotFound for a source that was deleted meanwhile, and what ``Ingestor.ingest``
-        and the source's reader raise.
+        would be deleted, SourceBusy, also where its readers were changed meanwhile, NotFound for a source that was
+        deleted meanwhile, and what ``Ingestor.ingest`` and the source's reader raise.
         """
         workspace = await self._workspaces.number(identity.workspace)
         one = _Sync(self._database, workspace, self._ingestor, self._settings, source, identity)
@@ -206,8 +207,6 @@ class Syncer:
         async with self._locked(source.source_id):
             try:
                 return await one.run(self._open, dry_run=False, most_deleted=most_deleted, progress=progress)
-            except errors.ForeignKeyViolation as error:
-                raise NotFound(f"The source {source.source_id} was deleted meanwhile.") from error
             except CitewellError as error:
                 async with self._database.connection() as connection:
                     await record_sync(connection, workspace, source.source_id, one.failed(error), followed=False)
@@ -274,6 +273,7 @@ class _Sync:
         self._options = source.option()
         self._recipe = _recipe(source, settings)
         self._known: dict[str, Known] = {}
+        self._noted: set[str] = set()  # documents that a sync which was cut off stored and gave no place
         self._started = (datetime.now(UTC), monotonic())
         self._files: list[FileReport] = []
         self._counts: Counter[str] = Counter()
@@ -332,7 +332,8 @@ class _Sync:
             found = await connection.execute(_PLACES, [self._workspace, self._source.source_id])
             rows = await found.fetchall()
         known = {}
-        for path, document_id, fingerprint, content_hash, recipe, trouble, lives in rows:
+        self._noted = {next_document_id for *_, next_document_id in rows if next_document_id is not None}
+        for path, document_id, fingerprint, content_hash, recipe, trouble, lives, _ in rows:
             # A document that somebody deleted comes back: its file is still there.
             stands = document_id is None or lives
             known[path] = Known(
@@ -402,7 +403,7 @@ class _Sync:
                         refused.pop(step.document_id, None)
                     else:
                         refused[step.document_id] = row.trouble
-                await self._write([row for row in rows if row.early])
+                await self._write([row for row in rows if row.early and row.trouble is not None])
                 late += [row for row in rows if not row.early]
                 done += len(group)
                 if progress is not None:
@@ -424,7 +425,15 @@ class _Sync:
         ]
         archives = await asyncio.to_thread(lambda: {each.document_id for each in documents if is_archive(each)})
         single = [each for each in documents if each.document_id not in archives]
-        reports = iter([each async for each in self._ingestor.ingest_many(self._identity, single)])
+        stored = {
+            step.document_id: self._stored_row(step, str(actual)) for step, actual in zip(steps, hashes, strict=True)
+        }
+
+        async def place(connection: Connection, ingested: Sequence[Ingested]) -> None:
+            await self._keep_source(connection)
+            await self._place(connection, [stored[each.document_id] for each in ingested])
+
+        reports = iter([each async for each in self._ingestor.ingest_many(self._identity, single, finish=place)])
         rows: list[_Row] = []
         for step, content, actual in zip(steps, read, hashes, strict=True):
             report: Report | CitewellError
@@ -434,24 +443,28 @@ class _Sync:
                 report = Refused(step.file.path, UnreadableDocument.code, *_ARCHIVE)
             else:
                 report = next(reports)
-            before = self._known.get(step.file.path)
-            own = before.document_id if before is not None else step.document_id
-            early = step.previous is None and own == step.document_id
+            row = self._stored_row(step, str(actual))
             if isinstance(report, Ingested):
-                content_hash = step.file.content_hash or str(actual)
-                row = _Row(step.file, step.document_id, content_hash, None, early=early)
                 self._report_step(step, adopted, report=report)
             else:
                 trouble = (
                     report.message if isinstance(report, CitewellError) else f"{report.reason} {report.suggestion}"
                 )
-                kept = before.document_id if before is not None and early else None
+                before = self._known.get(step.file.path)
+                kept = before.document_id if before is not None and row.early else None
                 kept = step.document_id if step.previous is not None else kept
                 read_hash = step.file.content_hash if isinstance(report, CitewellError) else str(actual)
-                row = _Row(step.file, kept, read_hash, trouble, early=early)
+                row = _Row(step.file, kept, read_hash, trouble, early=row.early)
                 self._report_step(step, adopted, trouble)
             rows.append(row)
         return rows
+
+    def _stored_row(self, step: Step, content_hash: str) -> "_Row":
+        """Return the place of a file whose document was stored."""
+        before = self._known.get(step.file.path)
+        own = before.document_id if before is not None else step.document_id
+        early = step.previous is None and own == step.document_id
+        return _Row(step.file, step.document_id, step.file.content_hash or content_hash, None, early=early)
 
     def _described(self, step: Step, new: NewDocument) -> NewDocument:
         space: Space | None = {"id": None, "slug": self._options.space} if self._options.space else None
@@ -505,21 +518,47 @@ class _Sync:
 
     async def _finish(self, late: Sequence["_Row"], planned: Plan) -> None:
         """Write the other places, remove those that are gone with their documents, and the report, all at once."""
-        row = {"workspace": self._workspace, "source": self._source.source_id, "ids": list(planned.left)}
+        left = [*planned.left, *self._noted]
+        row = {"workspace": self._workspace, "source": self._source.source_id, "ids": left}
         async with self._database.connection() as connection, connection.transaction():
+            if left:
+                await lock_library(connection, self._workspace)
+            await self._keep_source(connection)
             await self._write_on(connection, late)
             deleted = 0
             if planned.gone:
                 await connection.execute(_REMOVE, {**row, "paths": [place.path for place in planned.gone]})
-            if planned.left:
+            if left:
                 deleted = (await connection.execute(_DELETE, row)).rowcount
             self._report_gone(planned.gone, deleted)
             report = self._report().stored()
             await record_sync(connection, self._workspace, self._source.source_id, report, followed=True)
 
+    async def _keep_source(self, connection: Connection) -> None:
+        """Keep the source and its readers until the transaction ends; who changes them then finds each stored document.
+
+        Raises NotFound where it was deleted, and SourceBusy where it has other readers.
+        """
+        row = [self._workspace, self._source.source_id]
+        found = await (await connection.execute(_KEEP, row)).fetchone()
+        if found is None:
+            raise NotFound(f"The source {self._source.source_id} was deleted meanwhile.")
+        if found[0] != self._source.readers:
+            raise SourceBusy("The readers of the source were changed meanwhile.", suggestion="Sync it again.")
+
+    async def _place(self, connection: Connection, rows: Sequence["_Row"]) -> None:
+        """Write the places of documents that were just stored, or note them at those of other documents."""
+        await self._write_on(connection, [row for row in rows if row.early])
+        noted = [
+            [row.document_id, self._workspace, self._source.source_id, row.file.path] for row in rows if not row.early
+        ]
+        async with connection.cursor() as cursor:
+            await cursor.executemany(_NOTE, noted)
+
     async def _write(self, rows: Sequence["_Row"]) -> None:
         if rows:
             async with self._database.connection() as connection, connection.transaction():
+                await self._keep_source(connection)
                 await self._write_on(connection, rows)
 
     async def _write_on(self, connection: Connection, rows: Sequence["_Row"]) -> None:
@@ -628,7 +667,7 @@ def _recipe(source: Source, settings: Settings) -> str:
 
 _PLACES = f"""
 SELECT p.path, p.document_id::text, p.fingerprint, p.content_hash, p.recipe, p.trouble,
-       d.deleted_at IS NULL AND {NOT_EXPIRED}
+       d.deleted_at IS NULL AND {NOT_EXPIRED}, p.next_document_id::text
 FROM places AS p LEFT JOIN documents AS d ON d.workspace = p.workspace AND d.document_id = p.document_id
 WHERE p.workspace = %s AND p.source_id = %s
 """
@@ -648,8 +687,10 @@ INSERT INTO places (workspace, source_id, path, document_id, fingerprint, conten
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
 ON CONFLICT (workspace, source_id, path) DO UPDATE
 SET document_id = excluded.document_id, fingerprint = excluded.fingerprint, content_hash = excluded.content_hash,
-    recipe = excluded.recipe, trouble = excluded.trouble, read_at = now()
+    recipe = excluded.recipe, trouble = excluded.trouble, read_at = now(), next_document_id = NULL
 """
+_NOTE = "UPDATE places SET next_document_id = %s WHERE workspace = %s AND source_id = %s AND path = %s"
+_KEEP = "SELECT readers FROM sources WHERE workspace = %s AND source_id = %s FOR SHARE"
 _REMOVE = """
 DELETE FROM places WHERE workspace = %(workspace)s AND source_id = %(source)s AND path = ANY(%(paths)s)
 """

@@ -103,24 +103,22 @@ async def find_scope(conn: Connection, workspace: int, query: SearchQuery, share
         return Scope([identifier for identifier in map(as_uuid, query.document_ids) if identifier is not None])
     few = {**_bound(workspace, query.identity, query.spaces), "most": FEW_DOCUMENTS + 1}
     if query.spaces:
-        document_ids = await _read_ids(conn, _FEW_IN_SPACES, few)
-        if len(document_ids) <= FEW_DOCUMENTS:
-            return Scope(document_ids)
+        inside = await _read(conn, _FEW_IN_SPACES, few)
+        if len(inside) <= FEW_DOCUMENTS:
+            return Scope([document_id for document_id, is_readable in inside if is_readable])
     readable, documents = await shares.of(conn, workspace, query.identity, query.spaces)
-    if not query.spaces:
-        if 2 * readable >= documents:
-            return Scope()
-        if readable <= FEW_DOCUMENTS:
-            document_ids = await _read_ids(conn, _FEW_READABLE, few)
-            if len(document_ids) <= FEW_DOCUMENTS:
-                return Scope(document_ids)
+    if not query.spaces and 2 * readable >= documents:
+        return Scope()
+    if readable <= FEW_DOCUMENTS:
+        found = await _read(conn, _FEW_READABLE_IN_SPACES if query.spaces else _FEW_READABLE, few)
+        if len(found) <= FEW_DOCUMENTS:
+            return Scope([document_id for (document_id,) in found])
     budget = CANDIDATES * documents // max(readable, 1)  # of counts of different ages: never less than for all
     return Scope(candidates=max(CANDIDATES, min(budget, MOST_CANDIDATES)))
 
 
-async def _read_ids(conn: Connection, statement: str, bound: dict[str, Any]) -> list[UUID]:
-    cursor = await conn.execute(statement, bound, prepare=True)
-    return [row[0] for row in await cursor.fetchall()]
+async def _read(conn: Connection, statement: str, bound: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return await (await conn.execute(statement, bound, prepare=True)).fetchall()
 
 
 def _bound(workspace: int, identity: Identity, spaces: Sequence[str]) -> dict[str, Any]:
@@ -174,22 +172,38 @@ class ReadableShares:
             return count.documents
 
 
-# Of each index its own part, so that those that are for others are not looked at.
 _KEPT = f"d.workspace = %(workspace)s AND d.deleted_at IS NULL AND {LASTING} AND {IN_SPACES}"
-_READABLE_IDS = f"""
-SELECT d.document_id FROM documents AS d WHERE {_KEPT} AND d.owner IS NULL AND d.readers IS NULL
-UNION SELECT d.document_id FROM documents AS d WHERE {_KEPT} AND d.owner = %(user)s
-UNION SELECT d.document_id FROM documents AS d WHERE {_KEPT} AND d.readers && %(principals)s::text[]
-"""
-_FEW_READABLE = f"SELECT document_id FROM ({_READABLE_IDS}) AS d LIMIT %(most)s"
-_FEW_IN_SPACES = f"""
-SELECT d.document_id FROM documents AS d
-WHERE d.workspace = %(workspace)s AND {VISIBLE} AND {LASTING}
-    AND (d.space_id = ANY(%(spaces)s::text[]) OR d.space_slug = ANY(%(spaces)s::text[]))
-LIMIT %(most)s
+_INSIDE = "(d.space_id = ANY(%(spaces)s::text[]) OR d.space_slug = ANY(%(spaces)s::text[]))"
+
+
+def _few_readable(kept: str) -> str:
+    """Return what reads the few documents that somebody may read.
+
+    Of each index its own part, so that those that are for others are not looked at.
+    """
+    return f"""
+SELECT document_id FROM (
+    SELECT d.document_id FROM documents AS d WHERE {kept} AND d.owner IS NULL AND d.readers IS NULL
+    UNION SELECT d.document_id FROM documents AS d WHERE {kept} AND d.owner = %(user)s
+    UNION SELECT d.document_id FROM documents AS d WHERE {kept} AND d.readers && %(principals)s::text[]
+) AS d LIMIT %(most)s
 """
 
-# Two counts that share no document, and are together what ``_READABLE_IDS`` has.
+
+_FEW_READABLE = _few_readable(_KEPT)
+_FEW_READABLE_IN_SPACES = _few_readable(f"{_KEPT} AND {_INSIDE}")
+# Bounded before rights are looked at: else all of a large space would be read for somebody who may read little of it.
+_OF_SPACES = f"""
+SELECT d.document_id, d.owner, d.readers, d.space_id, d.space_slug, d.expires_at FROM documents AS d
+WHERE d.workspace = %(workspace)s AND d.deleted_at IS NULL AND {LASTING}"""
+_FEW_IN_SPACES = f"""
+SELECT d.document_id, {READABLE} AS is_readable FROM (
+    ({_OF_SPACES} AND d.space_id = ANY(%(spaces)s::text[]) LIMIT %(most)s)
+    UNION ({_OF_SPACES} AND d.space_slug = ANY(%(spaces)s::text[]) LIMIT %(most)s)
+) AS d
+"""
+
+# Two counts that share no document, and are together what ``_FEW_READABLE`` reads.
 _COUNTED = f"""{_KEPT}
     AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))"""
 _NAMES_EVERYONE = f"d.readers @> '{{{EVERYONE}}}'::text[]"

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
@@ -499,12 +499,18 @@ async def _opened_source(stack: AsyncExitStack, url: str, name: str, limits: Mov
     row = await (await source.execute("SELECT number FROM workspaces WHERE name = %s", [name])).fetchone()
     if row is None:
         raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
-    # Held by the session, and so given up with it.
+    # Held by the session, and so given up with it, but for a moment later than its end is known here.
     if not await _one(source, "SELECT pg_try_advisory_lock(%s, %s)", MOVERS, row[0]):
         raise InvalidRequest(f"Another process is moving {name!r} already.", suggestion="Wait for it to end.")
+    stack.push_async_callback(_unlock, source, row[0])
     if not await stack.enter_async_context(only_mover(source, row[0])):
         raise InvalidRequest(f"{name!r} is being moved between tables.", suggestion="Try again in a moment.")
     return source, row[0]
+
+
+async def _unlock(source: Connection, number: int) -> None:
+    with suppress(psycopg.Error):  # a connection that broke has lost its lock
+        await source.execute("SELECT pg_advisory_unlock(%s, %s)", [MOVERS, number])
 
 
 async def _connected(stack: AsyncExitStack, url: str, limits: MoveLimits, *, named: str = "The database") -> Connection:

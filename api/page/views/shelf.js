@@ -89,7 +89,11 @@ export function shelf(app, place) {
     else adding.close();
     if (open && !ROOMY.matches) tools.focus();
   });
-  app.locked.watch((locked) => !locked && app.libraryOpen.value && settle());
+  let wasLocked = app.locked.value;
+  app.locked.watch((locked) => {
+    if (wasLocked && !locked && app.libraryOpen.value) settle();
+    wasLocked = locked;
+  });
   app.tabs.hear(({ kind }) => kind === "library" && settle());
 
   function settle() {

@@ -33,7 +33,7 @@ _POINTERS = word_set(
 )
 
 
-def near_twin(claim: str, sources: Sources, named: frozenset[str]) -> tuple[str, ...]:
+def near_verbatim_changes(claim: str, sources: Sources, named: frozenset[str]) -> tuple[str, ...]:
     """Return what a claim changes in the source sentence that it nearly repeats, nothing where there is none.
 
     Two words or more are a change: those of the source, "" where the claim adds some, and those of the claim instead.

@@ -7,7 +7,7 @@ from graph.ports import CheckedClaim, WrittenSection
 from tests.fakes import segment
 from tests.unit.test_verification import ScriptedJudge, answered
 from tools.claims.code_checker import check_section
-from tools.claims.near_twins import LONGEST
+from tools.claims.near_verbatim import LONGEST
 
 TWINS = [
     (
@@ -40,32 +40,32 @@ def check(text: str, source: str, *, title: str = "Handbook", question: str = ""
 @pytest.mark.parametrize(("source", "claim", "change"), TWINS, ids=[claim for _, claim, _ in TWINS])
 def test_what_a_claim_changes_in_a_sentence_is_named(source: str, claim: str, change: str) -> None:
     checked = check(claim, f"The town has a port. {source} It rains.")
-    assert (checked.verdict, checked.twin) == ("unverified", True)
+    assert (checked.verdict, checked.near_verbatim) == ("unverified", True)
     assert change in checked.reasons[0]
 
 
 @pytest.mark.parametrize(("source", "claim"), APART, ids=[claim for _, claim in APART])
-def test_a_sentence_in_other_words_is_no_twin(source: str, claim: str) -> None:
-    assert not check(claim, f"The town has a port. {source} It rains.").twin
+def test_a_sentence_in_other_words_is_not_near_verbatim(source: str, claim: str) -> None:
+    assert not check(claim, f"The town has a port. {source} It rains.").near_verbatim
 
 
 def test_naming_what_the_sentence_points_to_is_no_change() -> None:
     source, claim = "It is read at the start of the server.", "The port number is read at the start of the server."
-    assert not check(claim, source, title="Port number").twin
-    assert not check(claim, source, question="When is the port number read?").twin
-    assert check(claim, source).twin
-    assert check(claim.replace("is read", "was read"), source, title="Port number").twin
+    assert not check(claim, source, title="Port number").near_verbatim
+    assert not check(claim, source, question="When is the port number read?").near_verbatim
+    assert check(claim, source).near_verbatim
+    assert check(claim.replace("is read", "was read"), source, title="Port number").near_verbatim
 
 
-def test_a_long_claim_is_no_twin() -> None:
+def test_a_long_claim_is_not_near_verbatim() -> None:
     words = " ".join(f"word{at}" for at in range(LONGEST))
-    assert not check(f"{words} again.", f"{words}.").twin
+    assert not check(f"{words} again.", f"{words}.").near_verbatim
 
 
 @pytest.mark.parametrize(
     ("says", "verdict"), [("supported", "unverified"), ("unsupported", "unsupported"), ("contradicted", "contradicted")]
 )
-def test_a_judge_may_fail_a_twin_but_not_prove_it(says: Verdict, verdict: Verdict) -> None:
+def test_a_judge_may_fail_a_near_verbatim_claim_but_not_prove_it(says: Verdict, verdict: Verdict) -> None:
     judge = ScriptedJudge(lambda claim: says)
     (claim,) = answered(TWINS[0][1], TWINS[0][0], judge=judge)["claims"]
     assert (claim["verdict"], len(judge.batches)) == (verdict, 1)
@@ -101,7 +101,7 @@ def defined() -> Segment:
 
 
 @pytest.mark.parametrize(
-    ("claim", "twin"),
+    ("claim", "is_near"),
     [
         ("The default value of work_mem is four megabytes (4MB).", False),
         ("The default value of maintenance_work_mem is 64 megabytes (64MB).", False),
@@ -109,9 +109,9 @@ def defined() -> Segment:
         ("The default value of work_mem is 64 megabytes (64MB).", True),
     ],
 )
-def test_to_name_what_a_sentence_hangs_on_is_no_change_and_no_proof(claim: str, twin: bool) -> None:
+def test_to_name_what_a_sentence_hangs_on_is_no_change_and_no_proof(claim: str, is_near: bool) -> None:
     [checked] = check_section(WrittenSection(claim, (defined(),)))
-    assert (checked.verdict, checked.twin) == ("unverified", twin)
+    assert (checked.verdict, checked.near_verbatim) == ("unverified", is_near)
 
 
 def test_the_sentence_itself_is_proven_behind_its_term() -> None:
