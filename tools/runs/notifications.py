@@ -117,7 +117,7 @@ class Notifications:
     def following(self, wakeup: asyncio.Event) -> Iterator[Callable[[str | None], None]]:
         """Yield what is told at each poll which process has the waiter's run, so that its notifications arrive.
 
-        ``wakeup`` is set from when they do: what came before did not arrive.
+        ``wakeup`` is set once they arrive, since what came before did not.
         """
         followed: str | None = None
 
