@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -100,12 +101,14 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 spending=opened.library.spending,
                 git_caches=caches_of(settings),
             )
-            expiring = asyncio.create_task(sweep.hourly(), context=background_context())
+            background = [asyncio.create_task(sweep.hourly(), context=background_context())]
+            if settings.models:  # or the first question would wait for it, a second or two of CPU
+                background.append(asyncio.create_task(asyncio.to_thread(import_module, "tools.llm.model_call")))
             try:
                 async with serve_audit(app, settings):
                     yield
             finally:
-                await cancel_and_wait(expiring)
+                await cancel_and_wait(*background)
 
     traced = start_tracing(settings.tracing)
     app = StreamingApp(

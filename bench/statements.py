@@ -33,6 +33,8 @@ KINDS = {
     "session: rights to documents": "FROM documents AS d\nWHERE d.workspace = %(workspace)s AND d.document_id = ANY",
 }
 CHECKED = "pool: a connection checked"  # by an empty statement, where it was idle for some seconds
+# What workers of jobs ask by the clock, whatever else is done, is not counted.
+POLLED = ("WITH busy AS (", "problem = %(problem)s, lease_owner = NULL")
 BATCHES = ("checkpoint: writes beside other steps",)  # sent by ``executemany``
 
 
@@ -44,12 +46,14 @@ def kind_of(statement: str) -> str:
 
 @contextmanager
 def recorded_statements() -> Iterator[Counter[str]]:
-    """Count the statements that are sent inside the block, by kind; a batch of rows counts as one."""
+    """Count the statements that are sent inside the block, by kind, without polls; a batch of rows counts as one."""
     counted: Counter[str] = Counter()
 
     def counting(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         def counts(cursor: Any, query: Any, *arguments: Any, **options: Any) -> Awaitable[Any]:
-            counted[kind_of(query if isinstance(query, str) else query.as_string(cursor))] += 1
+            statement = query if isinstance(query, str) else query.as_string(cursor)
+            if not any(part in statement for part in POLLED):
+                counted[kind_of(statement)] += 1
             return original(cursor, query, *arguments, **options)
 
         return counts
