@@ -127,7 +127,7 @@ From = Annotated[
 ]
 Tokens = Annotated[int | None, typer.Option(min=1, help="Most model tokens that the run may use.", show_default=False)]
 
-LONGEST_PASSAGE = 1000
+LONGEST_QUESTION, LONGEST_PASSAGE = 10_000, 1000  # characters, as over the API
 
 
 def ask(
@@ -191,6 +191,8 @@ async def _ask(
 
     if not question.strip():
         raise InvalidRequest("question: it is empty.", suggestion="Write a question.")
+    if len(question) > LONGEST_QUESTION:
+        raise InvalidRequest(f"question: at most {LONGEST_QUESTION:,} characters.", suggestion="Ask a shorter one.")
     if len(selected_text) > LONGEST_PASSAGE:
         raise InvalidRequest(f"selected-text: at most {LONGEST_PASSAGE:,} characters.", suggestion="Select less text.")
     session_id = session_id and as_id(session_id, "session")

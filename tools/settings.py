@@ -757,7 +757,7 @@ class Settings(BaseSettings):
 
     own_tables_above: Annotated[int, Field(ge=0, le=20_000)] = 2_000  # segments; smaller workspaces share tables
     part_segments: Annotated[int, Field(ge=50_000, le=1_000_000_000)] = 1_000_000  # of a large workspace's part
-    segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
+    segment_size: str = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
     ocr: Literal["auto", "off"] = "auto"  # auto: scanned pages are read where tesseract is installed
@@ -836,6 +836,13 @@ class Settings(BaseSettings):
         if url.query or url.fragment or url.username or url.password:
             raise ValueError("it has a scheme, a host, and a port and a path where there are some; nothing else")
         return str(url).rstrip("/")
+
+    @field_validator("segment_size")
+    @classmethod
+    def _sized(cls, value: str) -> str:
+        if re.fullmatch(r"[1-9]\d{1,3} (tokens|words)", value) is None:
+            raise ValueError("write a number from 10 to 9999 and what it counts: 300 tokens, or 200 words")
+        return value
 
     @field_validator("page_tokens", "answer_from", "session_days", mode="before")
     @classmethod

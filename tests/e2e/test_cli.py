@@ -268,6 +268,7 @@ def test_a_mistyped_workspace_is_no_new_one(home: Home) -> None:
         (["ask", "hi", "--top-k", "0"], Exit.USAGE, "usage"),
         (["nothing"], Exit.USAGE, "usage"),
         (["ask", " "], Exit.USAGE, "invalid_request"),
+        (["ask", "kiln " * 2_001], Exit.USAGE, "invalid_request"),
         (["ask", "hi", "--model", "gpt"], Exit.USAGE, "unknown_model"),
         (["ask", "hi", "--session", "1"], Exit.NOT_FOUND, "not_found"),
         (["ask", "hi", "--session", "00000000-0000-0000-0000-000000000000"], Exit.NOT_FOUND, "not_found"),
@@ -275,7 +276,7 @@ def test_a_mistyped_workspace_is_no_new_one(home: Home) -> None:
         (["documents", "list", "--source", "1"], Exit.NOT_FOUND, "not_found"),
         (["search", " "], Exit.USAGE, "invalid_request"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else None,
 )
 def test_errors_are_json_where_json_was_asked_for(home: Home, arguments: list[str], code: Exit, name: str) -> None:
     done = home.citewell(*arguments, "--json")

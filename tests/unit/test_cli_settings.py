@@ -10,6 +10,7 @@ import typer
 from cli.command import Exit
 from cli.main import app
 from cli.provenance import environment_name, provenance, setting_names
+from graph.errors import ConfigurationError
 from tools.settings import ALIASES, ModelSettings, Settings, load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +64,13 @@ def test_the_example_file_read_as_it_would_be_sets_what_is_valid(tmp_path: Path)
     settings = load_settings(_env_file=copy)
     assert [model.name for model in settings.models] == ["local"]
     assert settings.default_model == "local"
+
+
+@pytest.mark.parametrize("size", ["300", "9 tokens", "300 letters"])
+def test_a_size_of_segments_that_is_none_is_told_how_to_write_it(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CITEWELL_SEGMENT_SIZE", size)
+    with pytest.raises(ConfigurationError, match="write a number from 10 to 9999 and what it counts: 300 tokens"):
+        load_settings()
 
 
 @pytest.mark.parametrize("exit_code", Exit)
