@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
@@ -101,7 +101,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 spending=opened.library.spending,
                 git_caches=caches_of(settings),
             )
-            background = [asyncio.create_task(sweep.hourly(), context=background_context())]
+            background: list[asyncio.Task[Any]] = [asyncio.create_task(sweep.hourly(), context=background_context())]
             if settings.models:  # or the first question would wait for it, a second or two of CPU
                 background.append(asyncio.create_task(asyncio.to_thread(import_module, "tools.llm.model_call")))
             try:
