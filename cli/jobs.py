@@ -99,7 +99,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
     ):
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
         notifications = Notifications(PostgresCarrier(storage.database.url))
-        working = JobWorker(storage.database, ingestor, sandbox, notifications, limits)
+        working = JobWorker(storage.database, ingestor, notifications, limits)
         working.start()
         if as_json:
             print_json({"processes": limits.workers})

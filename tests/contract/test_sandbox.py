@@ -22,7 +22,6 @@ HOW = Reading(
     max_bytes=20_000_000,
     max_pages=100,
     max_characters=100_000,
-    seconds=60,
     recognition=None,
 )
 HOSTILE = """
@@ -205,4 +204,13 @@ async def test_processes_that_rest_are_started_again(sandbox: Sandbox) -> None:
     await read(sandbox, b"A lamp.")
     await sandbox.rest()
     assert not children()
+    assert (await read(sandbox, b"A lamp.")).packed is not None
+
+
+async def test_processes_without_a_file_end_by_themselves(sandbox: Sandbox) -> None:
+    sandbox.rest_seconds = 0
+    await read(sandbox, b"A lamp.")
+    async with asyncio.timeout(60):
+        while children():  # noqa: ASYNC110 - another process has no event to wait for
+            await asyncio.sleep(0.01)
     assert (await read(sandbox, b"A lamp.")).packed is not None

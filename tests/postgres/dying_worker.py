@@ -47,7 +47,7 @@ class Deployment:
         self.sandbox = sandbox
         self.ingestor = Ingestor(database, self.workspaces, embedder, settings, sandbox)
         self.jobs = Jobs(database, self.workspaces, settings.jobs, self.notifications)
-        self.worker = JobWorker(database, self.ingestor, sandbox, self.notifications, settings.jobs)
+        self.worker = JobWorker(database, self.ingestor, self.notifications, settings.jobs)
 
     async def submit(self, *documents: NewDocument, identity: Identity = ME) -> str:
         return await self.jobs.submit(identity, [WiredDocument.of(each) for each in documents])

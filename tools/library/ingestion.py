@@ -569,7 +569,6 @@ class Ingestor:
             max_bytes=self._max_bytes,
             max_pages=limits.max_pages,
             max_characters=limits.max_characters,
-            seconds=limits.file_seconds,
             recognition=None if self._recognition is None else asdict(self._recognition),
             vectors=self._database.has_vectors,
         )

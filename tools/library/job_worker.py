@@ -29,7 +29,6 @@ from tools.library.claimed_files import (
 )
 from tools.library.ingestion import Ingested, Ingestor
 from tools.library.job_store import POLL_SECONDS, STOPS, WORK
-from tools.library.sandbox import Sandbox
 from tools.library.sandbox_process import WiredDocument
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
@@ -45,7 +44,6 @@ BEATS_PER_LEASE = 3
 REPORT_SECONDS = 1.0
 MAINTAINED_AFTER = 100  # files, or when there is none left
 LOOKS, LOOK_SECONDS = 15, 0.01  # before each file, for questions that are being answered in this process
-REST_SECONDS = 60.0  # without a file, before the processes of the sandbox end
 
 _CLAIM = f"""
 WITH busy AS (
@@ -91,13 +89,11 @@ class JobWorker:
         self,
         database: Database,
         ingestor: Ingestor,
-        sandbox: Sandbox,
         notifications: Notifications,
         settings: JobSettings,
     ) -> None:
         self._database = database
         self._ingestor = ingestor
-        self._sandbox = sandbox
         self._notifications = notifications
         self._size = settings.workers
         self._lease = settings.lease_seconds
@@ -107,7 +103,6 @@ class JobWorker:
         self._processing: set[asyncio.Task[None]] = set()
         self._changed: Counter[str] = Counter()  # workspaces to maintain, and how many files changed them
         self._reported: list[tuple[int | None, int | None]] = []
-        self._worked_at = 0.0
         self._is_answering: Callable[[], bool] = lambda: False
 
     def give_way_to(self, is_answering: Callable[[], bool]) -> None:
@@ -141,7 +136,6 @@ class JobWorker:
                         await self._attend(file)
                         continue
                     await self._maintain()
-                    await self._rest()
                 except CitewellError as error:
                     log.warning("no file could be taken: %s", error.message)
                 except Exception:
@@ -177,7 +171,6 @@ class JobWorker:
         finally:
             file.task.cancel()
             self._active.pop(key, None)
-            self._worked_at = asyncio.get_running_loop().time()
         await self._notify(file.job_id)
         if self._changed[file.workspace] >= MAINTAINED_AFTER:
             await self._maintain()
@@ -274,7 +267,3 @@ class JobWorker:
             workspace, _ = self._changed.popitem()
             with suppress(CitewellError):  # the next ingestion does it
                 await self._ingestor.maintain(workspace)
-
-    async def _rest(self) -> None:
-        if not self._active and asyncio.get_running_loop().time() - self._worked_at > REST_SECONDS:
-            await self._sandbox.rest()

@@ -8,18 +8,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NotRequired
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from graph.errors import NotFound, UnreadableDocument
+from graph.errors import NotFound
 from graph.evidence import BlockKind, Identity, Page, Segment, SegmentBlock
 from graph.ports import SegmentReader
+from tools.library.drawn_pictures import DrawnPicture
+from tools.library.original_views import OriginalViews
 from tools.originals.originals import Originals
-from tools.parsers.raster import Raster, raster_of
-
-if TYPE_CHECKING:
-    from tools.parsers.pictures import Picture
+from tools.parsers.raster import Raster
 
 _KEYS = (60, 30, 12, 6)  # letters before a picture by which it is placed, as many as are found
 _MARKER = re.compile(
@@ -78,9 +77,10 @@ class ShownPicture:
 class Layouts:
     """A reader of how documents are laid out."""
 
-    def __init__(self, reader: SegmentReader, originals: Originals) -> None:
+    def __init__(self, reader: SegmentReader, originals: Originals, views: OriginalViews) -> None:
         self._reader = reader
         self._originals = originals
+        self._views = views
 
     async def find(self, identity: Identity, document_id: str, *, with_pictures: bool = True) -> Layout:
         """Return the layout of a document; its pictures are read from its original, where that is kept.
@@ -92,32 +92,19 @@ class Layouts:
             raise NotFound(f"There is no document {document_id}.")
         [page] = pages
         media_type = await self._originals.media_type(identity, document_id)
-        pictures = await self._pictures(identity, document_id) if with_pictures else []
+        pictures = await self._views.pictures(identity, document_id) if with_pictures else []
         return await asyncio.to_thread(_layout, page, media_type, pictures)
 
     async def picture(self, identity: Identity, document_id: str, number: int) -> ShownPicture:
         """Return a picture of a document by its number. Raises NotFound, DependencyFailed."""
-        pictures = await self._pictures(identity, document_id)
-        data = pictures[number].data if number < len(pictures) else b""
-        raster = raster_of(data)
-        if raster is None:
+        pictures = await self._views.pictures(identity, document_id)
+        picture = pictures[number] if number < len(pictures) else None
+        if picture is None or picture.raster is None:
             raise NotFound(f"The document has no picture {number} that can be shown.")
-        return ShownPicture(data, raster)
-
-    async def _pictures(self, identity: Identity, document_id: str) -> "list[Picture]":
-        from tools.parsers.pictures import pictures_in  # with all readers of office files
-
-        try:
-            stored = await self._originals.find(identity, document_id)
-            if stored.original["media_type"] == "application/pdf":
-                return []
-            data = await self._originals.read_whole(stored)
-            return await asyncio.to_thread(pictures_in, data, stored.original["media_type"])
-        except (NotFound, UnreadableDocument):
-            return []
+        return ShownPicture(picture.data, picture.raster)
 
 
-def _layout(page: Page, media_type: str, pictures: "Sequence[Picture]") -> Layout:
+def _layout(page: Page, media_type: str, pictures: Sequence[DrawnPicture]) -> Layout:
     blocks = _blocks(page.segments)
     return Layout(
         document_id=page.document_id,
@@ -158,7 +145,7 @@ def _depth(segment: Segment, block: SegmentBlock) -> int:
 
 
 def _placed(
-    pictures: "Sequence[Picture]", blocks: Sequence[LayoutBlock], segments: Sequence[Segment]
+    pictures: Sequence[DrawnPicture], blocks: Sequence[LayoutBlock], segments: Sequence[Segment]
 ) -> Iterator[LayoutPicture]:
     """Yield pictures with the end of the block that each stands behind: the next one that ends its words before it."""
     if not pictures:
@@ -171,7 +158,7 @@ def _placed(
         ends.append((ends[-1] if ends else 0) + len(part))
     reached = 0
     for number, picture in enumerate(pictures):
-        raster = raster_of(picture.data)
+        raster = picture.raster
         if raster is None and not picture.alt:
             continue  # there is nothing to show and nothing to say
         after, page_idx = 0, picture.page_idx

@@ -19,6 +19,7 @@ from tools.library.job_worker import JobWorker
 from tools.library.languages import SampledLanguages
 from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
+from tools.library.original_views import VIEW_LIMITS, OriginalViews
 from tools.library.passages import MarkedPassages
 from tools.library.places import Places
 from tools.library.sandbox import opened_sandbox
@@ -119,6 +120,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         open_examiner(database, settings.judge) as examiner,
         opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
         opened_sandbox(settings.jobs, 1) as followed,  # so that no upload waits for the files of a source
+        opened_sandbox(settings.jobs.model_copy(update=VIEW_LIMITS), 1) as viewed,
     ):
         families = configured_families(settings, examined_by(examiner))
         async with database.connection() as connection:
@@ -127,10 +129,11 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         workspaces = Workspaces(database)
         spending = Spending(database, workspaces, settings.spending)
         originals = Originals.of(settings, database, workspaces)
+        views = OriginalViews(originals, viewed)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
         notifications = Notifications(PostgresCarrier(database.url))
-        job_worker = JobWorker(database, sandboxed, sandbox, notifications, settings.jobs)
+        job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
         indexes = FlatIndexes(database, settings.vector_memory_megabytes * 1_000_000)
         milvus = None if settings.milvus.url is None else Milvus(settings.milvus)
         index_worker = None if milvus is None else IndexWorker(database, milvus, settings.milvus)
@@ -161,8 +164,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     documents=documents,
                     versions=Versions(database, workspaces),
                     originals=originals,
-                    places=Places(reader, originals),
-                    layouts=Layouts(reader, originals),
+                    places=Places(reader, originals, views),
+                    layouts=Layouts(reader, originals, views),
                     ingestor=ingestor,
                     jobs=Jobs(database, workspaces, settings.jobs, notifications),
                     job_worker=job_worker,

@@ -1,13 +1,12 @@
 """Where in its original a segment, or a part of it, stands: page and boxes, anchor, sheet and cell, or slide."""
 
-import asyncio
-
 from typing_extensions import TypedDict
 
 from answers.original_places import original_place
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Segment
 from graph.ports import SegmentReader
+from tools.library.original_views import OriginalViews
 from tools.originals.originals import Originals
 
 
@@ -47,9 +46,10 @@ class Place(TypedDict):
 class Places:
     """A finder of places in originals."""
 
-    def __init__(self, reader: SegmentReader, originals: Originals) -> None:
+    def __init__(self, reader: SegmentReader, originals: Originals, views: OriginalViews) -> None:
         self._reader = reader
         self._originals = originals
+        self._views = views
 
     async def find(
         self, identity: Identity, document_id: str, segment_index: int, start: int | None = None, end: int | None = None
@@ -89,26 +89,20 @@ class Places:
     ) -> list[PlaceBox]:
         if media_type != "application/pdf" or segment.page_idx is None:
             return []
-        try:
-            data = await self._originals.read_whole(await self._originals.find(identity, segment.document_id))
-        except NotFound:
-            return []
-        from tools.parsers.pdf_places import find_boxes  # here, since PDFium is needed by no other process of answers
-
         before, quote = segment.text[: start - segment.start], segment.text[start - segment.start : end - segment.start]
         page_idx = segment.page_idx
-        place = await asyncio.to_thread(find_boxes, data, page_idx, quote, before)
+        place = await self._views.place(identity, segment.document_id, page_idx, quote, before)
         if place is None:
             return []
         return [
             PlaceBox(
                 page_idx=page_idx,
-                left=box.left,
-                top=box.top,
-                right=box.right,
-                bottom=box.bottom,
-                width=place.width,
-                height=place.height,
+                left=box["left"],
+                top=box["top"],
+                right=box["right"],
+                bottom=box["bottom"],
+                width=place["width"],
+                height=place["height"],
             )
-            for box in place.boxes
+            for box in place["boxes"]
         ]

@@ -1,7 +1,7 @@
 """Read files in processes of their own, so that a file can neither hold up a question nor end the server.
 
 Each process reads one file at a time under limits of time and memory, and is ended and replaced where it exceeds them,
-crashes, or is not waited for any more.
+crashes, or is not waited for any more. Those without a file for a while end.
 """
 
 import asyncio
@@ -18,8 +18,9 @@ from typing import Any
 
 from graph.errors import DocumentTooExpensive, restored_error
 from tools.library.new_documents import DocumentFields, ReadyDocument
-from tools.library.sandbox_process import LENGTH, Frame, Progress, Reading, WiredDocument, write_frame
+from tools.library.sandbox_process import LENGTH, Frame, Progress, Reading, Task, WiredDocument, write_frame
 from tools.retrieval.segment_rows import PackedDocument, TermCounts
+from tools.runs.tasks import cancel_and_wait
 from tools.settings import JobSettings
 
 log = logging.getLogger("citewell.library")
@@ -28,6 +29,7 @@ log = logging.getLogger("citewell.library")
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS", "RAYON_RS_NUM_THREADS"), "1"
 ) | {"TOKENIZERS_PARALLELISM": "false"}
+REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 SECRETS = ("CITEWELL_", "OPENAI_", "SERPER_", "PG")  # beginnings of the names that the process does not get
 _PROGRAM = """
 import json, sys
@@ -58,14 +60,13 @@ class _Reader:
     process: Process
     usable: bool = True
 
-    async def send(self, document: WiredDocument, how: Reading) -> bool:
-        """Send a document, and return whether there was still a process to take it."""
+    async def send(self, header: dict[str, Any], data: bytes) -> bool:
+        """Send a file and what to do with it, and return whether there was still a process to take it."""
         inbox = self.process.stdin
         assert inbox is not None
         self.usable = False  # until it has replied
-        header = {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
         try:
-            for part in write_frame({**header, "how": asdict(how)}, document.data):
+            for part in write_frame(header, data):
                 inbox.write(part)
                 await inbox.drain()
         except OSError:
@@ -73,7 +74,7 @@ class _Reader:
         return not inbox.is_closing()
 
     async def reply(self, on_progress: Progress) -> Frame:
-        """Return the reply to the document that was sent. Raises OSError or EOFError where the process ends before."""
+        """Return the reply to the file that was sent. Raises OSError or EOFError where the process ends before."""
         outbox = self.process.stdout
         assert outbox is not None
         while True:
@@ -108,9 +109,11 @@ class Sandbox:
     size: int
     seconds: float
     megabytes: int
+    rest_seconds: float = REST_SECONDS
     _idle: list[_Reader] = field(default_factory=list, init=False)
     _all: set[_Reader] = field(default_factory=set, init=False)
     _slots: asyncio.Semaphore = field(init=False)
+    _resting: asyncio.Task[None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(self.size)
@@ -118,18 +121,27 @@ class Sandbox:
     async def read(
         self, document: WiredDocument, how: Reading, *, on_progress: Progress = lambda done, of: None
     ) -> ReadFile:
-        """Read a document. A caller that is cancelled ends the process that reads it.
+        """Read a document. Raises as ``run`` does, and InvalidRequest."""
+        header = {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
+        header["how"] = asdict(how)
+        reply, blobs = await self.run("document", header, document.data, on_progress=on_progress)
+        return _read_file(document, how, reply, blobs)
 
-        Raises InvalidRequest, UnreadableDocument, and DocumentTooExpensive where a limit is exceeded or the process
-        ends.
+    async def run(
+        self, task: Task, header: dict[str, Any], data: bytes, *, on_progress: Progress = lambda done, of: None
+    ) -> Frame:
+        """Have a process do a task on the bytes of a file. A caller that is cancelled ends the process.
+
+        Raises UnreadableDocument, and DocumentTooExpensive where a limit is exceeded or the process ends.
         """
+        header = {**header, "task": task, "seconds": self.seconds}
         async with self._slots:
             was_idle = bool(self._idle)
             while True:
                 reader = self._idle.pop() if was_idle and self._idle else await self._start()
                 try:
                     async with asyncio.timeout(self.seconds):
-                        if not await reader.send(document, how) and was_idle:
+                        if not await reader.send(header, data) and was_idle:
                             was_idle = False  # it may have ended before: a fresh one shows whether the file is at fault
                             continue
                         reply, blobs = await reader.reply(on_progress)
@@ -141,11 +153,12 @@ class Sandbox:
                 finally:
                     if reader.usable:
                         self._idle.append(reader)
+                        self._rest_later()
                     else:
                         await self._drop(reader)
                 if "error" in reply:
                     raise restored_error(*reply["error"])
-                return _read_file(document, how, reply, blobs)
+                return reply, blobs
 
     async def rest(self) -> None:
         """End the processes that are not reading; the next file starts one again."""
@@ -154,9 +167,20 @@ class Sandbox:
 
     async def close(self) -> None:
         """End every process."""
+        if self._resting is not None:
+            await cancel_and_wait(self._resting)
         self._idle.clear()
         for reader in list(self._all):
             await self._drop(reader)
+
+    def _rest_later(self) -> None:
+        if self._resting is not None:
+            self._resting.cancel()
+        self._resting = asyncio.create_task(self._rest_in_time())
+
+    async def _rest_in_time(self) -> None:
+        await asyncio.sleep(self.rest_seconds)
+        await self.rest()
 
     async def _start(self) -> _Reader:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}

@@ -1,4 +1,4 @@
-"""A process that reads files for another one: it parses, segments, weighs terms and lays out rows, a file at a time.
+"""A process that reads files for another one, a file at a time: what a library stores of it, or what a viewer draws.
 
 It has neither a connection to the database nor the keys of the deployment. Its parent sends a frame for each file and
 gets frames back: any number of progress, then the document or the error. A frame is a JSON object, with the lengths of
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument, restored_error
 from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, count_tokens
+from tools.library.drawn_pictures import drawn_pictures
 from tools.library.new_documents import NewDocument, ReadyDocument, id_of, make_ready
 from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import Recognition
@@ -40,6 +41,7 @@ _WIRED = [field.name for field in fields(NewDocument) if field.name not in ("tex
 
 Frame = tuple[dict[str, Any], list[bytes]]
 Progress = Callable[[int, int], None]
+Task = Literal["document", "pictures", "place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,6 @@ class Reading:
     max_bytes: int
     max_pages: int
     max_characters: int
-    seconds: float
     recognition: dict[str, Any] | None  # fields of Recognition
     vectors: bool = True
 
@@ -173,6 +174,29 @@ def _check_extent(ready: ReadyDocument, how: Reading) -> None:
         )
 
 
+def _document(header: dict[str, Any], data: bytes, on_progress: Progress) -> Frame:
+    how = Reading(**header.pop("how"))
+    return read_document(WiredDocument(data=data, **header), how, on_progress)
+
+
+def _pictures(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
+    return drawn_pictures(data, header["media_type"])
+
+
+def _place(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
+    from tools.parsers.pdf_places import find_boxes  # with PDFium, which other files don't need
+
+    place = find_boxes(data, header["page_idx"], header["quote"], header["before"])
+    return {"place": None if place is None else asdict(place)}, []
+
+
+_TASKS: dict[Task, Callable[[dict[str, Any], bytes, Progress], Frame]] = {
+    "document": _document,
+    "pictures": _pictures,
+    "place": _place,
+}
+
+
 @cache
 def _static(dimension: int) -> StaticEmbedder:
     whole = bundled_embedder()
@@ -208,11 +232,10 @@ def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: in
     def refuse(error: CitewellError) -> Frame:
         return {"error": [error.code, error.message, error.advice]}, []
 
-    how = Reading(**header.pop("how"))
-    document = WiredDocument(data=data, **header)
-    with _cpu_seconds(how.seconds):
+    task = _TASKS[header.pop("task")]
+    with _cpu_seconds(header.pop("seconds")):
         try:
-            reply, blobs = read_document(document, how, lambda done, of: send({"progress": [done, of]}))
+            reply, blobs = task(header, data, lambda done, of: send({"progress": [done, of]}))
         except CitewellError as error:
             reply, blobs = refuse(error)
         except MemoryError:

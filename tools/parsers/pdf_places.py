@@ -45,7 +45,9 @@ class PagePlace:
 
 
 def find_boxes(data: bytes, page_idx: int, quote: str, before: str = "") -> PagePlace | None:
-    """Find the boxes of a quote on a page; ``before`` is the text before it. Takes CPU time: run it in a thread.
+    """Find the boxes of a quote on a page; ``before`` is the text before it.
+
+    Parses what a stranger wrote: run it in a sandbox.
 
     Returns None if the file has no such page or is not readable any more.
     """

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 MOST_PIXELS = 50_000_000  # of one picture: a browser that draws it unpacks four bytes for each
+_MOST_MARKERS = 1_000  # of a JPEG before its frame; cameras write some twenty
 _NO_SIZE = frozenset([0xC4, 0xC8, 0xCC])  # markers of JPEG that lie among those of frames, and are none
 
 
@@ -40,7 +41,9 @@ def _read(data: bytes) -> Raster | None:
 
 def _jpeg(data: bytes) -> Raster | None:
     at = 2
-    while data[at] == 0xFF:
+    for _ in range(_MOST_MARKERS):
+        if data[at] != 0xFF:
+            return None
         marker = data[at + 1]
         if marker == 0xFF or 0xD0 <= marker <= 0xD8 or marker == 0x01:  # filling, and markers without a length
             at += 1 if marker == 0xFF else 2

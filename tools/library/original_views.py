@@ -1,0 +1,123 @@
+"""What viewers draw of originals: their pictures, and where a quote stands on the page of a PDF.
+
+An original is what a stranger wrote, so it is read in the processes that read files, under limits of its own, and by
+one request at a time. What was read is kept, and so is that a file can't be read.
+"""
+
+import json
+import logging
+import math
+from asyncio import Lock, Semaphore, get_running_loop
+from collections import OrderedDict
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from graph.errors import NotFound, UnreadableDocument
+from graph.evidence import Identity
+from tools.library.drawn_pictures import DrawnPicture, pictures_of
+from tools.library.sandbox import Sandbox
+from tools.library.sandbox_process import Frame, Task
+from tools.originals.originals import Originals, StoredOriginal
+from tools.originals.stores import OriginalKey
+
+log = logging.getLogger("citewell.library")
+
+# For a reader who waits: what takes longer was read at ingestion, and is shown as text alone.
+VIEW_LIMITS = {"file_seconds": 20.0, "file_megabytes": 512}
+KEPT_BYTES = 64_000_000  # of what was read last
+_ROW_BYTES = 1_000  # of a view that is kept, beside what was read
+UNREADABLE_SECONDS = 600.0  # before a file that can't be read is tried again: the machine may have been busy
+
+
+class _View(NamedTuple):
+    original: OriginalKey
+    task: Task
+    asked: str = ""  # what of it; "" for all, where the file can't be read
+
+
+class _Kept(NamedTuple):
+    frame: Frame | None  # None where the file can't be read
+    size: int
+    until: float = math.inf
+
+
+class OriginalViews:
+    """A reader of what originals show beyond their text. Each view of a file is read once, and kept for a while."""
+
+    def __init__(self, originals: Originals, sandbox: Sandbox, *, kept_bytes: int = KEPT_BYTES) -> None:
+        self._originals = originals
+        self._sandbox = sandbox
+        self._free = Semaphore(sandbox.size)  # so that files wait where they are stored, and not in memory
+        self._turns: WeakValueDictionary[OriginalKey, Lock] = WeakValueDictionary()
+        self._kept: OrderedDict[_View, _Kept] = OrderedDict()
+        self._room = kept_bytes
+
+    async def pictures(self, identity: Identity, document_id: str) -> list[DrawnPicture]:
+        """Read the pictures of a document in their order; none where it has no original, or one that can't be read.
+
+        Raises DependencyFailed if the store of originals fails.
+        """
+        stored = await self._find(identity, document_id)
+        if stored is None or stored.original["media_type"] == "application/pdf":
+            return []
+        seen = await self._seen(stored, "pictures", {"media_type": stored.original["media_type"]})
+        return [] if seen is None else pictures_of(*seen)
+
+    async def place(
+        self, identity: Identity, document_id: str, page_idx: int, quote: str, before: str
+    ) -> dict[str, Any] | None:
+        """Find a quote on a page of a document's PDF, behind the text ``before``: the fields of a PagePlace.
+
+        Returns None where it has no original, or one that can't be read. Raises DependencyFailed if the store of
+        originals fails.
+        """
+        stored = await self._find(identity, document_id)
+        if stored is None:
+            return None
+        seen = await self._seen(stored, "place", {"page_idx": page_idx, "quote": quote, "before": before})
+        return None if seen is None else seen[0]["place"]
+
+    async def _find(self, identity: Identity, document_id: str) -> StoredOriginal | None:
+        try:
+            return await self._originals.find(identity, document_id)
+        except NotFound:
+            return None
+
+    async def _seen(self, stored: StoredOriginal, task: Task, header: dict[str, Any]) -> Frame | None:
+        whole, view = _View(stored.key, task), _View(stored.key, task, json.dumps(header))
+        async with self._turns.setdefault(stored.key, Lock()):
+            if (kept := self._find_kept(whole) or self._find_kept(view)) is not None:
+                return kept.frame
+            try:
+                async with self._free:
+                    reply, blobs = await self._sandbox.run(task, header, await self._originals.read_whole(stored))
+            except NotFound:
+                return None
+            except UnreadableDocument as error:
+                log.info("the %s of an original can't be read: %s", task, error.message)
+                self._keep(whole, _Kept(None, 0, get_running_loop().time() + UNREADABLE_SECONDS))
+                return None
+            self._keep(view, _Kept((reply, blobs), len(json.dumps(reply)) + sum(map(len, blobs))))
+            return reply, blobs
+
+    def _find_kept(self, view: _View) -> _Kept | None:
+        kept = self._kept.get(view)
+        if kept is None or kept.until < get_running_loop().time():
+            return None
+        self._kept.move_to_end(view)
+        return kept
+
+    def _keep(self, view: _View, kept: _Kept) -> None:
+        self._forget(view)
+        self._kept[view] = kept
+        self._room -= _size(view, kept)
+        while self._room < 0:
+            self._forget(next(iter(self._kept)))
+
+    def _forget(self, view: _View) -> None:
+        if (kept := self._kept.pop(view, None)) is not None:
+            self._room += _size(view, kept)
+
+
+def _size(view: _View, kept: _Kept) -> int:
+    return len(view.asked) + kept.size + _ROW_BYTES
