@@ -34,6 +34,8 @@ DOCUMENTS = {
 LEAVE = "How many days of annual leave does an employee get?"
 TRAINS = "Which class is booked for trains?"
 SAID = "Every employee gets 25 days of annual leave a year."
+BOOKED = "Second class is booked for trains."
+EXPECTED = {LEAVE: (SAID, "Staff handbook", HANDBOOK_URL), TRAINS: (BOOKED, "Travel policy", "http")}
 
 Shown = tuple[str, list[dict[str, Any]]]  # the text, and its annotations
 Asking = Callable[[str, str], Coroutine[Any, Any, list[Shown]]]
@@ -88,15 +90,12 @@ def check(shown: list[Shown], question: str) -> None:
     assert len(shown) >= 2, shown
     for text, annotations in shown:
         cited = annotations[0]
-        if question == LEAVE:
-            assert text == f"{SAID}[1]", text
-            assert (cited["type"], cited["title"]) == ("url_citation", "Staff handbook"), cited
-            assert cited["url"].startswith(HANDBOOK_URL), cited
-            assert text[cited["start_index"] : cited["end_index"]] == SAID, cited
-        else:
-            assert (cited["type"], cited["filename"]) == ("file_citation", "Travel policy"), cited
-            assert cited["file_id"] in DOCUMENTS, cited
-            assert text[cited["index"] :].startswith("[1]"), cited
+        claim, title, url = EXPECTED[question]
+        assert text.startswith(claim), text
+        assert "[1]" in text, text
+        assert (cited["type"], cited["title"]) == ("url_citation", title), cited
+        assert cited["url"].startswith(url), cited
+        assert text[cited["start_index"] : cited["end_index"]] == claim, cited
 
 
 def main() -> None:

@@ -96,6 +96,8 @@ async def test_a_link_opens_without_a_header_and_marks_the_quote(
     assert {each.rstrip(")") for each in URL.findall(streamed.text)} == {url}
     responded = await anyone.post("/v1/responses", json={"input": QUESTION}, headers=headers)
     assert set(URL.findall(responded.text)) == {url}
+    events = await anyone.post("/v1/responses", json={"input": QUESTION, "stream": True}, headers=headers)
+    assert set(URL.findall(events.text)) == {url}
     again = await anyone.get(f"/v1/responses/{responded.json()['id']}", headers=headers)
     assert set(URL.findall(again.text)) == {url}
     chat = {"query": QUESTION, "threshold": 0}

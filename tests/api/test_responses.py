@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -25,6 +26,12 @@ from tools.settings import Settings
 PROBATION = "And during probation?"
 OWN = "https://wiki.example/handbook#leave"
 SAID = "Every employee gets 25 days of annual leave a year."
+BOTH = "Which class is booked for trains, and how many days of annual leave does an employee get?"
+CITED = [
+    ("Second class is booked for trains.", 1, "Travel policy"),
+    ("Journeys above four hours may be in first class.", 1, "Travel policy"),
+    (SAID, 2, "Staff handbook"),
+]
 
 
 @pytest.fixture
@@ -55,6 +62,19 @@ def parts(made: Response) -> list[Any]:
 
 def annotations(made: Response) -> list[dict[str, Any]]:
     return [each.model_dump() for part in parts(made) for each in part.annotations]
+
+
+def shown(text: str, cited: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
+    """Give each claim that is annotated, the place of its address among all of them, and its title.
+
+    The text's own numbers have to be those places: clients have nothing else to tell what ``[n]`` stands for.
+    """
+    urls = list(dict.fromkeys(each["url"] for each in cited))
+    claims = [(text[each["start_index"] : each["end_index"]], each["url"], each["title"]) for each in cited]
+    for paragraph in text.split("\n\n"):
+        [url] = {url for claim, url, _ in claims if claim in paragraph}
+        assert paragraph.endswith(f".[{urls.index(url) + 1}]")
+    return [(claim, urls.index(url) + 1, title) for claim, url, title in claims]
 
 
 def told(made: Response) -> list[str]:
@@ -100,17 +120,22 @@ async def test_events_come_in_order_and_are_numbered(extractive: AsyncOpenAI) ->
     assert not any(kind.startswith("reasoning") for kind in kinds[text:])
 
 
-async def test_a_source_without_an_address_is_cited_as_a_file(
+async def test_an_upload_is_cited_as_a_page_is_and_a_number_is_its_place_among_the_addresses(
     extractive: AsyncOpenAI, shared_client: httpx.AsyncClient
 ) -> None:
-    made = await ask(extractive, TRAINS)
-    [cited, *_] = annotations(made)
-    assert (cited["type"], cited["file_id"], cited["filename"]) == ("file_citation", TRAVEL, "Travel policy")
-    assert made.output_text[cited["index"] :].startswith("[1]")
-    span = made.output_text[cited["citewell"]["start_index"] : cited["citewell"]["end_index"]]
-    assert span == "Second class is booked for trains."
-    assert (await shared_client.get(cited["citewell"]["url"])).status_code == 200
-    assert (await shared_client.get(f"/api/documents/{cited['file_id']}")).status_code == 200
+    whole = await ask(extractive, BOTH)
+    *events, last = await events_of(extractive, BOTH)
+    kind = "response.output_text.annotation.added"
+    added = [event.model_dump()["annotation"] for event in events if event.type == kind]
+    assert last.type == "response.completed"
+    for made in (whole, last.response, await extractive.responses.retrieve(whole.id)):
+        assert annotations(made) == added
+        assert {each["type"] for each in annotations(made)} == {"url_citation"}
+        assert shown(made.output_text, annotations(made)) == CITED
+    assert [each["citewell"]["document_id"] for each in annotations(whole)] == [TRAVEL, TRAVEL, HANDBOOK]
+    page, own = dict.fromkeys(each["url"] for each in annotations(whole))
+    assert own == OWN
+    assert (await shared_client.get(page)).status_code == 200
 
 
 async def test_marks_become_links_on_request(extractive: AsyncOpenAI) -> None:
@@ -395,6 +420,7 @@ async def test_langchain_shows_our_citations_in_its_responses_mode(shared_client
         async for chunk in model.astream(LEAVE):
             streamed = chunk if streamed is None else streamed + chunk
         followed = await model.ainvoke([("user", "What is the notice period?"), whole, ("user", TRAINS)])
+        both = await model.ainvoke(BOTH)
     assert streamed is not None
     for message in (whole, streamed):
         [text] = [block for block in message.content_blocks if block["type"] == "text"]
@@ -405,14 +431,16 @@ async def test_langchain_shows_our_citations_in_its_responses_mode(shared_client
     [text] = [block for block in followed.content_blocks if block["type"] == "text"]
     [cited, *_] = text["annotations"]
     assert cited["title"] == "Travel policy"
+    [text] = [block for block in both.content_blocks if block["type"] == "text"]
+    assert shown(text["text"], [dict(each) for each in text["annotations"]]) == CITED
 
 
 async def test_the_default_model_of_the_ai_sdk_shows_our_citations(shared_client: httpx.AsyncClient) -> None:
-    asked = json.dumps([LEAVE, TRAINS])
-    first, second = await run_client(
+    asked = json.dumps([LEAVE, TRAINS, BOTH])
+    first, second, both = await run_client(
         "openai_responses.mjs", str(shared_client.base_url), asked, client="@ai-sdk/openai"
     )
-    for each in (first, second):
+    for each in (first, second, both):
         assert each["streamed"]["text"] == each["whole"]["text"]
         assert each["streamed"]["sources"] == each["whole"]["sources"]
         assert each["streamed"]["reasoning"] == each["whole"]["reasoning"]
@@ -422,7 +450,13 @@ async def test_the_default_model_of_the_ai_sdk_shows_our_citations(shared_client
     assert (source["sourceType"], source["url"], source["title"]) == ("url", OWN, "Staff handbook")
     assert {document_of(each["url"]) for each in first["whole"]["sources"]} == {HANDBOOK}
     [source, *_] = second["whole"]["sources"]
-    assert (source["sourceType"], source["title"]) == ("document", "Travel policy")
-    assert source["providerMetadata"]["openai"]["fileId"] == TRAVEL
+    assert (source["sourceType"], source["title"]) == ("url", "Travel policy")
+    assert document_of(source["url"]) == TRAVEL
     assert "25 days" not in second["whole"]["text"]
+    assert [(document_of(each["url"]), each["title"]) for each in both["whole"]["sources"]] == [
+        (TRAVEL, "Travel policy"),
+        (TRAVEL, "Travel policy"),
+        (HANDBOOK, "Staff handbook"),
+    ]
+    assert re.findall(r"\[(\d)\]", both["whole"]["text"]) == ["1", "2"]
     assert second["session"] == first["session"]  # it sends back references to what is stored here

@@ -101,7 +101,11 @@ def test_a_number_is_the_place_of_its_source_among_those_that_the_client_was_giv
     else:
         annotations = [each for delta in deltas_of(chunks) for each in delta.get("annotations", [])]
         shown = list(dict.fromkeys(each["url_citation"]["url"] for each in annotations))
-    message = ended(log).message
+    assert_numbers_lead_to_what_is_cited(text, shown, ended(log).message)
+
+
+def assert_numbers_lead_to_what_is_cited(text: str, shown: list[str], message: Message) -> None:
+    """Assert that each mark's numbers are the places of what its claim cites among the addresses that are shown."""
     assume(not re.search(r"\[\d+\]", message["answer"]))  # what a writer wrote is no mark
     marks = [re.findall(r"\d+", together) for together in re.findall(r"(?:\[\d+\])+", text)]
     claims = [claim for claim in message.get("claims", []) if claim["citations"]]

@@ -4,14 +4,15 @@ import json
 from itertools import groupby
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from api.dialects.citation_marks import JOINER
 from api.dialects.responses.encoder import ResponsesEncoder
 from api.dialects.responses.schemas import ResponseOptions
-from graph.events import Envelope, RunFinished
+from graph.events import Envelope
 from tests.api.reading import parse_frames
+from tests.unit.test_openai_dialect import assert_numbers_lead_to_what_is_cited, ended
 from tests.wire.runs import broken_runs, cancelled_runs, is_revised, rewritten_runs, runs
 
 EXAMPLES = settings(max_examples=40, deadline=None)
@@ -64,19 +65,25 @@ def test_the_deltas_are_the_text_and_its_annotations_are_those_of_the_response(l
 @EXAMPLES
 @given(log=runs())
 def test_each_span_is_a_cited_claim_and_the_whole_response_is_that_of_the_stream(log: list[Envelope]) -> None:
-    end = log[-1].event
-    assert isinstance(end, RunFinished)
+    end = ended(log)
     claims = {claim["text"] for claim in end.message.get("claims", []) if claim["citations"]}
     dialect = ResponsesEncoder()
     streamed = json.loads(parse_frames(b"".join(map(dialect.encode, log)).decode())[-1]["data"])["response"]
     whole = json.loads(json.dumps(dialect.finished(end)))
     message = message_of(whole)
     for each in message["annotations"]:
-        span = each if each["type"] == "url_citation" else each["citewell"]
-        assert message["text"][span["start_index"] : span["end_index"]].replace(JOINER, "") in claims
-        assert each.get("index", span["end_index"]) == span["end_index"]
+        assert message["text"][each["start_index"] : each["end_index"]].replace(JOINER, "") in claims
     if not is_revised(log):
         assert whole == streamed
+
+
+@EXAMPLES
+@given(log=runs())
+def test_a_number_is_the_place_of_its_source_among_the_addresses_that_are_cited(log: list[Envelope]) -> None:
+    assume(not is_revised(log))
+    message = message_of(events_of(log)[-1]["response"])
+    cited = [each["url"] for each in message["annotations"] if each["type"] == "url_citation"]  # what clients list
+    assert_numbers_lead_to_what_is_cited(message["text"], list(dict.fromkeys(cited)), ended(log).message)
 
 
 @EXAMPLES

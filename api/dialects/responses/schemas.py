@@ -7,7 +7,14 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from api.dialects.annotated_text import AnnotatedText, Annotation, Cited, SourceAddresses, by_appearance
+from api.dialects.annotated_text import (
+    AnnotatedText,
+    Annotation,
+    Cited,
+    SourceAddresses,
+    by_appearance,
+    chat_annotation,
+)
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai_api import DEFAULT_BASE_URL, MARKS, NO_THINKING, total_tokens
 from api.fields import CONTROL, AnswerFromField, Body, Name, SearchOptions, knobs_with
@@ -292,28 +299,10 @@ class ResponseOptions:
 
 
 def annotation(cited: Cited) -> Annotation:
-    """Return a ``url_citation``, or a ``file_citation`` for a source without an address of its own.
-
-    The span of a ``url_citation`` is its claim; the index of a ``file_citation`` is the claim's end, where its mark
-    stands. ``citewell`` has what these two have no field for.
-    """
-    ours: dict[str, Any] = dict(cited.hangs_on or {})
-    if not cited.paged:
-        made: Annotation = {
-            "type": "url_citation",
-            "url": cited.url,
-            "title": cited.title,
-            "start_index": cited.start,
-            "end_index": cited.end,
-        }
-        return {**made, "citewell": ours} if ours else made
-    return {
-        "type": "file_citation",
-        "file_id": cited.citation["document_id"],
-        "filename": cited.title,
-        "index": cited.end,
-        "citewell": {"url": cited.url, "start_index": cited.start, "end_index": cited.end, **ours},
-    }
+    """Return the ``url_citation`` of Chat Completions, flat as this API has it; ``citewell`` names the document too."""
+    made = chat_annotation(cited)
+    ours = {"document_id": cited.citation["document_id"], **made.get("citewell", {})}
+    return {"type": made["type"], **made["url_citation"], "citewell": ours}
 
 
 def usage(spent: Mapping[str, Spent]) -> dict[str, Any]:

@@ -24,7 +24,5 @@ class ResponsesAdapter(Adapter):
             return Heard("", frozenset(), "cut")
         annotations = [each["annotation"] for each in events if each["type"].endswith("annotation.added")]
         text = "".join(each["delta"] for each in events if each["type"] == "response.output_text.delta")
-        cited = [
-            each["file_id"] if each["type"] == "file_citation" else document_of(each["url"]) for each in annotations
-        ]
-        return Heard(unmarked(text, BRACKET), frozenset(cited), "done")
+        cited = frozenset(document_of(each["url"]) for each in annotations)
+        return Heard(unmarked(text, BRACKET), cited, "done")
