@@ -104,11 +104,12 @@ if TYPE_CHECKING:
 
 
 def settings_for(workspace: str | None = None, user: str | None = None) -> "Settings":
-    """Load the settings, overridden by the command line's workspace and user, and configure logging.
+    """Load the settings, overridden by the command line's workspace and user, and configure logging and tracing.
 
     Raises ConfigurationError.
     """
     from tools.settings import load_settings
+    from tools.telemetry.langsmith_tracing import switch_off_langsmith
     from tools.telemetry.logs import configure_logging
 
     overrides = {"workspace": workspace, "user": user}
@@ -116,6 +117,8 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     configured = "log_level" in settings.model_fields_set
     level = settings.log_level if configured else "warning"  # a command that succeeds logs nothing
     configure_logging(level, settings.log_format)
+    if on := switch_off_langsmith():
+        log.warning("Citewell sends nothing to LangSmith, so it does not follow %s", ", ".join(on))
     if settings.tracing.enabled:
         from tools.telemetry.exporting import start_tracing
 

@@ -18,19 +18,28 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
 from tests.e2e.conftest import BIN, Home
+from tests.scripted_web import KEY, ScriptedWeb, found, result, serve_web
 from tests.wire.node_clients import run_client
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTUP_SECONDS = 90
 QUESTION = "How long does the harbour ferry take?"
 ANSWER = "The harbour ferry takes 25 minutes.[1]"
+LAMP = "The lamp of the old lighthouse turns every twelve seconds."
 ANSWERED = [
     "decide_retrieval", "search_segments", "grade_segments", "generate_answer", "check_claims", "assess_quality",
 ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def studio(home: Home) -> Iterator[str]:
+async def web() -> AsyncIterator[ScriptedWeb]:
+    async with serve_web() as script:
+        script.searches = [found(result("https://harbour.test/lamp", LAMP, "The lighthouse"))]
+        yield script
+
+
+@pytest.fixture(scope="module")
+def studio(home: Home, web: ScriptedWeb) -> Iterator[str]:
     (home.folder / "ferry.md").write_text(
         "# Ferry\n\nThe harbour ferry takes 25 minutes. It leaves the north pier every hour from 6:00 to 22:00.\n",
         encoding="utf-8",
@@ -41,7 +50,9 @@ def studio(home: Home) -> Iterator[str]:
         port = free.getsockname()[1]
     log = home.folder / "studio.log"
     command = ["dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", str(port)]
-    environment = {**home.environment, "LANGSMITH_TRACING": "false", "LANGGRAPH_CLI_NO_ANALYTICS": "1"}
+    searching = {"CITEWELL_WEB__API_KEY": KEY, "CITEWELL_WEB__BASE_URL": web.settings.base_url}
+    quiet = {"LANGSMITH_TRACING": "false", "LANGGRAPH_CLI_NO_ANALYTICS": "1"}
+    environment = {**home.environment, **searching, **quiet}
     with log.open("wb") as out:
         server = subprocess.Popen(
             [str(BIN / "langgraph"), *command], cwd=home.folder, env=environment, stdout=out, stderr=subprocess.STDOUT
@@ -96,6 +107,28 @@ async def test_a_run_shows_every_nodes_update_and_our_events(client: LangGraphCl
     assert graded["sources"][0]["title"] == "Ferry"
     checked = next(event for event in told if event["type"] == "section_checked")
     assert [claim["verdict"] for claim in checked["claims"]] == ["supported"]
+
+
+@pytest.mark.parametrize("when", ["fallback", "also", "first"])
+async def test_a_run_searches_the_web(client: LangGraphClient, when: str) -> None:
+    asked = {"question": "How often does the lamp of the old lighthouse turn?"}
+    stream = client.runs.stream(None, "citewell", input=asked, context={"web": when}, stream_mode=["updates", "custom"])
+    parts = [part async for part in stream]
+    assert "error" not in {part.event for part in parts}
+    assert "search_web" in [node for part in parts if part.event == "updates" for node in part.data]
+    told = [part.data for part in parts if part.event == "custom"]
+    graded = [source for event in told if event["type"] == "sources_graded" for source in event["sources"]]
+    assert [source["kind"] for source in graded] == ["web"]
+    finished = next(event for event in told if event["type"] == "section_finished")
+    assert LAMP in finished["text"]
+
+
+async def test_a_marked_passage_of_no_document_is_a_source(client: LangGraphClient) -> None:
+    asked = {"question": "How old is the beacon?", "selected_text": "The beacon of the harbour is ninety years old."}
+    values: Any = await client.runs.wait(None, "citewell", input=asked)
+    assert values["outcome"] == "answered"
+    [block] = values["messages"][-1]["content"]
+    assert [cited["cited_text"] for cited in block["annotations"]] == [asked["selected_text"]]
 
 
 async def test_a_browser_may_reach_the_server_on_its_own_machine(client: LangGraphClient, studio: str) -> None:

@@ -599,7 +599,7 @@ class Ingestor:
         ``files`` are what the sandbox has read; ``again`` reads one whose stored segments were replaced meanwhile.
         ``drafts`` are the segments of documents that are not read at all.
         """
-        self._database.require_room()
+        await self._database.require_room()
         drafts = dict(drafts)
         while documents:
             async with self._database.connection() as connection:

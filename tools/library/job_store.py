@@ -226,7 +226,7 @@ class Jobs:
         Raises InvalidRequest if there are none, QueueFull where the user has too many waiting, NotFound for an unknown
         workspace, DiskLow.
         """
-        self._database.require_room()
+        await self._database.require_room()
         if not documents:
             raise InvalidRequest("A job needs at least one file.")
         row = {**await self._scope(identity), "groups": list(identity.groups)}

@@ -129,7 +129,7 @@ class PathJobs:
         async with self._database.connection() as connection:
             if (found := await (await connection.execute(_FIND, row)).fetchone()) is not None:
                 return str(found[0]), False
-        self._database.require_room()
+        await self._database.require_room()
         files = self._files(identity.workspace, order)
         first = await asyncio.to_thread(next, files, None)
         if first is None:

@@ -85,7 +85,7 @@ class Runner:
         InvalidRequest for a message of the wrong kind, AlreadyAsked, SessionBusy, Overloaded, SpendingLimitReached,
         ServerStopping, DatabaseUnavailable, DiskLow.
         """
-        self._database.require_room()
+        await self._database.require_room()
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)

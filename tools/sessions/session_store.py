@@ -139,7 +139,7 @@ class Sessions:
         An ephemeral session is never listed and expires after 24 hours. Raises InvalidRequest for an ``external_id``
         that can't be stored, or that strangers who share the identity could guess, DiskLow.
         """
-        self._database.require_room()
+        await self._database.require_room()
         if external_id is not None and (len(external_id) > LONGEST_EXTERNAL_ID or "\0" in external_id):
             raise InvalidRequest(f"A session's id may have at most {LONGEST_EXTERNAL_ID} characters and no NUL.")
         if external_id is not None and identity.is_shared and not _is_secret(external_id):

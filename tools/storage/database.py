@@ -93,10 +93,10 @@ class Database:
     room: DiskRoom | None = None  # that the disk of the embedded server must keep
     replica: "Replica | None" = None
 
-    def require_room(self) -> None:
+    async def require_room(self) -> None:
         """Raise DiskLow where the disk has no room for anything new; call it before new work is accepted."""
         if self.room is not None:
-            self.room.require()
+            await self.room.require()
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:

@@ -82,7 +82,7 @@ def _check_disk(library: Library) -> str:
     rooms = [library.database.room]
     if "/" in originals and "://" not in originals:
         rooms.append(DiskRoom(Path(originals), reserve, "originals"))
-    shortages = [room.shortage for room in rooms if room is not None]
+    shortages = [room.shortage() for room in rooms if room is not None]
     return next(filter(None, shortages), OK)
 
 

@@ -27,9 +27,8 @@ class DiskRoom:
     megabytes: int
     holds: str = "database"
 
-    @property
     def shortage(self) -> str | None:
-        """What is missing, as a sentence; None where there is room, or nobody can say. Takes microseconds."""
+        """Return what is missing, as a sentence; None where there is room, or nobody can say. Asks the file system."""
         try:
             free = shutil.disk_usage(self.folder).free // MEGABYTE
         except OSError:
@@ -38,9 +37,10 @@ class DiskRoom:
             return None
         return f"The disk of the {self.holds} has {free} MB left, and {self.megabytes} MB must stay free."
 
-    def require(self) -> None:
+    async def require(self) -> None:
         """Raise DiskLow where the space is less."""
-        if (shortage := self.shortage) is not None:
+        # In a thread: a file system may take its time, and LangGraph's development server raises BlockingError.
+        if (shortage := await asyncio.to_thread(self.shortage)) is not None:
             raise DiskLow(shortage)
 
 
