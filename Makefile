@@ -28,7 +28,7 @@ serve: .venv/runtime.installed ## serve the HTTP API
 	@$(RUN)/citewell serve $(ARGS)
 
 studio: .venv/dev.installed ## serve the graph to LangGraph Studio on STUDIO_PORT
-	@LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 $(RUN)/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port $(STUDIO_PORT)
+	@LANGSMITH_TRACING=false LANGSMITH_TRACING_V2=false LANGGRAPH_CLI_NO_ANALYTICS=1 $(RUN)/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port $(STUDIO_PORT)
 
 # Without Node.js the tests that need it skip, and each says which client it missed.
 NODE := $(shell command -v node >/dev/null && command -v npm)
