@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+import uvloop
 
 from bench.statements import recorded_statements
 from graph.errors import DependencyFailed, InvalidRequest, NotFound, SourceBusy
@@ -598,6 +599,50 @@ async def test_a_repository_that_nobody_follows_any_more_is_removed(repository: 
     await reader.listing()
     await reader.close()
     assert len(cached(cache)) == 3
+
+
+async def ended(*command: str, **how: Any) -> asyncio.subprocess.Process:
+    """Start a process, and give it when it has ended."""
+    process = await START(*command, **how)
+    await process.wait()
+    return process
+
+
+START = asyncio.create_subprocess_exec
+
+
+def test_a_repository_is_read_where_each_git_has_ended_before_it_is_heard(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", ended)
+    reader = GitReader(str(repository), cache=tmp_path / "cache", max_bytes=10_000)
+
+    async def text() -> bytes | None:
+        [listed] = (await reader.listing()).files
+        [read] = await reader.read([listed.path])
+        await reader.close()
+        assert isinstance(read, NewDocument)
+        return read.data
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as `citewell serve` has it
+        assert runner.run(text()) == LAMP.encode()
+
+
+def test_a_git_that_fails_at_once_is_told_by_its_own_words(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = tmp_path / "bin" / "git"
+    stub.parent.mkdir()
+    stub.write_text("#!/bin/sh\necho 'fatal: the lamp is out' >&2\nexit 3\n")
+    stub.chmod(0o755)
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", ended)
+    monkeypatch.setenv("PATH", str(stub.parent), prepend=os.pathsep)
+    reader = GitReader(str(repository), cache=tmp_path / "cache", max_bytes=10_000)
+    with (
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        pytest.raises(DependencyFailed, match="the lamp is out"),
+    ):
+        runner.run(reader.listing())
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")

@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -102,7 +103,7 @@ class GitReader:
         """Read listed files; those that are larger than a document may be are not. Raises DependencyFailed."""
         small = [self._blobs[path] for path in paths if self._blobs[path].size <= self._max_bytes]
         asked = "".join(f"{file.fingerprint}\n" for file in small).encode()
-        output = await self._git("cat-file", "--batch", piped=asked) if small else b""
+        output = await self._git("cat-file", "--batch", given=asked) if small else b""
         contents: dict[str, bytes] = {}
         at = 0
         for file in small:
@@ -130,19 +131,24 @@ class GitReader:
             )
         return NewDocument(data=data, name=path, source_type="file")
 
-    async def _git(self, *arguments: str, piped: bytes = b"", seconds: float = READ_SECONDS) -> bytes:
+    async def _git(self, *arguments: str, given: bytes = b"", seconds: float = READ_SECONDS) -> bytes:
         """Run git in the cache, and return what it prints. Raises DependencyFailed."""
         program = await asyncio.to_thread(shutil.which, "git")
         if program is None:
             raise DependencyFailed("There is no git on this machine.", suggestion="Install git.")
-        process = await asyncio.create_subprocess_exec(
-            program, *await self._options(), *arguments, cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,  # one signal ends what git starts
-        )  # fmt: skip
+        options = await self._options()
+        # A file and no pipe: a git that ends early closes nothing that is written to.
+        with tempfile.TemporaryFile(dir=self._cache.folder) as stdin:
+            stdin.write(given)
+            stdin.seek(0)
+            process = await asyncio.create_subprocess_exec(
+                program, *options, *arguments, cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
+                stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,  # one signal ends what git starts
+            )  # fmt: skip
         try:
             async with asyncio.timeout(seconds):
-                output, complaint = await process.communicate(piped)
+                output, complaint = await process.communicate()
         except TimeoutError:
             raise DependencyFailed(f"git took longer than {seconds:.0f} s.", suggestion=_ADVICE) from None
         finally:
