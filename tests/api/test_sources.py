@@ -12,6 +12,7 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import open_citewell
 from tests.api.serving import client_of
+from tools.library.source_readers import FolderReader, Listing
 from tools.settings import JobSettings, Settings
 
 TEXT = "The lamp of the lighthouse turns once in nine seconds."
@@ -105,10 +106,37 @@ async def test_what_ends_a_sync_is_on_its_source(rooted: httpx.AsyncClient, docs
     source_id = made.json()["source_id"]
     await synced(rooted, source_id)
     empty(docs)
-    assert "13 of 13 documents" in (await synced(rooted, source_id))["report"]["error"]
-    assert (await synced(rooted, source_id, most_deleted=1))["report"]["counts"]["deleted"] == 13
+    problem = (await synced(rooted, source_id))["report"]["problem"]
+    assert (problem["code"], problem["retryable"]) == ("invalid_request", False)
+    assert "13 of 13 documents" in problem["message"]
+    assert "most_deleted" in problem["suggestion"]
+    report = (await synced(rooted, source_id, most_deleted=1))["report"]
+    assert (report["counts"]["deleted"], report["problem"]) == (13, None)
     await asyncio.to_thread(docs.rmdir)
-    assert "There is no folder" in (await synced(rooted, source_id))["report"]["error"]
+    assert "There is no folder" in (await synced(rooted, source_id))["report"]["problem"]["message"]
+
+
+async def test_what_nobody_expected_is_on_its_source_without_its_details(
+    rooted: httpx.AsyncClient, docs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = await rooted.post("/api/sources", json={"kind": "folder", "location": str(docs)})
+    source_id = made.json()["source_id"]
+
+    async def break_down(reader: FolderReader) -> Listing:
+        raise RuntimeError("the vault is at 6262")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(FolderReader, "listing", break_down)
+        source = await synced(rooted, source_id)
+    assert source["synced_at"] is None
+    problem = source["report"]["problem"]
+    assert set(problem) == {"code", "message", "suggestion", "retryable"}
+    assert (problem["code"], problem["retryable"]) == ("internal", False)
+    assert "6262" not in str(source)
+    assert "6262" in caplog.text
+    assert (await rooted.get("/api/sources")).json()["sources"] == [source]
+    again = await synced(rooted, source_id)
+    assert (again["documents"], again["report"]["problem"]) == (1, None)
 
 
 async def test_files_of_a_source_are_read_within_the_limits_of_uploads(settings: Settings, docs: Path) -> None:

@@ -7,6 +7,7 @@ Until then a new document for the path of another one is noted there, so that no
 
 import asyncio
 import hashlib
+import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -19,6 +20,7 @@ from urllib.parse import quote, unquote, urlsplit
 from uuid import UUID, uuid5
 
 import psycopg
+from typing_extensions import TypedDict
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
@@ -42,6 +44,8 @@ from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 from tools.web.addresses import canonical_address
 from tools.web.guard import Guard
+
+log = logging.getLogger("citewell.sources")
 
 S3 = "s3://"
 MOST_DELETED = 0.3  # of the documents of a source, before a sync asks
@@ -83,6 +87,15 @@ class FileReport:
     similar_to: list[SimilarDocument] = field(default_factory=list)
 
 
+class SyncProblem(TypedDict):
+    """Why a sync ended before its end."""
+
+    code: str
+    message: str
+    suggestion: str
+    retryable: bool
+
+
 COUNTS = (
     "new", "adopted", "changed", "moved", "copied", "touched", "unchanged", "unreadable", "still_unreadable", "gone",
     "deleted",
@@ -94,6 +107,7 @@ class SyncReport:
     """What a sync did, or would do. ``deleted`` counts documents, all other counts files.
 
     Files that are unchanged or were only touched are not listed, and neither are those known to be unreadable.
+    ``problem`` is what ended a sync before its end.
     """
 
     source_id: str
@@ -103,7 +117,7 @@ class SyncReport:
     counts: dict[str, int]
     files: list[FileReport]
     notes: list[str]
-    error: str | None = None
+    problem: SyncProblem | None = None
 
     def stored(self) -> dict[str, Any]:
         """Return the report as JSON, with the first 200 files."""
@@ -153,6 +167,8 @@ def _resolved(location: str) -> Path:
         raise InvalidRequest("location: is no path.") from error
 
 
+_UNEXPECTED = "The sync ended for an internal reason."
+_UNEXPECTED_ADVICE = "Report this with the time of the sync; the log has the details."
 _ARCHIVE = ("It is an archive, each file of which is a document.", "Unpack it there, or use `citewell ingest`.")
 _NOT_BELOW = "location: the server reads its folders and buckets below CITEWELL_SOURCE_ROOTS alone."
 _NOT_BELOW_ADVICE = "Use `citewell sync`, or let the setting name what is above the location."
@@ -207,9 +223,12 @@ class Syncer:
         async with self._locked(source.source_id):
             try:
                 return await one.run(self._open, dry_run=False, most_deleted=most_deleted, progress=progress)
-            except CitewellError as error:
-                async with self._database.connection() as connection:
-                    await record_sync(connection, workspace, source.source_id, one.failed(error), followed=False)
+            except Exception as error:
+                try:
+                    async with self._database.connection() as connection:
+                        await record_sync(connection, workspace, source.source_id, one.failed(error), followed=False)
+                except CitewellError as unrecorded:
+                    log.warning("that %s was not synced is not on it: %s", source.source_id, unrecorded.message)
                 raise
 
     def _open(self, source: Source, identity: Identity, known: Mapping[str, str]) -> SourceReader:
@@ -323,9 +342,13 @@ class _Sync:
         await self._finish(late, planned)
         return self._report()
 
-    def failed(self, error: CitewellError) -> dict[str, Any]:
-        """Return the report of a sync that an error ended."""
-        return replace(self._report(), error=error.message).stored()
+    def failed(self, error: Exception) -> dict[str, Any]:
+        """Return the report of a sync that an error ended; of one that is not ours it has no details."""
+        told = error if isinstance(error, CitewellError) else CitewellError(_UNEXPECTED, suggestion=_UNEXPECTED_ADVICE)
+        problem = SyncProblem(
+            code=told.code, message=told.message, suggestion=told.advice, retryable=type(told).retryable
+        )
+        return replace(self._report(), problem=problem).stored()
 
     async def _read_places(self) -> dict[str, Known]:
         async with self._database.connection() as connection:
