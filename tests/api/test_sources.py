@@ -1,6 +1,8 @@
 """Sources over HTTP: added below the roots alone, synced in the background, listed, deleted with what they brought."""
 
 import asyncio
+import shutil
+import subprocess
 from collections.abc import AsyncIterator
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +17,7 @@ from tests.api.serving import client_of
 from tools.library.source_readers import FolderReader, Listing
 from tools.settings import JobSettings, Settings
 
+AUTHOR = ("-c", "user.name=Keeper", "-c", "user.email=keeper@lighthouse.example")
 TEXT = "The lamp of the lighthouse turns once in nine seconds."
 
 
@@ -88,6 +91,35 @@ async def test_a_folder_is_read_below_the_roots_alone(
         assert "CITEWELL_SOURCE_ROOTS" in outside.json()["detail"]
         without = await client.post("/api/sources", json={"kind": kind, "location": str(docs)})
         assert without.status_code == 422
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+async def test_a_repository_is_read_below_the_roots_alone(
+    rooted: httpx.AsyncClient, docs: Path, tmp_path: Path
+) -> None:
+    outside, link, borrower = tmp_path / "outside", docs.parent / "link", docs.parent / "borrower"
+    commands = [
+        ["init", str(outside)],
+        ["-C", str(outside), *AUTHOR, "commit", "--allow-empty", "-m", "The vault is at 6262."],
+        ["init", str(borrower)],
+    ]
+    for folder in (outside, link, borrower):
+        folder.mkdir()
+    (outside / "vault.md").write_text("The vault code is 6262.")
+    commands[1:1] = [["-C", str(outside), "add", "."]]
+    for command in commands:
+        await asyncio.to_thread(subprocess.run, ["git", *command], check=True, capture_output=True)
+    (link / ".git").write_text(f"gitdir: {outside / '.git'}")
+    shutil.copytree(outside / ".git" / "refs", borrower / ".git" / "refs", dirs_exist_ok=True)
+    (borrower / ".git" / "objects" / "info" / "alternates").write_text(f"{outside / '.git' / 'objects'}\n")
+    for repository in (link, borrower):
+        made = await rooted.post("/api/sources", json={"kind": "git", "location": str(repository)})
+        trial = await rooted.post(f"/api/sources/{made.json()['source_id']}/sync", json={"dry_run": True})
+        assert (trial.status_code, trial.json()["code"]) == (422, "invalid_request")
+        report = (await synced(rooted, made.json()["source_id"]))["report"]
+        assert report["problem"]["code"] == "invalid_request"
+        assert report["problem"]["message"].startswith("location: ")
+        assert (await rooted.get("/api/documents")).json()["documents"] == []
 
 
 def fill(folder: Path) -> None:

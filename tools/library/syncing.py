@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from time import monotonic
 from typing import Any, Literal
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 from uuid import UUID, uuid5
 
 import psycopg
@@ -26,7 +26,7 @@ from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, Un
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.git_cache import caches_of
-from tools.library.git_reader import GitReader, as_git_url
+from tools.library.git_reader import GitReader, as_git_url, disk_path
 from tools.library.ingestion import Ingested, Ingestor, Refused, Report
 from tools.library.likeness import SimilarDocument
 from tools.library.new_documents import HASH_EPOCH, NewDocument, is_archive
@@ -41,6 +41,7 @@ from tools.retrieval.scope import NOT_EXPIRED
 from tools.runs.tasks import finish_then_cancel
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.supervision import MEGABYTE
 from tools.storage.tenants import Workspaces
 from tools.web.addresses import canonical_address
 from tools.web.guard import Guard
@@ -137,9 +138,8 @@ def checked_location(kind: str, location: str, roots: Sequence[str] | None) -> s
         raise InvalidRequest("location: must be a folder or an address.")
     if kind == "git":
         url = as_git_url(location)
-        if url.startswith("https:"):
-            return url
-        _check_below(_resolved(unquote(urlsplit(url).path)), roots)
+        if (path := disk_path(url)) is not None:
+            _root_of(path, roots)
         return url
     if kind == "site":
         address = canonical_address(location)
@@ -154,7 +154,7 @@ def checked_location(kind: str, location: str, roots: Sequence[str] | None) -> s
             raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
         return bucket
     folder = _resolved(location)
-    _check_below(folder, roots)
+    _root_of(folder, roots)
     if not folder.is_dir():
         raise InvalidRequest(f"There is no folder {location}.", suggestion="Name a folder; nothing was changed.")
     return str(folder)
@@ -174,10 +174,15 @@ _NOT_BELOW = "location: the server reads its folders and buckets below CITEWELL_
 _NOT_BELOW_ADVICE = "Use `citewell sync`, or let the setting name what is above the location."
 
 
-def _check_below(folder: Path, roots: Sequence[str] | None) -> None:
-    folders = [Path(root).resolve() for root in roots or () if not root.startswith(S3)]
-    if roots is not None and not any(folder.is_relative_to(root) for root in folders):
+def _root_of(folder: Path, roots: Sequence[str] | None) -> Path | None:
+    """Return the root that a folder is below; None where any folder may be read. Raises InvalidRequest."""
+    if roots is None:
+        return None
+    folders = [Path(root).resolve() for root in roots if not root.startswith(S3)]
+    root = next((root for root in folders if folder.is_relative_to(root)), None)
+    if root is None:
         raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
+    return root
 
 
 class Syncer:
@@ -243,6 +248,7 @@ class Syncer:
         if source.kind == "site":
             assert self._pages is not None
             return SiteSource(self._pages, identity, location, option.extent or "site", known)
+        path = disk_path(location)
         return GitReader(
             location,
             cache=caches_of(self._settings),
@@ -250,6 +256,8 @@ class Syncer:
             ref=option.ref or "",
             folder=option.folder or "",
             guard=None if self._roots is None else Guard(),
+            root=None if path is None else _root_of(path, self._roots),
+            reserve=self._settings.disk_reserve_megabytes * MEGABYTE,
         )
 
     @asynccontextmanager
