@@ -254,7 +254,7 @@ KeepDocuments = Annotated[bool, typer.Option("--keep-documents", help="Leave its
 
 @sources_.command("list")
 def list_(workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """List the sources with their documents and when they were last seen."""
+    """List the sources with their documents, when they were last seen, and what ended their last sync early."""
     run(_list(workspace, user, as_json), as_json=as_json)
 
 
@@ -286,11 +286,14 @@ async def _list(workspace: str | None, user: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"sources": found})
         return
-    rows = [
-        [s.source_id, s.kind, s.location, str(s.documents), f"{s.synced_at:%Y-%m-%d %H:%M}" if s.synced_at else "never"]
-        for s in found
-    ]
-    show_table(result_console(), ["Source", "Kind", "Location", "Documents", "Synced"], rows, numbers={3})
+    columns = ["Source", "Kind", "Location", "Documents", "Synced", "Problem"]
+    show_table(result_console(), columns, [_row(source) for source in found], numbers={3})
+
+
+def _row(source: "Source") -> list[str]:
+    synced = f"{source.synced_at:%Y-%m-%d %H:%M}" if source.synced_at else "never"
+    problem = (source.report or {}).get("problem") or {"message": ""}
+    return [source.source_id, source.kind, source.location, str(source.documents), synced, problem["message"]]
 
 
 async def _delete(

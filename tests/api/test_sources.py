@@ -1,6 +1,8 @@
 """Sources over HTTP: added below the roots alone, synced in the background, listed, deleted with what they brought."""
 
 import asyncio
+import shutil
+import subprocess
 from collections.abc import AsyncIterator
 from datetime import datetime
 from pathlib import Path
@@ -12,8 +14,10 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import open_citewell
 from tests.api.serving import client_of
+from tools.library.source_readers import FolderReader, Listing
 from tools.settings import JobSettings, Settings
 
+AUTHOR = ("-c", "user.name=Keeper", "-c", "user.email=keeper@lighthouse.example")
 TEXT = "The lamp of the lighthouse turns once in nine seconds."
 
 
@@ -89,6 +93,35 @@ async def test_a_folder_is_read_below_the_roots_alone(
         assert without.status_code == 422
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+async def test_a_repository_is_read_below_the_roots_alone(
+    rooted: httpx.AsyncClient, docs: Path, tmp_path: Path
+) -> None:
+    outside, link, borrower = tmp_path / "outside", docs.parent / "link", docs.parent / "borrower"
+    commands = [
+        ["init", str(outside)],
+        ["-C", str(outside), *AUTHOR, "commit", "--allow-empty", "-m", "The vault is at 6262."],
+        ["init", str(borrower)],
+    ]
+    for folder in (outside, link, borrower):
+        folder.mkdir()
+    (outside / "vault.md").write_text("The vault code is 6262.")
+    commands[1:1] = [["-C", str(outside), "add", "."]]
+    for command in commands:
+        await asyncio.to_thread(subprocess.run, ["git", *command], check=True, capture_output=True)
+    (link / ".git").write_text(f"gitdir: {outside / '.git'}")
+    shutil.copytree(outside / ".git" / "refs", borrower / ".git" / "refs", dirs_exist_ok=True)
+    (borrower / ".git" / "objects" / "info" / "alternates").write_text(f"{outside / '.git' / 'objects'}\n")
+    for repository in (link, borrower):
+        made = await rooted.post("/api/sources", json={"kind": "git", "location": str(repository)})
+        trial = await rooted.post(f"/api/sources/{made.json()['source_id']}/sync", json={"dry_run": True})
+        assert (trial.status_code, trial.json()["code"]) == (422, "invalid_request")
+        report = (await synced(rooted, made.json()["source_id"]))["report"]
+        assert report["problem"]["code"] == "invalid_request"
+        assert report["problem"]["message"].startswith("location: ")
+        assert (await rooted.get("/api/documents")).json()["documents"] == []
+
+
 def fill(folder: Path) -> None:
     for number in range(12):
         (folder / f"{number}.md").write_text(f"{TEXT} It has {number} steps.")
@@ -105,10 +138,37 @@ async def test_what_ends_a_sync_is_on_its_source(rooted: httpx.AsyncClient, docs
     source_id = made.json()["source_id"]
     await synced(rooted, source_id)
     empty(docs)
-    assert "13 of 13 documents" in (await synced(rooted, source_id))["report"]["error"]
-    assert (await synced(rooted, source_id, most_deleted=1))["report"]["counts"]["deleted"] == 13
+    problem = (await synced(rooted, source_id))["report"]["problem"]
+    assert (problem["code"], problem["retryable"]) == ("invalid_request", False)
+    assert "13 of 13 documents" in problem["message"]
+    assert "most_deleted" in problem["suggestion"]
+    report = (await synced(rooted, source_id, most_deleted=1))["report"]
+    assert (report["counts"]["deleted"], report["problem"]) == (13, None)
     await asyncio.to_thread(docs.rmdir)
-    assert "There is no folder" in (await synced(rooted, source_id))["report"]["error"]
+    assert "There is no folder" in (await synced(rooted, source_id))["report"]["problem"]["message"]
+
+
+async def test_what_nobody_expected_is_on_its_source_without_its_details(
+    rooted: httpx.AsyncClient, docs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = await rooted.post("/api/sources", json={"kind": "folder", "location": str(docs)})
+    source_id = made.json()["source_id"]
+
+    async def break_down(reader: FolderReader) -> Listing:
+        raise RuntimeError("the vault is at 6262")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(FolderReader, "listing", break_down)
+        source = await synced(rooted, source_id)
+    assert source["synced_at"] is None
+    problem = source["report"]["problem"]
+    assert set(problem) == {"code", "message", "suggestion", "retryable"}
+    assert (problem["code"], problem["retryable"]) == ("internal", False)
+    assert "6262" not in str(source)
+    assert "6262" in caplog.text
+    assert (await rooted.get("/api/sources")).json()["sources"] == [source]
+    again = await synced(rooted, source_id)
+    assert (again["documents"], again["report"]["problem"]) == (1, None)
 
 
 async def test_files_of_a_source_are_read_within_the_limits_of_uploads(settings: Settings, docs: Path) -> None:

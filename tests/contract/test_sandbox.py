@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import uvloop
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
 from tests.distributions import install
@@ -148,6 +149,24 @@ async def test_a_process_that_the_system_ends_between_two_files_costs_none(sandb
             await asyncio.sleep(0.01)
     assert (await read(sandbox, b"Another lamp.")).packed is not None
     assert children() != [process]
+
+
+def test_such_a_process_costs_none_in_the_loop_that_serves_either() -> None:
+    async def read_twice() -> ReadFile:
+        sandbox = Sandbox(1, 60, 1024)
+        try:
+            before = children()
+            await read(sandbox, b"A lamp.", "lamp.md")
+            [process] = [each for each in children() if each not in before]
+            process.kill()
+            while psutil.pid_exists(process.pid):  # noqa: ASYNC110 - it has no event
+                await asyncio.sleep(0.01)
+            return await read(sandbox, b"Another lamp.", "lamp.md")
+        finally:
+            await sandbox.close()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(read_twice()).packed is not None
 
 
 async def test_what_a_parser_prints_is_no_reply(sandbox: Sandbox) -> None:

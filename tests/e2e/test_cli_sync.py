@@ -31,7 +31,7 @@ def test_a_folder_is_followed_and_every_change_is_said(home: Home, write: Writer
     again = home.citewell("sync", "light", "-w", "light", "--json")
     assert again.code == Exit.OK
     assert list(again.json) == [
-        "source_id", "dry_run", "at", "seconds", "counts", "files", "notes", "error",
+        "source_id", "dry_run", "at", "seconds", "counts", "files", "notes", "problem",
     ]  # fmt: skip
     told = {file["path"]: (file["change"], file["previous"]) for file in again.json["files"]}
     assert told == {"light.md": ("moved", "lamp.md"), "signals/copy.md": ("copied", None)}
@@ -56,6 +56,11 @@ def test_many_deletions_need_a_yes(home: Home, write: Writer) -> None:
     refused = home.citewell("sync", "pages", "-w", "pages", "--json")
     assert refused.code == Exit.USAGE
     assert "--yes" in refused.json["error"]["suggestion"]
+    [source] = home.citewell("sources", "list", "-w", "pages", "--json").json["sources"]
+    problem = source["report"]["problem"]
+    assert problem == refused.json["error"]
+    [row] = home.citewell("sources", "list", "-w", "pages").out.splitlines()
+    assert row.split("\t")[-1] == problem["message"]
     assert len(paths(home, "pages")) == 12
     done = home.citewell("sync", "pages", "-w", "pages", "--yes")
     assert done.out.splitlines()[-1] == "1 unchanged, 11 gone, 11 documents deleted."

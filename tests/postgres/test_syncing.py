@@ -5,16 +5,17 @@ import os
 import shutil
 import subprocess
 import zipfile
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+import uvloop
 
 from bench.statements import recorded_statements
-from graph.errors import DependencyFailed, InvalidRequest, NotFound, SourceBusy
+from graph.errors import DependencyFailed, DiskLow, InvalidRequest, NotFound, SourceBusy
 from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Document, Documents
@@ -41,11 +42,17 @@ class Harbour:
     def __init__(self, root: Path, database: Database, ingestor: Ingestor, settings: Settings) -> None:
         workspaces = Workspaces(database)
         self.root = root
+        self.settings = settings
         self.database = database
         self.ingestor = ingestor
         self.documents = Documents(database, workspaces)
         self.sources = Sources(database, workspaces)
         self.syncer = Syncer(database, workspaces, ingestor, settings, roots=None)
+
+    def confine(self, root: Path) -> None:
+        """Sync as the API does, with one root."""
+        workspaces = Workspaces(self.database)
+        self.syncer = Syncer(self.database, workspaces, self.ingestor, self.settings, roots=[str(root)])
 
     def write(self, path: str, text: str) -> None:
         file = self.root / path
@@ -166,7 +173,7 @@ async def test_many_deletions_are_refused_until_they_are_allowed(harbour: Harbou
     assert len(await harbour.listed()) == 12
     source = await harbour.source()
     assert source.report is not None
-    assert "12 of 12 documents would be deleted" in source.report["error"]
+    assert "12 of 12 documents would be deleted" in source.report["problem"]["message"]
     assert counted(await harbour.sync(most_deleted=1.0)) == {"gone": 12, "deleted": 12}
     assert await harbour.listed() == []
 
@@ -532,6 +539,7 @@ async def test_what_is_kept_of_a_repository_is_its_latest_commit(repository: Pat
         await reader.listing()
         await reader.close()
         assert len(cached(cache)) == 3, "a commit, its folder and its file"
+    assert cache.stat().st_mode & 0o777 == 0o700
 
 
 async def test_a_file_that_is_being_read_stays_while_a_later_commit_is_fetched(
@@ -600,6 +608,50 @@ async def test_a_repository_that_nobody_follows_any_more_is_removed(repository: 
     assert len(cached(cache)) == 3
 
 
+async def ended(*command: str, **how: Any) -> asyncio.subprocess.Process:
+    """Start a process, and give it when it has ended."""
+    process = await START(*command, **how)
+    await process.wait()
+    return process
+
+
+START = asyncio.create_subprocess_exec
+
+
+def test_a_repository_is_read_where_each_git_has_ended_before_it_is_heard(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", ended)
+    reader = GitReader(str(repository), cache=tmp_path / "cache", max_bytes=10_000)
+
+    async def text() -> bytes | None:
+        [listed] = (await reader.listing()).files
+        [read] = await reader.read([listed.path])
+        await reader.close()
+        assert isinstance(read, NewDocument)
+        return read.data
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as `citewell serve` has it
+        assert runner.run(text()) == LAMP.encode()
+
+
+def test_a_git_that_fails_at_once_is_told_by_its_own_words(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = tmp_path / "bin" / "git"
+    stub.parent.mkdir()
+    stub.write_text("#!/bin/sh\necho 'fatal: the lamp is out' >&2\nexit 3\n")
+    stub.chmod(0o755)
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", ended)
+    monkeypatch.setenv("PATH", str(stub.parent), prepend=os.pathsep)
+    reader = GitReader(str(repository), cache=tmp_path / "cache", max_bytes=10_000)
+    with (
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        pytest.raises(DependencyFailed, match="the lamp is out"),
+    ):
+        runner.run(reader.listing())
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 async def test_a_repository_that_was_removed_in_part_is_fetched_anew(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -644,6 +696,167 @@ def test_the_api_reads_folders_below_its_roots_alone(tmp_path: Path) -> None:
                 checked_location(kind, str(location), [str(inside)])
     with pytest.raises(InvalidRequest):
         checked_location("folder", str(inside), [])
+
+
+def gitlink(inside: Path, outside: Path) -> str:
+    (inside / ".git").write_text(f"gitdir: {outside / '.git'}\n")
+    return str(inside)
+
+
+def alternates(inside: Path, outside: Path, *, by: Path | None = None) -> str:
+    """Make a repository that has the names of commits whose objects it borrows."""
+    git(inside, "init")
+    shutil.copytree(outside / ".git" / "refs", inside / ".git" / "refs", dirs_exist_ok=True)
+    (inside / ".git" / "objects" / "info" / "alternates").write_text(f"{by or outside / '.git' / 'objects'}\n")
+    return str(inside)
+
+
+def chained_alternates(inside: Path, outside: Path) -> str:
+    between = inside / "between" / "objects"
+    (between / "info").mkdir(parents=True)
+    (between / "info" / "alternates").write_text(f"{outside / '.git' / 'objects'}\n")
+    return alternates(inside, outside, by=between)
+
+
+def common_folder(inside: Path, outside: Path) -> str:
+    git(inside, "init")
+    (inside / ".git" / "commondir").write_text(f"{outside / '.git'}\n")
+    return str(inside)
+
+
+def linked(*parts: str) -> Callable[[Path, Path], str]:
+    """Make a copy of the repository in which a part is a symbolic link out of it."""
+
+    def build(inside: Path, outside: Path) -> str:
+        shutil.copytree(outside / ".git", inside / ".git")
+        part = inside.joinpath(".git", *parts)
+        shutil.rmtree(part)
+        part.symlink_to(outside.joinpath(".git", *parts))
+        return str(inside)
+
+    return build
+
+
+def linked_packs(inside: Path, outside: Path) -> str:
+    git(outside, "repack", "-a", "-d")
+    shutil.copytree(outside / ".git", inside / ".git")
+    for pack in (inside / ".git" / "objects" / "pack").iterdir():
+        pack.unlink()
+        pack.symlink_to(outside / ".git" / "objects" / "pack" / pack.name)
+    return str(inside)
+
+
+def index_of_packs_elsewhere(inside: Path, outside: Path) -> str:
+    shutil.copytree(outside / ".git", inside / ".git")
+    git(inside, "multi-pack-index", "write")
+    packs = inside / ".git" / "objects" / "pack"
+    [name] = [each.name for each in packs.glob("*.idx")]
+    for pack in packs.glob("pack-*"):
+        pack.rename(outside / f"p{pack.suffix}")
+    index = packs / "multi-pack-index"
+    index.chmod(0o600)
+    way = f"../../../../{outside.name}".ljust(len(name) - len("p.idx"), "/") + "p.idx"
+    index.write_bytes(index.read_bytes().replace(name.encode(), way.encode()))
+    return str(inside)
+
+
+def address_with_a_query(inside: Path, outside: Path) -> str:
+    (inside / "a?").mkdir()
+    return f"{inside.as_uri()}/a?/../../{outside.name}"
+
+
+def worktree(inside: Path, outside: Path) -> str:
+    git(outside, "worktree", "add", str(inside / "tree"))
+    return str(inside / "tree")
+
+
+ESCAPES: list[Callable[[Path, Path], str]] = [
+    gitlink, alternates, chained_alternates, common_folder, linked_packs, index_of_packs_elsewhere,
+    address_with_a_query, worktree,
+    *(linked(*parts) for parts in ([], ["objects"], ["objects", "pack"], ["refs"])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+async def test_below_the_roots_no_repository_leads_out_of_them(
+    harbour: Harbour, repository: Path, tmp_path: Path, escape: Callable[[Path, Path], str]
+) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    git(repository, "repack", "-d")
+    source = await harbour.source(kind="git", location=escape(inside, repository))
+    harbour.confine(inside)
+    with pytest.raises((InvalidRequest, DependencyFailed)):
+        await harbour.syncer.sync(ME, source)
+    assert await harbour.listed() == []
+
+
+def as_it_is(repository: Path) -> None:
+    pass
+
+
+def packed(repository: Path) -> None:
+    git(repository, "gc")
+
+
+def bare(repository: Path) -> None:
+    (repository / ".git").rename(repository.parent / "bare")
+    shutil.rmtree(repository)
+    (repository.parent / "bare").rename(repository)
+
+
+def of_another_configuration(repository: Path) -> None:
+    (repository / ".git" / "config").write_text("[no configuration")
+
+
+@pytest.mark.parametrize("become", [as_it_is, packed, bare, of_another_configuration])
+async def test_a_repository_below_the_roots_is_read_as_it_is(
+    harbour: Harbour, repository: Path, become: Callable[[Path], None]
+) -> None:
+    git(repository, "tag", "first")
+    git(repository, "switch", "--create", "horns")
+    commit(repository, "horn.md", HORN)
+    become(repository)
+    harbour.confine(repository.parent)
+    for ref, paths in ((None, {"lamp.md", "horn.md"}), ("first", {"lamp.md"}), ("horns", {"lamp.md", "horn.md"})):
+        source = await harbour.source(kind="git", location=str(repository), ref=ref)
+        assert {file.path for file in (await harbour.syncer.sync(ME, source, dry_run=True)).files} == paths
+    left = [path for path in harbour.settings.data_dir.glob("git/*/copy")]
+    assert left == []
+
+
+async def test_what_was_read_without_roots_is_not_told_below_them(repository: Path, tmp_path: Path) -> None:
+    inside, cache = tmp_path / "inside", tmp_path / "cache"
+    inside.mkdir()
+    alternates(inside, repository)
+    anywhere = GitReader(str(inside), cache=cache, max_bytes=10_000)
+    await anywhere.listing()
+    await anywhere.close()
+    (inside / ".git" / "objects" / "info" / "alternates").unlink()
+    with pytest.raises(DependencyFailed):
+        await GitReader(str(inside), cache=cache, max_bytes=10_000, root=inside).listing()
+
+
+async def test_a_repository_that_is_copied_leaves_the_disk_its_room(repository: Path, tmp_path: Path) -> None:
+    cache, root = tmp_path / "cache", tmp_path
+    reader = GitReader(str(repository), cache=cache, max_bytes=10_000, root=root, reserve=1 << 60)
+    with pytest.raises(DiskLow):
+        await reader.listing()
+    assert list(cache.glob("*/copy")) == []
+
+
+async def test_a_repository_that_becomes_a_link_after_it_was_checked_is_not_followed(
+    repository: Path, tmp_path: Path
+) -> None:
+    inside = tmp_path / "inside"
+    shutil.copytree(repository, inside / "repository")
+    reader = GitReader(str(inside / "repository"), cache=tmp_path / "cache", max_bytes=10_000, root=inside)
+    await reader.listing()
+    shutil.rmtree(inside / "repository")
+    (inside / "repository").symlink_to(repository)
+    with pytest.raises(InvalidRequest):
+        await reader.listing()
+    await reader.close()
 
 
 async def _rows(harbour: Harbour, statement: str) -> Sequence[tuple[Any, ...]]:

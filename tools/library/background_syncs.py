@@ -50,6 +50,5 @@ class BackgroundSyncs:
                 log.warning("The sync of %s failed: %s: %s", source.source_id, error.code, error.message)
             except Exception:
                 log.exception("The sync of %s failed", source.source_id)
-                raise
             finally:
                 await self._sandbox.rest()

@@ -44,6 +44,7 @@ class GitCache:
     async def fetching(self) -> AsyncIterator[None]:
         """Keep others from fetching. Raises DependencyFailed where they take too long."""
         await asyncio.to_thread(self._root.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread(self._root.chmod, 0o700)  # what is fetched is for no other user of the machine
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 while (lock := _lock(_fetch_lock(self.folder), fcntl.LOCK_EX)) is None:  # noqa: ASYNC110 - it has no event

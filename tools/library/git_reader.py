@@ -5,22 +5,26 @@ import logging
 import os
 import shutil
 import signal
-from collections.abc import Sequence
-from contextlib import suppress
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from graph.errors import DependencyFailed, InvalidRequest, UnreadableDocument
 from tools.library.git_cache import GitCache, remove_unused
+from tools.library.git_copy import copy_repository
 from tools.library.new_documents import NewDocument
 from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile
 from tools.library.sync_plan import Listed
+from tools.runs.tasks import finish_then_cancel
 from tools.web.guard import Guard
 
 log = logging.getLogger("citewell.library")
 
 FETCH_SECONDS = 600
 READ_SECONDS = 120
+COPY = "copy"  # the folder in the cache of a repository while it is fetched
 STOP_SECONDS = 5.0  # that git has to remove its lock files
 FILES = {b"100644", b"100755"}
 ONLY = ["file", "https"]  # the protocols that git may speak
@@ -30,13 +34,26 @@ _ADVICE = "Check the address, the name of the branch, and that the repository ca
 class GitReader:
     """A reader of a folder of a repository at a branch, tag or the default one. Its latest commit is kept in ``cache``.
 
-    With a ``guard`` the repository's host has to be a public one.
+    With a ``guard`` the repository's host has to be a public one. One on disk is read below ``root`` alone, by a copy
+    that leaves ``reserve`` bytes of the disk of the cache free; without a root, git reads it and all that it leads to.
     """
 
     def __init__(
-        self, location: str, *, cache: Path, max_bytes: int, ref: str = "", folder: str = "", guard: Guard | None = None
+        self,
+        location: str,
+        *,
+        cache: Path,
+        max_bytes: int,
+        ref: str = "",
+        folder: str = "",
+        guard: Guard | None = None,
+        root: Path | None = None,
+        reserve: int = 0,
     ) -> None:
         self._url = as_git_url(location)
+        path = disk_path(self._url)
+        self._confined = (path, root) if path is not None and root is not None else None
+        self._reserve = reserve
         self._ref = ref or "HEAD"
         self._folder = folder.strip("/")
         if self._ref.startswith("-") or any(sign in self._ref for sign in " :\n\0*^~"):
@@ -54,8 +71,9 @@ class GitReader:
                 await asyncio.to_thread(shutil.rmtree, self._cache.folder, ignore_errors=True)  # removed in part
                 await asyncio.to_thread(self._cache.folder.mkdir, exist_ok=True)
                 await self._git("init", "--bare", "--quiet")
-            await self._git("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules",
-                            self._url, f"{self._ref}:refs/citewell/head", seconds=FETCH_SECONDS)  # fmt: skip
+            async with self._readable() as url:
+                await self._git("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules",
+                                url, f"{self._ref}:refs/citewell/head", seconds=FETCH_SECONDS)  # fmt: skip
             await self._collect()
             self._cache.hold()
             tree = f"refs/citewell/head:{self._folder}"
@@ -65,6 +83,26 @@ class GitReader:
                 raise InvalidRequest(f"folder: {self._folder!r} is not in the repository.") from error
         await asyncio.to_thread(remove_unused, self._caches)
         return self._files(listed)
+
+    @asynccontextmanager
+    async def _readable(self) -> AsyncIterator[str]:
+        """Give what git may open: the repository, or its copy where it is confined. Raises what copying does."""
+        if self._confined is None:
+            yield self._url
+            return
+        copy = self._cache.folder / COPY
+        await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)  # of a sync that was killed
+        try:
+            steps = copy_repository(*self._confined, copy, reserve=self._reserve)
+            try:
+                async with asyncio.timeout(FETCH_SECONDS):
+                    while await finish_then_cancel(asyncio.to_thread(next, steps, True)) is None:
+                        pass
+            except TimeoutError:
+                raise DependencyFailed(f"To copy the repository takes more than {FETCH_SECONDS} s.") from None
+            yield f"./{COPY}"
+        finally:
+            await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
 
     async def _collect(self) -> None:
         """Remove what was fetched of commits before the latest, unless somebody reads it: then a later sync does."""
@@ -102,7 +140,7 @@ class GitReader:
         """Read listed files; those that are larger than a document may be are not. Raises DependencyFailed."""
         small = [self._blobs[path] for path in paths if self._blobs[path].size <= self._max_bytes]
         asked = "".join(f"{file.fingerprint}\n" for file in small).encode()
-        output = await self._git("cat-file", "--batch", piped=asked) if small else b""
+        output = await self._git("cat-file", "--batch", given=asked) if small else b""
         contents: dict[str, bytes] = {}
         at = 0
         for file in small:
@@ -130,19 +168,24 @@ class GitReader:
             )
         return NewDocument(data=data, name=path, source_type="file")
 
-    async def _git(self, *arguments: str, piped: bytes = b"", seconds: float = READ_SECONDS) -> bytes:
-        """Run git in the cache, and return what it prints. Raises DependencyFailed."""
+    async def _git(self, *arguments: str, given: bytes = b"", seconds: float = READ_SECONDS) -> bytes:
+        """Run git in the cache with ``given`` as its input, and return what it prints. Raises DependencyFailed."""
         program = await asyncio.to_thread(shutil.which, "git")
         if program is None:
             raise DependencyFailed("There is no git on this machine.", suggestion="Install git.")
-        process = await asyncio.create_subprocess_exec(
-            program, *await self._options(), *arguments, cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,  # one signal ends what git starts
-        )  # fmt: skip
+        options = await self._options()
+        # A file and no pipe: a git that ends early closes nothing that is written to.
+        with tempfile.TemporaryFile(dir=self._cache.folder) as stdin:
+            stdin.write(given)
+            stdin.seek(0)
+            process = await asyncio.create_subprocess_exec(
+                program, *options, *arguments, cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
+                stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,  # one signal ends what git starts
+            )  # fmt: skip
         try:
             async with asyncio.timeout(seconds):
-                output, complaint = await process.communicate(piped)
+                output, complaint = await process.communicate()
         except TimeoutError:
             raise DependencyFailed(f"git took longer than {seconds:.0f} s.", suggestion=_ADVICE) from None
         finally:
@@ -198,6 +241,19 @@ _ENVIRONMENT = {
 def _inherited() -> dict[str, str]:
     """Return what git needs of the environment; nothing in it that could point git elsewhere."""
     return {name: os.environ[name] for name in ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ}
+
+
+def disk_path(url: str) -> Path | None:
+    """Return the path on this machine that an address of ``as_git_url`` names, without links; None of https:.
+
+    Blocks. Raises InvalidRequest.
+    """
+    if url.startswith("https:"):
+        return None
+    try:
+        return Path(unquote(urlsplit(url).path)).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidRequest("location: is no path.") from error
 
 
 def as_git_url(location: str) -> str:

@@ -67,6 +67,8 @@ class _Reader:
         self.usable = False  # until it has replied
         try:
             for part in write_frame(header, data):
+                if inbox.is_closing():  # uvloop writes to no pipe that is closed, and says so by a RuntimeError
+                    return False
                 inbox.write(part)
                 await inbox.drain()
         except OSError:

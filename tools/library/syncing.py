@@ -7,6 +7,7 @@ Until then a new document for the path of another one is noted there, so that no
 
 import asyncio
 import hashlib
+import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -15,16 +16,17 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from time import monotonic
 from typing import Any, Literal
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 from uuid import UUID, uuid5
 
 import psycopg
+from typing_extensions import TypedDict
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.git_cache import caches_of
-from tools.library.git_reader import GitReader, as_git_url
+from tools.library.git_reader import GitReader, as_git_url, disk_path
 from tools.library.ingestion import Ingested, Ingestor, Refused, Report
 from tools.library.likeness import SimilarDocument
 from tools.library.new_documents import HASH_EPOCH, NewDocument, is_archive
@@ -39,9 +41,12 @@ from tools.retrieval.scope import NOT_EXPIRED
 from tools.runs.tasks import finish_then_cancel
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.supervision import MEGABYTE
 from tools.storage.tenants import Workspaces
 from tools.web.addresses import canonical_address
 from tools.web.guard import Guard
+
+log = logging.getLogger("citewell.sources")
 
 S3 = "s3://"
 MOST_DELETED = 0.3  # of the documents of a source, before a sync asks
@@ -83,6 +88,15 @@ class FileReport:
     similar_to: list[SimilarDocument] = field(default_factory=list)
 
 
+class SyncProblem(TypedDict):
+    """Why a sync ended before its end."""
+
+    code: str
+    message: str
+    suggestion: str
+    retryable: bool
+
+
 COUNTS = (
     "new", "adopted", "changed", "moved", "copied", "touched", "unchanged", "unreadable", "still_unreadable", "gone",
     "deleted",
@@ -94,6 +108,7 @@ class SyncReport:
     """What a sync did, or would do. ``deleted`` counts documents, all other counts files.
 
     Files that are unchanged or were only touched are not listed, and neither are those known to be unreadable.
+    ``problem`` is what ended a sync before its end.
     """
 
     source_id: str
@@ -103,7 +118,7 @@ class SyncReport:
     counts: dict[str, int]
     files: list[FileReport]
     notes: list[str]
-    error: str | None = None
+    problem: SyncProblem | None = None
 
     def stored(self) -> dict[str, Any]:
         """Return the report as JSON, with the first 200 files."""
@@ -123,9 +138,8 @@ def checked_location(kind: str, location: str, roots: Sequence[str] | None) -> s
         raise InvalidRequest("location: must be a folder or an address.")
     if kind == "git":
         url = as_git_url(location)
-        if url.startswith("https:"):
-            return url
-        _check_below(_resolved(unquote(urlsplit(url).path)), roots)
+        if (path := disk_path(url)) is not None:
+            _root_of(path, roots)
         return url
     if kind == "site":
         address = canonical_address(location)
@@ -140,7 +154,7 @@ def checked_location(kind: str, location: str, roots: Sequence[str] | None) -> s
             raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
         return bucket
     folder = _resolved(location)
-    _check_below(folder, roots)
+    _root_of(folder, roots)
     if not folder.is_dir():
         raise InvalidRequest(f"There is no folder {location}.", suggestion="Name a folder; nothing was changed.")
     return str(folder)
@@ -153,15 +167,22 @@ def _resolved(location: str) -> Path:
         raise InvalidRequest("location: is no path.") from error
 
 
+_UNEXPECTED = "The sync ended for an internal reason."
+_UNEXPECTED_ADVICE = "Report this with the time of the sync; the log has the details."
 _ARCHIVE = ("It is an archive, each file of which is a document.", "Unpack it there, or use `citewell ingest`.")
 _NOT_BELOW = "location: the server reads its folders and buckets below CITEWELL_SOURCE_ROOTS alone."
 _NOT_BELOW_ADVICE = "Use `citewell sync`, or let the setting name what is above the location."
 
 
-def _check_below(folder: Path, roots: Sequence[str] | None) -> None:
-    folders = [Path(root).resolve() for root in roots or () if not root.startswith(S3)]
-    if roots is not None and not any(folder.is_relative_to(root) for root in folders):
+def _root_of(folder: Path, roots: Sequence[str] | None) -> Path | None:
+    """Return the root that a folder is below; None where any folder may be read. Raises InvalidRequest."""
+    if roots is None:
+        return None
+    folders = [Path(root).resolve() for root in roots if not root.startswith(S3)]
+    root = next((root for root in folders if folder.is_relative_to(root)), None)
+    if root is None:
         raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
+    return root
 
 
 class Syncer:
@@ -207,9 +228,12 @@ class Syncer:
         async with self._locked(source.source_id):
             try:
                 return await one.run(self._open, dry_run=False, most_deleted=most_deleted, progress=progress)
-            except CitewellError as error:
-                async with self._database.connection() as connection:
-                    await record_sync(connection, workspace, source.source_id, one.failed(error), followed=False)
+            except Exception as error:
+                try:
+                    async with self._database.connection() as connection:
+                        await record_sync(connection, workspace, source.source_id, one.failed(error), followed=False)
+                except CitewellError as unrecorded:
+                    log.warning("that %s was not synced is not on it: %s", source.source_id, unrecorded.message)
                 raise
 
     def _open(self, source: Source, identity: Identity, known: Mapping[str, str]) -> SourceReader:
@@ -224,6 +248,7 @@ class Syncer:
         if source.kind == "site":
             assert self._pages is not None
             return SiteSource(self._pages, identity, location, option.extent or "site", known)
+        path = disk_path(location)
         return GitReader(
             location,
             cache=caches_of(self._settings),
@@ -231,6 +256,8 @@ class Syncer:
             ref=option.ref or "",
             folder=option.folder or "",
             guard=None if self._roots is None else Guard(),
+            root=None if path is None else _root_of(path, self._roots),
+            reserve=self._settings.disk_reserve_megabytes * MEGABYTE,
         )
 
     @asynccontextmanager
@@ -323,9 +350,13 @@ class _Sync:
         await self._finish(late, planned)
         return self._report()
 
-    def failed(self, error: CitewellError) -> dict[str, Any]:
-        """Return the report of a sync that an error ended."""
-        return replace(self._report(), error=error.message).stored()
+    def failed(self, error: Exception) -> dict[str, Any]:
+        """Return the report of a sync that an error ended; of one that is not ours it has no details."""
+        told = error if isinstance(error, CitewellError) else CitewellError(_UNEXPECTED, suggestion=_UNEXPECTED_ADVICE)
+        problem = SyncProblem(
+            code=told.code, message=told.message, suggestion=told.advice, retryable=type(told).retryable
+        )
+        return replace(self._report(), problem=problem).stored()
 
     async def _read_places(self) -> dict[str, Known]:
         async with self._database.connection() as connection:

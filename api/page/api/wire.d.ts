@@ -1439,9 +1439,18 @@ export type Suggestions = {
   questions: ProvenQuestion[];
 };
 
+/** Why a sync ended before its end. */
+export type SyncProblem = {
+  code: string;
+  message: string;
+  suggestion: string;
+  retryable: boolean;
+};
+
 /**
  * What a sync did, or would do. `deleted` counts documents, all other counts files. Files that are unchanged or were
- * only touched are not listed, and neither are those known to be unreadable.
+ * only touched are not listed, and neither are those known to be unreadable. `problem` is what ended a sync before its
+ * end.
  */
 export type SyncReport = {
   source_id: string;
@@ -1451,7 +1460,7 @@ export type SyncReport = {
   counts: Record<string, number>;
   files: FileReport[];
   notes: string[];
-  error?: string | null;
+  problem?: SyncProblem | null;
 };
 
 /** A sync that goes on; its report will be on the source. */

@@ -112,8 +112,9 @@ async function readSite(incoming, item, parcel, signal) {
         lookNow = resolve;
         setTimeout(resolve, LOOK_MILLISECONDS);
       });
-      const { syncing, documents } = await client.json(path, { signal });
+      const { syncing, documents, report } = await client.json(path, { signal });
       if (syncing) continue;
+      if (report?.problem) throw new Problem(report.problem.code, report.problem.message, report.problem);
       if (!documents) throw new Problem("site_empty", "");
       incoming.change([item], { state: "added", notes: [{ kind: "site", count: documents }] });
       incoming.changed();

@@ -168,3 +168,11 @@ test("a site whose reading broke off and that was tried again goes with its sour
   await until(() => !coming.sending);
   assert.equal(asked(`DELETE ${SITE}`), 1);
 });
+
+test("a site whose reading failed tells why, also where some of it is in", async () => {
+  const problem = { code: "web_unavailable", message: "It is down.", suggestion: "Try again.", retryable: true };
+  const { coming } = siteOf({ "POST api/sources": json(source(), 201), [`GET ${SITE}`]: json(source({ syncing: false, documents: 3, report: { problem } })) });
+  await until(() => coming.ended().length);
+  const [{ state, problem: { code, message, suggestion, retryable } }] = coming.ended();
+  assert.deepEqual([state, { code, message, suggestion, retryable }], ["refused", problem]);
+});
