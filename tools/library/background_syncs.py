@@ -5,7 +5,6 @@ import logging
 
 from graph.errors import CitewellError
 from graph.evidence import Identity
-from tools.library.sandbox import Sandbox
 from tools.library.source_records import Source
 from tools.library.syncing import Syncer
 from tools.runs.tasks import cancel_and_wait
@@ -16,14 +15,10 @@ AT_ONCE = 2  # in one process; each holds a connection
 
 
 class BackgroundSyncs:
-    """The syncs that a process has begun, a few at a time. They end with it, and the next sync goes on.
+    """The syncs that a process has begun, a few at a time. They end with it, and the next sync goes on."""
 
-    ``sandbox`` is what reads their files; its processes rest in between.
-    """
-
-    def __init__(self, syncer: Syncer, sandbox: Sandbox) -> None:
+    def __init__(self, syncer: Syncer) -> None:
         self._syncer = syncer
-        self._sandbox = sandbox
         self._free = asyncio.Semaphore(AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -50,5 +45,3 @@ class BackgroundSyncs:
                 log.warning("The sync of %s failed: %s: %s", source.source_id, error.code, error.message)
             except Exception:
                 log.exception("The sync of %s failed", source.source_id)
-            finally:
-                await self._sandbox.rest()

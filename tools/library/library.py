@@ -145,7 +145,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
         following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
-        syncs = BackgroundSyncs(syncer, followed)
+        syncs = BackgroundSyncs(syncer)
         try:
             if milvus is not None:
                 await milvus.warm()
