@@ -60,7 +60,8 @@ class VectorStoreSearcher:
         scores = {str(document.id): min(1.0, max(0.0, 1.0 - distance)) for document, distance in found}
         kept = [segment_id for segment_id, score in scores.items() if score >= query.min_score]
         segments = await self.library.reader.read_segments(kept, query.identity)
-        return SearchResult(tuple(Hit(segment, scores[segment.segment_id]) for segment in segments))
+        ranked = ((segment, scores[segment.segment_id]) for segment in segments)
+        return SearchResult(tuple(Hit(segment, score, own_score=score) for segment, score in ranked))
 
     async def _store(self, workspace: str) -> "PGVectorStore":
         async with self._opening:

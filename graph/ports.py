@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 class Preparation:
     """A prepared question: standalone, with the decision whether the library is needed.
 
-    ``search_query`` words the search in a language of the library; empty where the question itself is searched for.
+    ``search_query`` words the search in a language that more of the library is in than in the question's. It is made
+    beside the search for the question itself, and is empty where that is the only one.
     """
 
     standalone_question: str
@@ -64,9 +65,10 @@ class QuestionPreparer(Protocol):
         """Make the question standalone and decide whether to retrieve, in at most one model call.
 
         With ``general_knowledge`` a question that any model knows the answer to needs no retrieval.
-        ``search_languages`` are those of the library (ISO 639-1, the most common first) where the question is in none
-        of them: a model words the search in them. An unreadable reply falls back to retrieving for the question as
-        asked, with the reason in ``fallback``.
+        ``search_languages`` are those of the library (ISO 639-1, the most common first), none where they do not matter:
+        a model words the search in those before the question's own. It is asked for that alone only where the question
+        is in none of them. An unreadable reply falls back to retrieving for the question as asked, with the reason in
+        ``fallback``.
         """
         ...
 
@@ -248,17 +250,24 @@ class RelevanceGrader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """Another search query for a question, and why it may find more; empty where there is none."""
+    """Another search query for a question, and why it may find more; empty where there is none.
+
+    ``own_query`` is the same in the question's own language, empty where that is the language of ``query``.
+    """
 
     query: str
     reason: str
     fallback: Failure | None = None
+    own_query: str = ""
 
 
 class QueryRewriter(Protocol):
-    async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
+    async def rewrite(
+        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+    ) -> Rewriting:
         """Rewrite the question as a search query that was not tried yet, in a language of the library.
 
+        A model also words it in ``own_language``, the question's, which is empty where it is the same.
         A reply that is unreadable or repeats a query falls back to rewriting by rule, with the reason in ``fallback``.
         """
         ...

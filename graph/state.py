@@ -181,6 +181,7 @@ class State(InputState):
     rewrites_allowed: int = 1
 
     query: str = ""  # the current search query; "" for no further search
+    beside: list[str] = field(default_factory=list)  # the same in other words, which the library is searched for too
     tried: list[str] = field(default_factory=list)
     rounds: int = 0
     rewrites: int = 0

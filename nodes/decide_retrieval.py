@@ -69,6 +69,7 @@ class DecideRetrievalUpdate(TypedDict):
     plan: list[list[Gathering]]
     rewrites_allowed: int
     query: str
+    beside: list[str]
     tried: list[str]
     rounds: int
     rewrites: int
@@ -135,12 +136,13 @@ async def decide_retrieval(
             search="off" if answer_from == "model" else search_mode(planned, runtime.context),
             has_pages=answer_from != "model" and bool(state.page_ids or state.selected_text),
             general_knowledge=answer_from == "library_then_model",
-            search_languages=await _other_languages(state, runtime.context, planned, family, languages),
+            search_languages=await _library_languages(state, runtime.context, planned, family, languages),
             meter=meter,
         )
     asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
     question = without_links(preparation.standalone_question, asked)
-    query = without_links(preparation.search_query, asked) or question
+    worded = without_links(preparation.search_query, asked)
+    beside = [worded] if worded and worded != question else []
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     reason = decision_reason(preparation, planned, answer_from)
     runtime.stream_writer(
@@ -168,8 +170,9 @@ async def decide_retrieval(
         "answer_from": answer_from,
         "plan": planned,
         "rewrites_allowed": runtime.context.max_rewrites,
-        "query": query,
-        "tried": [query],
+        "query": question,
+        "beside": beside,
+        "tried": [question, *beside],
         "rounds": 0,
         "rewrites": 0,
         "outside": outside,
@@ -210,20 +213,18 @@ async def _about_library(
     return await catalogue.recognise(state.question, turns, context.identity, spaces=context.spaces, alone=not in_view)
 
 
-async def _other_languages(
+async def _library_languages(
     state: State,
     context: Context,
     planned: list[list[Gathering]],
     family: FamilyName,
     languages: LibraryLanguages | None,
 ) -> tuple[str, ...]:
-    """Return the library's languages if the question is in none of them and a model is to search it, else none."""
+    """Return the library's languages if a model is to search it and the question's own is known, else none."""
     searched = any("search_segments" in names for names in planned)
     if languages is None or family != "llm" or not searched:
         return ()
-    asked = language(state.question, default="")
-    held = await languages(context.identity) if asked else ()
-    return () if asked in held else held
+    return await languages(context.identity) if language(state.question, default="") else ()
 
 
 def _of_the_catalogue(question: str, turns: list[Turn]) -> Preparation:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.fusion import search_wordings
 from answers.page_budget import best_fitting, fits_whole, total_tokens
 from graph.context import Context
 from graph.errors import DependencyFailed
@@ -120,7 +121,7 @@ async def _within_budget(
     wanted: Sequence[_PageRequest], state: State, runtime: Runtime[Context], searcher: SegmentSearcher, room: int
 ) -> dict[str, list[Segment]]:
     """Choose the segments to read of each document, in reading order; documents with named pages come first."""
-    text = state.query or state.standalone_question
+    wordings = [state.query or state.standalone_question, *state.beside]
     read: dict[str, list[Segment]] = {each.page.document_id: [] for each in wanted}
     for group in ([each for each in wanted if each.named], [each for each in wanted if not each.named]):
         fits = fits_whole([total_tokens(each.segments) for each in group], room)
@@ -129,7 +130,7 @@ async def _within_budget(
             read[each.page.document_id] = list(each.segments)
             room -= total_tokens(each.segments)
         if long and room > 0:
-            ranked = await _ranked(long, text, runtime, searcher)
+            ranked = await _ranked(long, wordings, runtime, searcher)
             for each, segments in zip(long, best_fitting(ranked, room), strict=True):
                 read[each.page.document_id] = sorted(segments, key=lambda segment: segment.segment_index)
                 room -= total_tokens(segments)
@@ -137,38 +138,39 @@ async def _within_budget(
 
 
 async def _ranked(
-    long: Sequence[_PageRequest], text: str, runtime: Runtime[Context], searcher: SegmentSearcher
+    long: Sequence[_PageRequest], wordings: Sequence[str], runtime: Runtime[Context], searcher: SegmentSearcher
 ) -> list[list[Segment]]:
     """Rank each page's segments by the question, best first, or in reading order where the search fails."""
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def search(each: _PageRequest) -> SearchResult:
+    async def search(each: _PageRequest) -> list[tuple[str, SearchResult]]:
         async with turns:
-            return await searcher.search(_within(each.page, text, runtime.context.identity))
+            return await search_wordings(searcher, _within(each.page, runtime.context.identity), wordings)
 
     try:
         results = await asyncio.gather(*(search(each) for each in long))
     except DependencyFailed as error:
         runtime.stream_writer(SearchFailed(kind="page", code=error.code, message=error.message))
         return [list(each.segments) for each in long]
-    count = sum(len(result.hits) for result in results)
-    degraded = next((result.degraded for result in results if result.degraded), None)
-    runtime.stream_writer(SourcesFound(kind="page", query=text, count=count, degraded=degraded, why=why(degraded)))
-    return [_best_first(each, result) for each, result in zip(long, results, strict=True)]
+    for of_pages in zip(*results, strict=True):
+        count = sum(len(result.hits) for _, result in of_pages)
+        degraded = next((result.degraded for _, result in of_pages if result.degraded), None)
+        text = of_pages[0][0]
+        runtime.stream_writer(SourcesFound(kind="page", query=text, count=count, degraded=degraded, why=why(degraded)))
+    return [_best_first(each, found) for each, found in zip(long, results, strict=True)]
 
 
-def _best_first(wanted: _PageRequest, result: SearchResult) -> list[Segment]:
+def _best_first(wanted: _PageRequest, results: Sequence[tuple[str, SearchResult]]) -> list[Segment]:
     """Return the found segments first; add the rest only if none was found or the question names the page."""
     offered = {segment.segment_id: segment for segment in wanted.segments}
-    found = {hit.segment_id: offered[hit.segment_id] for hit in result.hits if hit.segment_id in offered}
+    hits = sorted((hit for _, result in results for hit in result.hits), key=lambda hit: -hit.score)
+    found = {hit.segment_id: offered[hit.segment_id] for hit in hits if hit.segment_id in offered}
     return list(found.values() if found and not wanted.named else (found | offered).values())
 
 
-def _within(page: Page, text: str, identity: Identity) -> SearchQuery:
+def _within(page: Page, identity: Identity) -> SearchQuery:
     """Return a query over one page, without a minimum score: its hits are ranked, not dropped."""
-    return SearchQuery(
-        text=text, identity=identity, top_k=FOUND_WITHIN, min_score=0.0, document_ids=(page.document_id,)
-    )
+    return SearchQuery(text="", identity=identity, top_k=FOUND_WITHIN, min_score=0.0, document_ids=(page.document_id,))
 
 
 def _report(page_ids: Sequence[str], pages: Sequence[Page], offered: Sequence[Segment]) -> PagesRead:

@@ -12,6 +12,7 @@ from graph.ports import LibraryLanguages, QueryRewriter
 from graph.reasons import Reason, why
 from graph.state import State
 from graph.usage import Meter
+from text.language import language
 
 LONGEST = 600  # characters of claims that one search takes
 
@@ -20,6 +21,7 @@ class RewriteQueryUpdate(TypedDict, total=False):
     """The next query, empty where there is nothing new to try."""
 
     query: str
+    beside: list[str]
     tried: list[str]
     rewrites: int
     repairs: int
@@ -36,7 +38,7 @@ async def rewrite_query(
 ) -> RewriteQueryUpdate:
     """Rewrite the query; for a repair, use the failed claims themselves as the query, without a model.
 
-    It is worded in the language of most of the library, which may be another than the question's.
+    It is worded in the language of most of the library and, where that is another, in the question's own beside it.
     """
     if state.repairing:
         query = failed_claims(state)
@@ -45,15 +47,22 @@ async def rewrite_query(
             QueryRewritten(query=without_marks(query), reason=str(repair), attempt=state.repairs + 1, why=why(repair))
         )
         # Not added to ``tried``: a refusal that lists it would repeat claims that failed.
-        return {"query": query, "repairs": state.repairs + 1}
+        return {"query": query, "beside": [], "repairs": state.repairs + 1}
     held = await languages(runtime.context.identity) if languages is not None else ()
+    main, own = (held[0], language(state.standalone_question, default="")) if held else (state.language, "")
     rewriting = await rewriter.rewrite(
-        state.standalone_question, state.tried, language=held[0] if held else state.language, meter=meter
+        state.standalone_question,
+        state.tried,
+        language=main,
+        own_language="" if own == main else own,
+        meter=meter,
     )
     query, attempt = without_links(rewriting.query, (state.standalone_question,)), state.rewrites + 1
     if not query or query in state.tried:
         # No event for a query that is not searched: the refusal says why there is none.
-        return {"query": "", "rewrites": attempt, "fallback": rewriting.fallback}
+        return {"query": "", "beside": [], "rewrites": attempt, "fallback": rewriting.fallback}
+    own_query = without_links(rewriting.own_query, (state.standalone_question,))
+    beside = [own_query] if own_query and own_query not in (query, *state.tried) else []
     reason = rewriting.reason
     if not isinstance(reason, Reason):
         reason = without_marks(without_links(reason))
@@ -66,7 +75,7 @@ async def rewrite_query(
             fallback=rewriting.fallback,
         )
     )
-    return {"query": query, "tried": [*state.tried, query], "rewrites": attempt}
+    return {"query": query, "beside": beside, "tried": [*state.tried, query, *beside], "rewrites": attempt}
 
 
 def failed_claims(state: State) -> str:

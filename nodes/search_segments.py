@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.fusion import search_wordings
 from answers.model_words import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
@@ -30,31 +31,34 @@ async def search_segments(
     """
     context = runtime.context
     query = SearchQuery(
-        text=f"{state.query} {state.selected_text}".strip(),
+        text=state.query,
         identity=context.identity,
         top_k=context.top_k,
         min_score=0.0,
         spaces=tuple(context.spaces),
         document_ids=tuple(state.page_ids) if context.only_selected_pages else (),
     )
+    wordings = [f"{wording} {state.selected_text}".strip() for wording in (state.query, *state.beside)]
     try:
-        result = await searcher.search(query)
+        results = await search_wordings(searcher, query, wordings)
     except DependencyFailed as error:
         runtime.stream_writer(SearchFailed(kind="search", code=error.code, message=error.message))
         if not (state.page_ids or state.sources):
             raise
         return {"candidates": Found(found=[])}
-    runtime.stream_writer(
-        SourcesFound(
-            kind="search",
-            query=without_marks(query.text),
-            count=len(result.hits),
-            degraded=result.degraded,
-            why=why(result.degraded),
+    for wording, result in results:
+        runtime.stream_writer(
+            SourcesFound(
+                kind="search",
+                query=without_marks(wording),
+                count=len(result.hits),
+                degraded=result.degraded,
+                why=why(result.degraded),
+            )
         )
-    )
-    return {
-        "candidates": Found(
-            found=[SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score) for hit in result.hits]
-        )
-    }
+    found = [
+        SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score)
+        for _, result in results
+        for hit in result.hits
+    ]
+    return {"candidates": Found(found=found)}

@@ -70,7 +70,7 @@ class MemoryLibrary:
         scored = [(len(wanted & set(s.text.lower().split())) / len(wanted), s) for s in self.segments]
         within = [(score, s) for score, s in scored if not query.document_ids or s.document_id in query.document_ids]
         ranked = sorted((pair for pair in within if pair[0] >= query.min_score), key=lambda pair: -pair[0])
-        return SearchResult(tuple(Hit(s, score) for score, s in ranked[: query.top_k]))
+        return SearchResult(tuple(Hit(s, score, own_score=score) for score, s in ranked[: query.top_k]))
 
     async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
         """Read by id."""
@@ -242,7 +242,9 @@ class ScriptedRewriter:
     queries: Sequence[str] = ()
     asked: int = 0
 
-    async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
+    async def rewrite(
+        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+    ) -> Rewriting:
         """Give the next query."""
         meter.call()
         self.asked += 1

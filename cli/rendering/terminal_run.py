@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
+from answers.citations import excerpt
 from answers.standing import RunView
 from cli.rendering.transcript import answerhood_line, quoted, show_citations, show_doubts, show_nearest
 from cli.rendering.wrapping import Flow, show_indented
@@ -19,6 +20,7 @@ from graph import events, evidence
 MARGIN = 2
 STEP_COLUMN = 20
 NARROWEST_NOTE = 36
+LONGEST_QUERY = 120
 
 
 class TerminalRun:
@@ -39,6 +41,7 @@ class TerminalRun:
         self._view = RunView()
         self._started = time.perf_counter()
         self._family = self._question = ""
+        self._asked: set[str] = set()  # what is searched for, as far as it was shown
         self._verdicts: Counter[str] = Counter()
         self._failed: list[str] = []  # failed claims with their reasons
         self._answered = False  # a section was written, and nothing after it yet
@@ -94,6 +97,7 @@ class TerminalRun:
     @_show.register
     def _run_started(self, event: events.RunStarted) -> None:
         self._family, self._question = event.family, event.question
+        self._asked.add(event.question)
 
     @_show.register
     def _run_resumed(self, event: events.RunResumed) -> None:
@@ -123,6 +127,7 @@ class TerminalRun:
     def _retrieval_decided(self, event: events.RetrievalDecided) -> None:
         decision = "retrieval needed" if event.needs_retrieval else "no retrieval needed"
         self._note("decide_retrieval", f"{decision}: {event.reason}")
+        self._asked.add(event.standalone_question)
         self._fallback("decide_retrieval", event.fallback)
         if event.standalone_question != self._question:
             self._note("decide_retrieval", f"understood as “{event.standalone_question}”")
@@ -143,7 +148,9 @@ class TerminalRun:
     @_show.register
     def _sources_found(self, event: events.SourcesFound) -> None:
         step = _search_step(event)
-        self._note(step, f"{_count(event.count, 'segment')} found")
+        known = event.query in self._asked
+        searched = "" if known else f" for “{excerpt(event.query, LONGEST_QUERY)}”"
+        self._note(step, f"{_count(event.count, 'segment')} found{searched}")
         if event.degraded:
             self._note(step, event.degraded)
 
@@ -169,6 +176,7 @@ class TerminalRun:
     @_show.register
     def _query_rewritten(self, event: events.QueryRewritten) -> None:
         self._note("rewrite_query", f"“{event.query}”: {event.reason}")
+        self._asked.add(event.query)
         self._fallback("rewrite_query", event.fallback)
 
     @_show.register

@@ -82,6 +82,7 @@ class SearcherContract:
         found = await searcher.search(SearchQuery("How often does the lamp of the lighthouse turn?", YOU))
         assert found.hits[0].segment.document_id == LIGHTHOUSE
         assert found.hits[0].score > 0.5
+        assert found.hits[0].own_score == found.hits[0].score
         assert found.degraded is None
 
     @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
-"""A question in another language than the library: searched for in the library's, answered or refused in its own."""
+"""A question in another language than the library: searched for in both, answered or refused in its own."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 
 from answers.checking import question_coverage
-from graph.evidence import Identity
+from evals.scripted_replies import shown_segments
+from graph.evidence import Identity, Segment
 from graph.ports import Families, LibraryLanguages, Resources
 from tests.fakes import MemoryLibrary, segment
 from tests.graph.asking import Asked
@@ -28,9 +30,9 @@ def written_in(*languages: str) -> LibraryLanguages:
     return read
 
 
-def modelled(server: ScriptedOpenAI, *languages: str) -> Asked:
+def modelled(server: ScriptedOpenAI, *languages: str, segments: Sequence[Segment] = (LEAVE, PORT)) -> Asked:
     asked = modelled_session(server)
-    library = MemoryLibrary([LEAVE, PORT])
+    library = MemoryLibrary(segments)
     assert asked.of is not None
     families = asked.of.families
     return Asked(
@@ -44,15 +46,15 @@ def prepared(**fields: object) -> str:
     return json.dumps(row | fields)
 
 
-async def test_a_model_words_the_search_in_the_librarys_language(scripted_openai: ScriptedOpenAI) -> None:
+async def test_a_model_words_the_search_in_the_librarys_language_too(scripted_openai: ScriptedOpenAI) -> None:
     scripted_openai.script(say(prepared(search_query="annual leave days employee")), to="decide_retrieval")
     scripted_openai.script(
         answer({"text": "Mỗi nhân viên được 25 ngày phép một năm.", "source_ids": ["handbook:0"]}), to="generate_answer"
     )
     asked = modelled(scripted_openai, "en")
     state = await asked.ask(ASKED, min_score=0.1)
-    (found,) = asked.told("sources_found")
-    assert found.query == "annual leave days employee"
+    assert [found.query for found in asked.told("sources_found")] == [ASKED, "annual leave days employee"]
+    assert state.tried == [ASKED, "annual leave days employee"]
     assert (state.language, state.standalone_question, state.outcome) == ("vi", ASKED, "answered")
     (request,) = scripted_openai.asked("decide_retrieval")
     assert "The search: in English" in request.text
@@ -70,6 +72,97 @@ async def test_a_question_that_the_library_may_hold_as_it_is_takes_no_call(
     assert scripted_openai.asked("decide_retrieval") == []
     (found,) = asked.told("sources_found")
     assert found.query == question
+
+
+VIETNAMESE = segment("so-tay", 0, "Nhân viên được nghỉ phép năm 30 ngày nếu làm ở xưởng.", title="Sổ tay")
+CHINESE = segment("shouce", 0, "工厂 员工 每年 有 三十 天 年假", title="手册")
+ASKED_IN_CHINESE = "工厂 员工 每年 有 多少 天 年假"
+MIXED = [LEAVE, PORT, VIETNAMESE, CHINESE]
+
+
+@pytest.mark.parametrize(
+    ("question", "own"), [(ASKED, "so-tay:0"), (ASKED_IN_CHINESE, "shouce:0")], ids=["vietnamese", "chinese"]
+)
+async def test_a_mixed_library_is_searched_in_the_questions_own_words_and_in_its_main_languages(
+    scripted_openai: ScriptedOpenAI, question: str, own: str
+) -> None:
+    words = "annual leave days employee"
+    scripted_openai.script(say(prepared(standalone_question=question, search_query=words)), to="decide_retrieval")
+    asked = modelled(scripted_openai, "en", segments=MIXED)
+    await asked.ask(question)
+    (request,) = scripted_openai.asked("generate_answer")
+    assert set(shown_segments(request.text)) == {own, "handbook:0"}
+    assert [(found.query, found.count) for found in asked.told("sources_found")] == [(question, 1), (words, 1)]
+
+
+async def test_a_follow_up_too_is_searched_for_in_its_own_words(scripted_openai: ScriptedOpenAI) -> None:
+    standalone = "Nhân viên ở xưởng được nghỉ phép năm bao nhiêu ngày?"
+    asked = modelled(scripted_openai, "en", "vi", segments=MIXED)
+    await asked.ask(ASKED)
+    assert scripted_openai.asked("decide_retrieval") == []
+    reply = prepared(standalone_question=standalone, search_query="annual leave days employee")
+    scripted_openai.script(say(reply), to="decide_retrieval")
+    await asked.ask("Thế còn nhân viên ở xưởng thì sao?")
+    assert [found.query for found in asked.told("sources_found")] == [standalone, "annual leave days employee"]
+    assert {"so-tay:0", "handbook:0"} <= set(shown_segments(scripted_openai.asked("generate_answer")[-1].text))
+
+
+async def test_a_follow_up_in_the_librarys_main_language_is_worded_once(scripted_openai: ScriptedOpenAI) -> None:
+    asked = modelled(scripted_openai, "en", "vi", segments=MIXED)
+    await asked.ask("How many days of annual leave does every employee get?")
+    await asked.ask("And how many is it for employees of the workshop?")
+    (request,) = scripted_openai.asked("decide_retrieval")
+    assert "search_query" not in request.schema["properties"]
+    assert len(asked.told("sources_found")) == 1
+
+
+async def test_another_query_is_worded_in_both_languages_in_one_call(scripted_openai: ScriptedOpenAI) -> None:
+    question = "Nghỉ mấy hôm?"
+    scripted_openai.script(say(prepared(standalone_question=question, search_query="off")), to="decide_retrieval")
+    reply = {"query": "annual leave employee", "own_query": "nghỉ phép năm nhân viên", "reason": "formal words"}
+    scripted_openai.script(say(json.dumps(reply)), to="rewrite_query")
+    asked = modelled(scripted_openai, "en", segments=MIXED)
+    state = await asked.ask(question, min_score=0.5)
+    (request,) = scripted_openai.asked("rewrite_query")
+    assert "own_query" in request.schema["properties"]
+    (request,) = scripted_openai.asked("generate_answer")
+    assert set(shown_segments(request.text)) == {"so-tay:0", "handbook:0"}
+    assert state.tried == [question, "off", "annual leave employee", "nghỉ phép năm nhân viên"]
+    assert [found.query for found in asked.told("sources_found")] == state.tried
+
+
+async def test_a_repair_is_written_from_what_both_wordings_found(scripted_openai: ScriptedOpenAI) -> None:
+    scripted_openai.script(say(prepared(search_query="annual leave days employee")), to="decide_retrieval")
+    wrong = LEAVE.text.replace("25", "26")
+    scripted_openai.script(answer({"text": wrong, "source_ids": ["handbook:0"]}), to="generate_answer")
+    asked = modelled(scripted_openai, "en", segments=MIXED)
+    await asked.ask(ASKED)
+    (request,) = scripted_openai.asked("revise_sections")
+    assert {"so-tay:0", "handbook:0"} <= set(shown_segments(request.text))
+
+
+async def test_a_library_of_one_language_is_searched_as_it_was(scripted_openai: ScriptedOpenAI) -> None:
+    asked = modelled(scripted_openai, "en")
+    await asked.ask("How much annual leave?", min_score=1.0)
+    await asked.ask("And how much of it for the night shift?", min_score=1.0)
+    searched = [query.text for query in asked.library.queries]
+    rewritten = "wording {} of {}"
+    questions = ["How much annual leave?", "And how much of it for the night shift?"]
+    assert searched == [text for each in questions for text in (each, rewritten.format(2, each))]
+    schemas = [request.schema["properties"] for request in scripted_openai.requests if request.prompt != "title"]
+    assert not any({"search_query", "own_query"} & set(each) for each in schemas)
+
+
+async def test_a_long_selected_page_is_read_by_both_wordings(scripted_openai: ScriptedOpenAI) -> None:
+    texts = [LEAVE.text, *["Mục này nói về chuyện khác. " * 4] * 9, VIETNAMESE.text]
+    page = [segment("so-tay", index, text, start=1000 * index) for index, text in enumerate(texts)]
+    scripted_openai.script(say(prepared(search_query="annual leave days employee")), to="decide_retrieval")
+    asked = modelled(scripted_openai, "en", segments=page)
+    await asked.ask(ASKED, pages=["so-tay"], page_tokens=256)
+    (request,) = scripted_openai.asked("generate_answer")
+    assert {"so-tay:0", "so-tay:10"} <= set(shown_segments(request.text))
+    within = [found.query for found in asked.told("sources_found") if found.kind == "page"]
+    assert within == [ASKED, "annual leave days employee"]
 
 
 async def test_another_query_is_worded_in_the_librarys_language(scripted_openai: ScriptedOpenAI) -> None:

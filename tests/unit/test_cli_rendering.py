@@ -292,7 +292,10 @@ def run_told(width: int) -> str:
             intent="content_query", fallback={"code": "model_reply_invalid", "message": "asked as it stands"},
         ),
         events.StepFinished(step="decide_retrieval", ms=3.2),
-        events.SourcesFound(kind="search", query="q", count=1, degraded="by words alone"),
+        events.StepStarted(step="search_segments"),
+        events.SourcesFound(kind="search", query="How many days of leave?", count=1, degraded="by words alone"),
+        events.SourcesFound(kind="search", query="ngày phép", count=2),
+        events.StepFinished(step="search_segments", ms=7),
         events.SourcesGraded(sources=[source()]),
         events.StepStarted(step="generate_answer"),
         events.SectionStarted(section_index=0),
@@ -342,7 +345,8 @@ def test_a_run_is_shown_from_its_first_step_to_its_proof(width: int) -> None:
     flat = " ".join(text.split())
     for words in (
         "✓ decide_retrieval", "3 ms", "retrieval needed: a follow-up", "understood as “How many days of leave?”",
-        "fallback: asked as it stands", "✓ generate_answer", "to the first words", "25 days. [1]",
+        "fallback: asked as it stands", "1 segment found by words alone", "2 segments found for “ngày phép”",
+        "✓ generate_answer", "to the first words", "25 days. [1]",
         "1 unknown source id dropped", "section 1 withdrawn", "[1] Leave > Days, page 3",
         "answered · 1 citation · 2 model calls", "Answers the question: likely (0.83)",
     ):  # fmt: skip

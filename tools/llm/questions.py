@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
@@ -16,7 +17,14 @@ from graph.state import Turn
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.prompting import conversation, cut_to_tokens, language_name, messages, one_line, sanitize
-from tools.llm.reply_schemas import PREPARATION, REWRITING, TITLE, TRANSLATING_PREPARATION, read_form
+from tools.llm.reply_schemas import (
+    PREPARATION,
+    REWRITING,
+    TITLE,
+    TRANSLATING_PREPARATION,
+    TRANSLATING_REWRITING,
+    read_form,
+)
 from tools.rules.follow_ups import standalone
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler, title_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
@@ -72,7 +80,9 @@ class LlmPreparer:
             by_rule = replace(by_rule, standalone_question=without_courtesies(question))  # with its line breaks
         nowhere = search == "off" and not has_pages
         nothing_open = not by_rule.needs_retrieval and not _accepts_offer(question, turns)
-        if nowhere or nothing_open or not self._asks(turns, search, search_languages):
+        worded_in = tuple(takewhile(lambda held: held != by_rule.language, search_languages))
+        foreign = bool(worded_in) and by_rule.language not in search_languages
+        if nowhere or nothing_open or not self._asks(turns, search, foreign=foreign):
             return by_rule
         try:
             reply = await self._ask(
@@ -80,7 +90,7 @@ class LlmPreparer:
                 turns,
                 has_pages=has_pages,
                 general=general_knowledge,
-                search_languages=search_languages,
+                worded_in=worded_in,
                 meter=meter,
             )
         except ModelReplyInvalid as error:
@@ -96,13 +106,13 @@ class LlmPreparer:
         reason = reply.reason.strip()[:300] or Reason("model_decided")
         if needed != reply.needs_retrieval:
             reason = Reason("pages_selected" if has_pages else "search_asked")
-        query = " ".join(reply.search_query.split())[:LONGEST_QUERY].strip() if search_languages else ""
+        query = one_query(reply.search_query) if worded_in else ""
         return Preparation(reply.standalone_question, needed, reason, intent, by_rule.language, search_query=query)
 
-    def _asks(self, turns: Sequence[Turn], search: SearchMode, search_languages: Sequence[str]) -> bool:
+    def _asks(self, turns: Sequence[Turn], search: SearchMode, *, foreign: bool) -> bool:
         if self.effort == "fast":
             return False
-        if search_languages:
+        if foreign:
             return True
         follows = any(small_talk(turn["question"]) is None for turn in turns)
         return follows or (self.effort == "thorough" and search != "always")
@@ -114,10 +124,10 @@ class LlmPreparer:
         *,
         has_pages: bool,
         general: bool,
-        search_languages: Sequence[str],
+        worded_in: Sequence[str],
         meter: Meter,
     ) -> PreparationReply:
-        named = " or ".join(map(language_name, search_languages[:MOST_LANGUAGES]))
+        named = " or ".join(map(language_name, worded_in[:MOST_LANGUAGES]))
         prompt = messages(
             PREPARATION_PROMPT,
             conversation=conversation(turns, max_tokens=self.endpoint.context_tokens // 3),
@@ -140,6 +150,12 @@ def _accepts_offer(question: str, turns: Sequence[Turn]) -> bool:
 REWRITING_PROMPT = prompts.load("rewrite_query", "language", "question", "tried")
 REWRITING_CHARACTERS = 2_000
 LONGEST_QUERY = 300  # characters
+IN_BOTH = '{language}, and under the key "own_query" the same in {own_language}'
+
+
+def one_query(text: str) -> str:
+    """Return a model's query on one line, cut to the longest that is searched for."""
+    return " ".join(text.split())[:LONGEST_QUERY].strip()
 
 
 class RewritingReply(BaseModel):
@@ -147,6 +163,7 @@ class RewritingReply(BaseModel):
 
     query: str
     reason: str = ""
+    own_query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,31 +172,42 @@ class LlmRewriter:
 
     endpoint: Endpoint
 
-    async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
-        """Return a query in other words than those tried, at most 300 characters long."""
+    async def rewrite(
+        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+    ) -> Rewriting:
+        """Return a query in other words than those tried, at most 300 characters long; one call for both languages."""
         try:
-            return await self._ask(question, tried, language=language, meter=meter)
+            return await self._ask(question, tried, language=language, own_language=own_language, meter=meter)
         except (DependencyFailed, BudgetExhausted) as error:
             log.warning("Model %s: %s Rewriting the query by rule.", self.endpoint.name, error.message)
             by_rule = await RuleRewriter().rewrite(question, tried, language=language, meter=meter)
             failure = fallback_failure(error, Reason("rewritten_by_rule"))
             return replace(by_rule, fallback=failure)
 
-    async def _ask(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
+    async def _ask(
+        self, question: str, tried: Sequence[str], *, language: str, own_language: str, meter: Meter
+    ) -> Rewriting:
+        named = language_name(language)
+        if own_language:
+            named = IN_BOTH.format(language=named, own_language=language_name(own_language))
         prompt = messages(
             REWRITING_PROMPT,
-            language=language_name(language),
+            language=named,
             question=sanitize(question),
             tried="\n".join(f"- {one_line(query)}" for query in tried) or "- (none)",
         )
-        text = await self.endpoint.read(prompt, schema=REWRITING, max_characters=REWRITING_CHARACTERS, meter=meter)
+        schema = TRANSLATING_REWRITING if own_language else REWRITING
+        text = await self.endpoint.read(prompt, schema=schema, max_characters=REWRITING_CHARACTERS, meter=meter)
         reply = read_form(text, RewritingReply)
-        query = " ".join(reply.query.split())[:LONGEST_QUERY].strip()
+        query, known = one_query(reply.query), {_normalized_query(each) for each in tried}
         if not query:
             raise ModelReplyInvalid("The model returned no query.")
-        if _normalized_query(query) in {_normalized_query(each) for each in tried}:
+        if _normalized_query(query) in known:
             raise ModelReplyInvalid("The model repeated an earlier query.")
-        return Rewriting(query, " ".join(reply.reason.split())[:300])
+        own_query = one_query(reply.own_query) if own_language else ""
+        if _normalized_query(own_query) in {*known, _normalized_query(query)}:
+            own_query = ""
+        return Rewriting(query, " ".join(reply.reason.split())[:300], own_query=own_query)
 
 
 def _normalized_query(query: str) -> str:

@@ -51,7 +51,9 @@ PREPARATION = ReplySchema("preparation", _object(**_PREPARATION))
 TRANSLATING_PREPARATION = ReplySchema("preparation", _object(**_PREPARATION, search_query={"type": "string"}))
 
 
-REWRITING = ReplySchema("rewriting", _object(query={"type": "string"}, reason={"type": "string"}))
+_REWRITING = {"query": {"type": "string"}, "reason": {"type": "string"}}
+REWRITING = ReplySchema("rewriting", _object(**_REWRITING))
+TRANSLATING_REWRITING = ReplySchema("rewriting", _object(**_REWRITING, own_query={"type": "string"}))
 TITLE = ReplySchema("title", _object(title={"type": "string"}))
 
 

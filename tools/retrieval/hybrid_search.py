@@ -10,6 +10,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from answers.copies import repeated_texts
+from answers.fusion import join_hits
 from graph.errors import EmbeddingUnavailable, IndexUnavailable
 from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
@@ -28,7 +29,6 @@ from tools.retrieval.search_sql import (
     as_hit,
     dense_coverage,
     explored_in,
-    join_hits,
     planned,
     search_statement,
 )
@@ -154,7 +154,7 @@ class HybridSearcher:
             if sum(hit.own_score > 0 for hit in found) >= query.top_k:  # copies have taken places of others
                 found = await self._find(conn, replace(asked, query=replace(query, top_k=COPIES * query.top_k)))
                 repeated = repeated_texts([hit.segment for hit in found])
-            found = join_hits([hit for hit in found if hit.segment_id not in repeated], (), query)
+            found = join_hits([hit for hit in found if hit.segment_id not in repeated], query)
         return found
 
     async def _find(self, conn: Connection, asked: BoundQuery) -> list[Hit]:

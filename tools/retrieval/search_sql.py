@@ -20,7 +20,7 @@ docs/adr/0004-calibrated-score.md.
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -28,8 +28,8 @@ from typing import Any, Literal
 
 import psycopg
 
+from answers.fusion import NEIGHBOUR_DECAY
 from graph.evidence import Hit
-from graph.ports import SearchQuery
 from text.terms import UNSPACED_TERM
 from tools.retrieval.partitions import LIBRARY_VERSION, ReadTables
 from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, SEGMENT_COLUMNS, as_segment
@@ -323,7 +323,6 @@ WHERE w.score >= %(min_score)s AND {here}
 ORDER BY w.score DESC, w.document_id, w.segment_index"""
 )
 
-NEIGHBOUR_DECAY = 0.9
 # The nearest of any few hundred vectors bound the nearest of all; what lies beyond the bound need not be sorted, which
 # takes as long as measuring.
 SAMPLE = 500
@@ -525,36 +524,3 @@ def as_hit(row: tuple[Any, ...]) -> Hit:
     """Read a row of ``search_statement``."""
     own, score = row[_SEGMENT_COLUMNS : _SEGMENT_COLUMNS + 2]
     return Hit(as_segment(row[:_SEGMENT_COLUMNS]), score, own_score=own or 0.0)
-
-
-def join_hits(first: Sequence[Hit], more: Sequence[Hit], query: SearchQuery) -> list[Hit]:
-    """Put the finds of two searches in one order: the ``top_k`` best of both, and the neighbours of those.
-
-    Of two finds of one segment the better counts; of equal scores the first search's comes first.
-    """
-    best: dict[str, Hit] = {}
-    for each in (*first, *more):
-        known = best.get(each.segment_id)
-        if known is None or each.own_score > known.own_score:
-            best[each.segment_id] = each
-    top = [each for each in sorted(best.values(), key=lambda each: -each.own_score) if each.own_score > 0][
-        : query.top_k
-    ]
-    kept = {each.segment_id for each in top}
-    widened = [
-        replace(each, score=score, own_score=each.own_score if each.segment_id in kept else 0.0)
-        for each in best.values()
-        if (score := _widened_score(each, top, query.expand)) >= max(query.min_score, 1e-9)
-    ]
-    return sorted(widened, key=lambda each: -each.score)
-
-
-def _widened_score(each: Hit, top: Sequence[Hit], expand: int) -> float:
-    segment = each.segment
-    near = [
-        found.own_score * NEIGHBOUR_DECAY ** abs(found.segment.segment_index - segment.segment_index)
-        for found in top
-        if found.segment.document_id == segment.document_id
-        and abs(found.segment.segment_index - segment.segment_index) <= expand
-    ]
-    return max(near, default=0.0)

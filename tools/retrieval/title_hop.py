@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from uuid import UUID
 
+from answers.fusion import join_hits
 from graph.evidence import Hit
 from graph.ports import SearchQuery
 from text.normal_forms import fold_width
 from text.scripts import INDEXED_BY_BIGRAMS
 from text.terms import weigh_question
 from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, as_uuid, reading_as
-from tools.retrieval.search_sql import NAMED, Statement, join_hits, numbered, with_odds
+from tools.retrieval.search_sql import NAMED, Statement, numbered, with_odds
 from tools.storage.database import Connection
 
 MOST_WORDS = 7
@@ -274,7 +275,7 @@ async def follow_titles(
         return first
     document_ids = [each.document_id for each in telling.values()]
     found = await search_documents(document_ids, with_odds(query.min_score, 1 / NAMED))
-    return join_hits(first, list(_raised(found, telling)), query)
+    return join_hits([*first, *_raised(found, telling)], query)
 
 
 def _mentions(query: SearchQuery, first: Sequence[Hit]) -> Iterator[TitleMentions]:

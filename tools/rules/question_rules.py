@@ -78,7 +78,9 @@ _OTHER_SCRIPTS = frozenset({"zh", "ja", "ko", "ru", "ar", "th", "hi", "el", "he"
 class RuleRewriter:
     """A QueryRewriter without a model."""
 
-    async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
+    async def rewrite(
+        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+    ) -> Rewriting:
         """Return the content words as the query; an empty query if they were already tried.
 
         Of a question in another language than the search is to be, those that are written alike in both.

@@ -54,7 +54,8 @@ const TELLERS = {
     const parts = [cut.length ? told.partly(cut.length) : "", unused.length ? told.unread(unused.length) : ""].filter(Boolean);
     const whole = used.length + cut.length + unused.length ? told.pages(used.length + cut.length) : told.passage;
     const notes = cut.map((page) => note(told.part(page.title, page.segments, page.of)));
-    for (const found of all(step, "sources_found")) notes.push(note(told.within(found.count)));
+    const found = all(step, "sources_found");
+    if (found.length) notes.push(note(told.within(together(found))));
     return { line: parts.length ? `${whole} (${words.run.listed(parts)})` : whole, notes };
   },
 
@@ -136,13 +137,19 @@ const TELLERS = {
 /** @param {Step} step @param {Place} place @param {(count: number) => string} say @returns {Told} */
 function searched(step, { steps, at, question }, say) {
   const { told } = words.run;
-  const [found, hindered] = [only(step, "sources_found"), only(step, "search_failed")];
-  if (!found) return { line: hindered ? failure(hindered) : "", failed: hindered !== undefined };
+  const [found, hindered] = [all(step, "sources_found"), only(step, "search_failed")];
+  if (!found.length) return { line: hindered ? failure(hindered) : "", failed: hindered !== undefined };
   const known = [
     question,
     ...steps.slice(0, at).flatMap((before) => all(before, "query_rewritten").map((each) => each.query)),
   ];
-  return { line: say(found.count), notes: known.includes(found.query) ? [] : [note(told.query(short(found.query)))] };
+  const other = found.filter(({ query }) => !known.includes(query)).map(({ query }) => note(told.query(short(query))));
+  return { line: say(together(found)), notes: other };
+}
+
+/** Count what searches in several wordings found: each tells only what it found best. @param {{count: number}[]} found */
+function together(found) {
+  return found.reduce((sum, { count }) => sum + count, 0);
 }
 
 /**

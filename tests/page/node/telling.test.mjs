@@ -49,6 +49,9 @@ test("selected pages: whole, in part, and those that were not read", () => {
 test("searches, what hindered them, and those that failed", () => {
   assert.equal(line(step("search_segments", found())), "Searched the library: 10 passages found");
   assert.deepEqual(texts(step("search_segments", found({ query: "lapse", degraded: "By words alone." }))), ["For “lapse”", "By words alone."]);
+  const both = step("search_segments", found({ count: 6 }), found({ query: "lapse leave", count: 4 }));
+  assert.equal(line(both), "Searched the library: 10 passages found");
+  assert.deepEqual(texts(both), ["For “lapse leave”"]);
   assert.equal(line(step("search_web", found({ kind: "web", count: 1 }))), "Asked the web: 1 result");
   const failed = { type: "search_failed", kind: "web", code: "web_unavailable", message: "No answer." };
   assert.equal(line(step("search_web", failed)), "Could not ask the web");

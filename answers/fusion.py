@@ -1,0 +1,78 @@
+"""One order of what several searches have found, and the search for a question in several wordings."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from graph.evidence import Hit
+from graph.ports import SearchQuery, SearchResult, SegmentSearcher
+
+NEIGHBOUR_DECAY = 0.9  # of the score of a hit, for each segment further from it
+
+
+async def search_wordings(
+    searcher: SegmentSearcher, query: SearchQuery, wordings: Sequence[str]
+) -> list[tuple[str, SearchResult]]:
+    """Search for a query in each of its wordings at once, and return each with the hits that it found best.
+
+    Joined, they are as many as one search finds. The wordings choose by turns: a few key words score higher than a
+    question does, and by score alone their hits would leave no place to those of the question's own words.
+    Raises DependencyFailed.
+    """
+    texts = list(dict.fromkeys(wordings))
+    results = await asyncio.gather(*(searcher.search(replace(query, text=text)) for text in texts))
+    if len(texts) == 1:
+        return [(texts[0], results[0])]
+    best: dict[str, tuple[float, str]] = {}
+    for text, result in zip(texts, results, strict=True):
+        for hit in result.hits:
+            if hit.segment_id not in best or hit.score > best[hit.segment_id][0]:
+                best[hit.segment_id] = (hit.score, text)
+    joined = _by_turns([result.hits for result in results], query)
+    return [
+        (text, replace(result, hits=tuple(hit for hit in joined if best[hit.segment_id][1] == text)))
+        for text, result in zip(texts, results, strict=True)
+    ]
+
+
+def _by_turns(found: Sequence[Sequence[Hit]], query: SearchQuery) -> list[Hit]:
+    ranked = [sorted((hit for hit in hits if hit.own_score > 0), key=lambda hit: -hit.own_score) for hits in found]
+    turns = [hit.segment_id for row in zip_longest(*ranked) for hit in row if hit is not None]
+    chosen = list(dict.fromkeys(turns))[: query.top_k]
+    return join_hits(
+        [hit if hit.segment_id in chosen else replace(hit, own_score=0.0) for hits in found for hit in hits], query
+    )
+
+
+def join_hits(hits: Iterable[Hit], query: SearchQuery) -> list[Hit]:
+    """Put the finds of several searches in one order: the ``top_k`` best of all, and the neighbours of those.
+
+    Of several finds of one segment the best counts; of equal scores the first one comes first.
+    """
+    best: dict[str, Hit] = {}
+    for each in hits:
+        known = best.get(each.segment_id)
+        if known is None or each.own_score > known.own_score:
+            best[each.segment_id] = each
+    top = [each for each in sorted(best.values(), key=lambda each: -each.own_score) if each.own_score > 0][
+        : query.top_k
+    ]
+    kept = {each.segment_id for each in top}
+    widened = [
+        replace(each, score=score, own_score=each.own_score if each.segment_id in kept else 0.0)
+        for each in best.values()
+        if (score := _widened_score(each, top, query.expand)) >= max(query.min_score, 1e-9)
+    ]
+    return sorted(widened, key=lambda each: -each.score)
+
+
+def _widened_score(each: Hit, top: Sequence[Hit], expand: int) -> float:
+    segment = each.segment
+    near = [
+        found.own_score * NEIGHBOUR_DECAY ** abs(found.segment.segment_index - segment.segment_index)
+        for found in top
+        if found.segment.document_id == segment.document_id
+        and abs(found.segment.segment_index - segment.segment_index) <= expand
+    ]
+    return max(near, default=0.0)
