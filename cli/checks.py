@@ -26,7 +26,7 @@ from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ALIASES, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.spending.prices import Prices
-from tools.storage.database import Connection, database_errors, has_vectors
+from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
 from tools.storage.embedded import locate_data_folder, unprivileged_user
 from tools.storage.startup import open_database
 
@@ -78,6 +78,7 @@ async def check_database(settings: Settings) -> Check:
     """Check the database connection, the PostgreSQL and pgvector versions, and whether migrations are pending."""
     try:
         async with _connection(settings) as connection:
+            refuse_older(connection)
             waiting = await pending(connection)
             server = await _one(connection, "SHOW server_version")
             pgvector = None

@@ -107,6 +107,12 @@ async def test_a_bad_file_is_refused_and_the_next_one_is_read(
     assert (await read(sandbox, b"A lamp.")).packed is not None
 
 
+async def test_a_fault_of_a_parser_is_not_said_to_be_one_of_the_file(sandbox: Sandbox) -> None:
+    with pytest.raises(UnreadableDocument) as refused:
+        await read(sandbox, b"recurse")
+    assert refused.value.advice != UnreadableDocument.suggestion
+
+
 @pytest.mark.parametrize("data", [b"sleep", b"spin"])
 async def test_a_file_that_takes_too_long_is_ended(sandbox: Sandbox, data: bytes) -> None:
     await read(sandbox, b"A lamp.")

@@ -1,6 +1,7 @@
 """A way to PostgreSQL that a test can cut: a Unix socket in front of the server's own."""
 
 import asyncio
+import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
@@ -12,6 +13,7 @@ from tests.racing import until_one_ends
 SOCKET = ".s.PGSQL.5432"
 CHUNK = 65_536
 TERMINATE = b"X\0\0\0\x04"
+_VERSION = re.compile(rb"(?<=server_version\0)[^\0]+")
 
 
 class Proxy:
@@ -23,6 +25,7 @@ class Proxy:
         self.refusing = False
         self.swallow_answers_to: bytes | None = None  # the server does what holds these bytes, and nobody hears of it
         self.hides_ends = False  # the server does not hear that clients have left, as one that is slow to
+        self.version: bytes | None = None  # that the server says to be of, not longer than its own
 
     def cut(self) -> None:
         """Break every connection off."""
@@ -61,6 +64,8 @@ class Proxy:
             while data := await server.read(CHUNK):
                 if deaf.is_set():
                     return
+                if (version := self.version) is not None:
+                    data = _VERSION.sub(lambda own: version.ljust(len(own[0])), data)
                 answering.write(data)
                 await answering.drain()
 

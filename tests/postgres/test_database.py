@@ -1,4 +1,5 @@
 import asyncio
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +13,13 @@ from psycopg.adapt import Dumper, Loader
 from pydantic import SecretStr
 
 import migrations
+from cli.checks import check_database
+from cli.command import Exit
 from graph.errors import ConfigurationError, DatabaseBusy, DatabaseUnavailable
 from tests.conftest import SCRATCH
 from tests.postgres.proxy import proxied
 from tools.settings import Settings
-from tools.storage.database import Database
+from tools.storage.database import LEAST_POSTGRESQL, Database
 from tools.storage.embedded import EmbeddedServer
 from tools.storage.startup import migrate, open_database
 from tools.storage.tenants import Workspaces
@@ -94,6 +97,36 @@ def test_revisions_are_found_by_file_name_as_alembic_finds_them() -> None:
     config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     script = ScriptDirectory.from_config(config)
     assert [found.revision for found in script.walk_revisions()][::-1] == migrations.revisions()
+
+
+def test_migrations_write_sql_of_the_least_postgresql() -> None:
+    """The tests' server is a newer one, and took this in CREATE TABLE, which is of PostgreSQL 16."""
+    statements = [each for path in migrations.VERSIONS.glob("sql/*/*.sql") for each in path.read_text().split(";")]
+    assert [each for each in statements if re.search(r"CREATE TABLE.*\bSTORAGE\b", each, re.DOTALL)] == []
+
+
+async def test_uploads_are_stored_as_they_come(database: Database) -> None:
+    stored = "SELECT attstorage FROM pg_attribute WHERE attrelid = 'ingestion_uploads'::regclass AND attname = 'data'"
+    assert await value(database, stored) == "e"
+
+
+async def test_a_server_that_is_too_old_is_refused_with_what_is_needed(empty_url: str, database_url: str) -> None:
+    async with proxied(empty_url) as (proxy, url), proxied(database_url) as (migrated_proxy, migrated_url):
+        proxy.version = migrated_proxy.version = b"14.9"
+        with pytest.raises(ConfigurationError) as at_migration:
+            await migrate(over(url))
+        with pytest.raises(ConfigurationError) as at_start:
+            async with open_database(over(migrated_url)):
+                pass
+        checked = await check_database(over(url))
+        for told in (at_migration.value.message, at_start.value.message, checked.detail):
+            assert {"14.9", str(LEAST_POSTGRESQL)} <= set(re.findall(r"\d+(?:\.\d+)?", told))
+        assert "CITEWELL_DATABASE_URL" in checked.suggestion
+        assert checked.exit_code == Exit.CONFIGURATION
+        proxy.version = b"15.0"
+        assert (await check_database(over(url))).facts["pending"]
+    with psycopg.connect(empty_url) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone() == (0,)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ async def library(process: Deployment) -> dict[str, Any]:
     """Give what the library holds, and what its statistics say of that."""
     return {
         "documents": await process.rows(
-            "SELECT name FROM (SELECT metadata->>'file_path' AS name FROM documents) ORDER BY 1"
+            "SELECT name FROM (SELECT metadata->>'file_path' AS name FROM documents) AS named ORDER BY 1"
         ),
         "segments": await process.rows("SELECT document_id::text, count(*) FROM segments GROUP BY 1 ORDER BY 1"),
         "statistics": await process.rows("SELECT documents, segments FROM library_statistics"),

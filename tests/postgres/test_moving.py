@@ -483,15 +483,7 @@ async def test_a_question_that_is_being_answered_is_waited_for_and_an_abandoned_
     here: Cell, there: Cell
 ) -> None:
     await fill(here)
-    number = await here.citewell.library.workspaces.number("tenant")
-    run_id = new_run_id()
-    async with here.citewell.library.database.connection() as conn:
-        await conn.execute(
-            'INSERT INTO runs (run_id, session_id, workspace, "user", question, request, status, lease_until)'
-            " SELECT %s, session_id, workspace, \"user\", question, request, 'running', now() + interval '1 hour'"
-            " FROM runs WHERE workspace = %s",
-            [run_id, number],
-        )
+    run_id = await _begin_run(here)
     lines: list[str] = []
     with pytest.raises(SessionBusy):
         await move(here.url, there.url, on_progress=lines.append)
@@ -503,6 +495,35 @@ async def test_a_question_that_is_being_answered_is_waited_for_and_an_abandoned_
     assert await Leases(here.citewell.library.database, "me", 10).take_over(5) == []
     [taken] = await Leases(there.citewell.library.database, "me", 10).take_over(5)
     assert (taken.run_id, taken.attempt) == (run_id, 3)
+
+
+async def _begin_run(of: Cell) -> str:
+    """Begin a run that nobody answers, in a session that has one."""
+    run_id = new_run_id()
+    await of.rows(
+        'INSERT INTO runs (run_id, session_id, workspace, "user", question, request, status, lease_until)'
+        " SELECT %s, session_id, workspace, \"user\", question, request, 'running', now() + interval '1 hour'"
+        " FROM runs WHERE workspace = %s ORDER BY run_id LIMIT 1 RETURNING run_id",
+        run_id,
+        await of.citewell.library.workspaces.number("tenant"),
+    )
+    return run_id
+
+
+async def test_a_run_that_has_ended_makes_room_there_for_the_next_of_its_session(here: Cell, there: Cell) -> None:
+    """Only one of a session may be running, also while both come across in one pass, whichever is read first."""
+    await fill(here)
+    first = await _begin_run(here)
+    with pytest.raises(SessionBusy):
+        await move(here.url, there.url)
+    end = "UPDATE runs SET status = 'finished', outcome = 'cancelled', stop_reason = 'cancelled' WHERE run_id = %s"
+    await here.rows(f"{end} RETURNING 1", first)
+    second = await _begin_run(here)
+    await here.rows("UPDATE runs SET lease_until = now() - interval '1 second' WHERE run_id = %s RETURNING 1", second)
+    await here.rows("UPDATE runs SET question = 'Who?' WHERE run_id = %s RETURNING 1", first)  # and lies behind now
+    await move(here.url, there.url)
+    [taken] = await Leases(there.citewell.library.database, "me", 10).take_over(5)
+    assert taken.run_id == second
 
 
 async def test_a_move_that_is_given_up_leaves_nothing_there(here: Cell, there: Cell) -> None:

@@ -1,9 +1,9 @@
 """PDF files with every line placed by hand: position, font and size of each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-_FONTS = {"text": "Helvetica", "bold": "Helvetica-Bold", "code": "Courier"}
+_FONTS = {"text": "Helvetica", "bold": "Helvetica-Bold", "code": "Courier", "mapped": "Helvetica"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,23 @@ def column(x: float, y: float, lines: Sequence[str], *, font: str = "text", step
 
 
 def placed_pdf(
-    pages: Sequence[Sequence[Placed]], *, title: str = "", outline: Sequence[tuple[str, int]] = (), rotated: int = 0
+    pages: Sequence[Sequence[Placed]],
+    *,
+    title: str = "",
+    outline: Sequence[tuple[str, int]] = (),
+    rotated: int = 0,
+    mapped: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Write a PDF of A4 pages; ``outline`` holds titles and the indexes of their pages."""
+    """Write a PDF of A4 pages; ``outline`` holds titles and the indexes of their pages.
+
+    ``mapped`` says which characters the letters of the font "mapped" stand for.
+    """
     first_page = 6 + len(outline)
+    to_unicode = first_page + 2 * len(pages)
     kids = " ".join(f"{first_page + 2 * number} 0 R" for number in range(len(pages)))
     fonts = " ".join(
-        f"/{name} << /Type /Font /Subtype /Type1 /BaseFont /{base} /Encoding /WinAnsiEncoding >>"
+        f"/{name} << /Type /Font /Subtype /Type1 /BaseFont /{base} /Encoding /WinAnsiEncoding"
+        + (f" /ToUnicode {to_unicode} 0 R >>" if name == "mapped" else " >>")
         for name, base in _FONTS.items()
     )
     root = "/Outlines 5 0 R" if outline else ""
@@ -49,8 +59,9 @@ def placed_pdf(
         objects += [
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate {rotated} /Resources << /Font 3 0 R >>"
             f" /Contents {first_page + 2 * number + 1} 0 R >>",
-            _stream(page),
+            _stream(_shown(page)),
         ]
+    objects.append(_stream(_cmap(mapped or {})))
     file = b"%PDF-1.4\n"
     offsets = []
     for number, body in enumerate(objects, 1):
@@ -62,11 +73,25 @@ def placed_pdf(
     return file + b"xref\n0 %d\n0000000000 65535 f \n" % count + table + end
 
 
-def _stream(page: Sequence[Placed]) -> str:
-    shown = "\n".join(
+def _shown(page: Sequence[Placed]) -> str:
+    return "\n".join(
         f"{words.drawing} BT /{words.font} {words.size} Tf {words.x} {words.y} Td ({_escaped(words.text)}) Tj ET"
         for words in page
     )
+
+
+def _cmap(mapped: Mapping[str, str]) -> str:
+    pairs = " ".join(
+        f"<{ord(letter):02x}> <{character.encode('utf-16-be').hex()}>" for letter, character in mapped.items()
+    )
+    return (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def"
+        " 1 begincodespacerange <00> <ff> endcodespacerange"
+        f" {len(mapped)} beginbfchar {pairs} endbfchar endcmap end end"
+    )
+
+
+def _stream(shown: str) -> str:
     return f"<< /Length {len(shown.encode('cp1252'))} >>\nstream\n{shown}\nendstream"
 
 

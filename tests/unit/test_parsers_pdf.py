@@ -2,6 +2,7 @@
 
 import threading
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,17 @@ PROSE = [
     "never be hurried, as water that cannot leave the wall in time bursts it, and",
     "with it every pot that stands on the same shelf. The second one melts glaze.",
 ]
+# What the letters of the font "mapped" stand for: signs that show nothing, or that nobody can read.
+UNREADABLE = {
+    "a": "\x0c",
+    "b": "\x1c",
+    "A": "\x00",
+    "B": "\x01",
+    "C": "\u200b",
+    "D": "\xa0",
+    "E": "\u2028",
+    "F": "\x0b",
+}
 
 
 def blocks(parsed: Parsed) -> list[tuple[str, str]]:
@@ -26,12 +38,26 @@ def above(parsed: Parsed, words: str) -> list[str]:
 
 
 def read(*pages: list[Placed], title: str = "", outline: list[tuple[str, int]] | None = None) -> Parsed:
-    return parse(placed_pdf(pages, title=title, outline=outline or []), name="x.pdf")
+    return parse(placed_pdf(pages, title=title, outline=outline or [], mapped=UNREADABLE), name="x.pdf")
 
 
 def test_the_lines_of_a_paragraph_are_joined() -> None:
     parsed = read(column(72, 700, [*PROSE, "", *PROSE]))
     assert blocks(parsed) == [("paragraph", " ".join(PROSE))] * 2
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+@pytest.mark.parametrize("signs", [*UNREADABLE, "ab", "a B", "b C"])
+def test_a_line_that_nobody_can_read_costs_no_other_its_words(signs: str, place: int) -> None:
+    """A bracket of a formula in a TeX font without names is U+000C, which Python takes for white space."""
+    lines = column(72, 700, [*PROSE[:place], "", *PROSE[place:]])
+    parsed = read([*lines[:place], Placed(72, 700 - 12 * place, signs, "mapped"), *lines[place:]])
+    assert parsed.text.split() == " ".join(PROSE).split()
+
+
+def test_a_line_that_nobody_can_read_is_no_page_number_either() -> None:
+    pages = [[Placed(290, 800, "a", "mapped"), *column(72, 700, PROSE), Placed(290, 40, "b", "mapped")]] * 4
+    assert blocks(read(*pages)) == [("paragraph", " ".join(PROSE))] * 4
 
 
 def test_an_indented_first_line_begins_a_paragraph() -> None:
@@ -278,8 +304,8 @@ def test_a_long_file_lets_another_one_in_between() -> None:
                 Placed,
                 st.floats(0, 590),
                 st.floats(0, 840),
-                st.text(st.sampled_from("abAB 12.,:-|•()$%"), min_size=1, max_size=40),
-                st.sampled_from(["text", "bold", "code"]),
+                st.text(st.sampled_from("abABCDEF 12.,:-|•()$%"), min_size=1, max_size=40),
+                st.sampled_from(["text", "bold", "code", "mapped"]),
                 st.sampled_from([1, 8, 10, 12, 20]),
             ),
             max_size=30,

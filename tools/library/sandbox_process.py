@@ -247,7 +247,11 @@ def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: in
             )
         except Exception as error:  # noqa: BLE001 - a parser may fail in any way, and the file is all it may fail
             reply, blobs = refuse(
-                UnreadableDocument(f"The file can't be read: its parser failed ({type(error).__name__}).")
+                UnreadableDocument(
+                    f"The file can't be read: its parser failed ({type(error).__name__}).",
+                    suggestion="This is a fault of Citewell: report it, with the file if you may. Until it is mended,"
+                    " convert the file to another format and ingest that.",
+                )
             )
     last = last or _megabytes() > megabytes / 2
     try:

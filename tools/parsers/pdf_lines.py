@@ -14,6 +14,8 @@ from tools.parsers.canonical_text import unwrapped
 
 _TAKEN_OUT = (2, 0xFFFE)  # pdfium's marks for a hyphen that it took out at a line end
 _BLANK = frozenset({0, 9, 10, 13, 32, 0xA0, 0x2000, 0x2002, 0x2003, 0x2009, 0x3000})
+# A sign without a name, such as a bracket of a formula, is read as its number in its font: mostly a control character.
+_READABLE = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]")
 _OF_RECOGNITION = "GlyphLessFont"  # tesseract's: it says nothing of the letters in the picture
 _FIXED = re.compile(
     r"mono|nimbusmon|courier|consol|typewriter|cmtt|cmsltt|cmitt|sftt|ectt|lmtt|lmtl|menlo|inconsol|monaco|terminal|andale"
@@ -102,7 +104,8 @@ def read_page(document: pdfium.PdfDocument, page_idx: int) -> Page:
         try:
             width, height = page.get_size()
             words, hidden = _seen_words(page, textpage)
-            return Page(list(_lines(words)), width, height, hidden)
+            lines = [line for line in _lines(words) if _READABLE.search(line.text)]
+            return Page(lines, width, height, hidden)
         finally:
             textpage.close()
     finally:
@@ -170,7 +173,8 @@ def _words(textpage: Any, turn: _Turn) -> Iterator[_Word]:
             base = turn(x.value, y.value)[1]
             style = _style(textpage, start, styles, fonts)
             text = "".join(map(chr, codes[start:index]))
-            yield _Word(_paired(text) if halves else text, x0, max(x0, x1), base, style, split)
+            if not text.isspace():  # more codes than _BLANK are white space; in words they are letters without a name
+                yield _Word(_paired(text) if halves else text, x0, max(x0, x1), base, style, split)
             start = -1
 
 

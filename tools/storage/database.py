@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from graph.errors import CitewellError, DatabaseBusy, DatabaseUnavailable, WorkspaceMoved, WorkspaceMoving
+from graph.errors import (
+    CitewellError,
+    ConfigurationError,
+    DatabaseBusy,
+    DatabaseUnavailable,
+    WorkspaceMoved,
+    WorkspaceMoving,
+)
 from tools.storage.pool import Connection, Pool, PoolBusy
 from tools.storage.supervision import DiskRoom
 
@@ -27,6 +34,7 @@ CONNECTING: dict[str, Any] = {
     "tcp_user_timeout": 20_000,  # milliseconds
 }
 
+LEAST_POSTGRESQL = 15  # the major version that has NULLS NOT DISTINCT, by which the schema tells sources apart
 READING_SECONDS = 5.0  # that a replica may take: one whose network is cut says nothing at all
 
 TRANSLATED_ERRORS: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
@@ -66,6 +74,16 @@ def elsewhere(workspace: str, *, is_moved: bool) -> WorkspaceMoved | WorkspaceMo
     if is_moved:
         return WorkspaceMoved(f"The workspace {workspace!r} is in another database now.")
     return WorkspaceMoving(f"The workspace {workspace!r} is being moved to another database.")
+
+
+def refuse_older(connection: Connection) -> None:
+    """Raise ConfigurationError where the server is older than this release's schema and queries need."""
+    major, minor = divmod(connection.info.server_version, 10_000)
+    if major < LEAST_POSTGRESQL:
+        raise ConfigurationError(
+            f"The database runs on PostgreSQL {major}.{minor}, and Citewell needs {LEAST_POSTGRESQL} or newer.",
+            suggestion="Upgrade it, name a newer one in CITEWELL_DATABASE_URL, or unset that for the embedded one.",
+        )
 
 
 _HAS_VECTORS = """

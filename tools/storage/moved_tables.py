@@ -316,8 +316,10 @@ async def make_alike(
     for some in _batches(gone, there):
         await target.remove(table, some)
     differing = [key for key, digest in here.items() if key in changed or there.get(key) != digest]
+    changing, new = [key for key in differing if key in there], [key for key in differing if key not in there]
     rows = 0
-    for some in _batches(differing, here):
+    # A run that has ended makes room for the next of its session, of which one alone may be running.
+    for some in (*_batches(changing, here), *_batches(new, here)):
         rows += await target.write(table, some, source)
     return rows, {*gone, *differing}
 

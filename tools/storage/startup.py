@@ -19,7 +19,7 @@ from graph.errors import ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
 from tools.runs.tasks import cancel_and_wait
 from tools.settings import Settings
-from tools.storage.database import CONNECTING, Connection, Database, Pool, database_errors, has_vectors
+from tools.storage.database import CONNECTING, Connection, Database, Pool, database_errors, has_vectors, refuse_older
 from tools.storage.supervision import DiskRoom, keep_running
 from tools.storage.tenants import ensure_workspace
 
@@ -158,6 +158,7 @@ async def _configure(connection: Connection) -> None:
 
 async def _refuse_pending(url: str) -> None:
     async with await _connect(url) as connection:
+        refuse_older(connection)
         waiting = await pending(connection)
     if waiting:
         raise ConfigurationError(
@@ -168,6 +169,7 @@ async def _refuse_pending(url: str) -> None:
 
 async def _migrate(url: str) -> list[str]:
     async with await _connect(url) as connection:
+        refuse_older(connection)
         if not await pending(connection):
             return []
         await _lock(connection)

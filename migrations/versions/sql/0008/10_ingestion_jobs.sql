@@ -55,7 +55,8 @@ CREATE TABLE ingestion_uploads (
     file_no integer NOT NULL,
     fields  text NOT NULL,
     is_text boolean NOT NULL,
-    data    bytea STORAGE EXTERNAL NOT NULL,
+    data    bytea NOT NULL,
     PRIMARY KEY (job_id, file_no),
     FOREIGN KEY (job_id, file_no) REFERENCES ingestion_files ON DELETE CASCADE
 );
+ALTER TABLE ingestion_uploads ALTER COLUMN data SET STORAGE EXTERNAL;
