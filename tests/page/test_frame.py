@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.api.conftest import new_session
-from tests.page.browsing import Visits
+from tests.page.browsing import NARROW, Visits
+from tests.page.laid_out import laid_out
 from tests.page.sites import Site, site_of
 from tools.auth.api_keys import ApiKeys
 from tools.settings import AuthSettings, Settings
@@ -16,6 +17,10 @@ from tools.settings import AuthSettings, Settings
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 NOT_FOUND = ("status of 404",)
 REFUSED = ("status of 401",)
+QUESTION = "When does unused leave lapse?"
+HIGH = {"width": 1440, "height": 900}
+SMALL = {"width": 320, "height": 568}
+BELOW_THE_TOP = 48  # pixels that a question may stand below the line above it
 
 
 @pytest.fixture
@@ -108,6 +113,32 @@ async def test_every_session_has_an_address(chromium_page: Visits, extractive_si
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
     await expect(page).to_have_url(re.compile(r"/$"))
+
+
+async def test_the_conversation_has_all_the_room_that_is_free(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url, viewport=HIGH, faults=("net::ERR", "Failed to load"))
+    await page.get_by_role("textbox", name="Your question").fill(QUESTION)
+    await laid_out(page)
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+    for size in (HIGH, NARROW, SMALL):
+        await page.set_viewport_size(size)
+        measured = await laid_out(page)
+        assert measured["question"] - measured["rows"][0]["bottom"] <= BELOW_THE_TOP, measured
+
+    async def break_off(route: Route) -> None:
+        reply = await route.fetch()
+        body = await reply.body()
+        await route.fulfill(response=reply, body=body[: len(body) // 2])
+
+    await page.route(re.compile("/api/sessions/.*/runs$"), break_off)
+    await page.route("**/api/runs/*/stream*", lambda route: route.abort())
+    await page.get_by_role("textbox", name="Your question").fill("How long is the notice period?")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Connection lost.")).to_be_visible()
+    for size in (NARROW, HIGH):
+        await page.set_viewport_size(size)
+        assert len((await laid_out(page))["bars"]) == 1
 
 
 async def test_a_deployment_with_keys_shows_nothing_before_a_good_one(
