@@ -9,14 +9,14 @@ from playwright.async_api import Browser, Locator, Page, expect
 from tests.api.conftest import new_session
 from tests.page import firefox
 from tests.page.browsing import NARROW, WIDE, Visits
-from tests.page.laid_out import laid_out
+from tests.page.laid_out import cut_texts, laid_out, shortened
 from tests.page.sites import STARTING_SECONDS, MortalSite, Site
 from tests.page.test_offline import OFFLINE, is_kept, keep, line_to
 from tests.page.test_reconnect import FIRST, NOTICE, QUESTION, SECOND, ask, held, sections, shown, shows_what_is_stored
 from tests.scripted_openai import Hold
 
-MENU = "# Canteen\n\nThe canteen serves pumpkin soup on Fridays.\n"
 SOUP = "The canteen serves pumpkin soup on Fridays."
+MENU = f"# Canteen, its menu, and who may eat there at which of its hours\n\n{SOUP}\n"
 LOST = ("NetworkError", "can.t establish a connection", "Loading failed", "interrupted while the page was loading")
 SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
@@ -87,6 +87,9 @@ async def bring_in(page: Page) -> None:
     file = {"name": "menu.md", "mimeType": "text/markdown", "buffer": MENU.encode()}
     await library.locator("input[type=file]").first.set_input_files([file])
     await expect(library.get_by_text("Canteen").first).to_be_visible()
+    await expect(library.get_by_role("checkbox", name="Canteen")).to_be_visible()
+    assert await cut_texts(page) == []
+    assert await shortened(page, ".row .name") == 1
     await library.get_by_role("searchbox").fill("pumpkin soup")
     await expect(library.get_by_text(SOUP)).to_be_visible()
     await library.get_by_role("searchbox").fill("")
