@@ -9,13 +9,14 @@ from playwright.async_api import Browser, Locator, Page, expect
 from tests.api.conftest import new_session
 from tests.page import firefox
 from tests.page.browsing import NARROW, WIDE, Visits
+from tests.page.laid_out import cut_texts, laid_out, shortened
 from tests.page.sites import STARTING_SECONDS, MortalSite, Site
 from tests.page.test_offline import OFFLINE, is_kept, keep, line_to
 from tests.page.test_reconnect import FIRST, NOTICE, QUESTION, SECOND, ask, held, sections, shown, shows_what_is_stored
 from tests.scripted_openai import Hold
 
-MENU = "# Canteen\n\nThe canteen serves pumpkin soup on Fridays.\n"
 SOUP = "The canteen serves pumpkin soup on Fridays."
+MENU = f"# Canteen, its menu, and who may eat there at which of its hours\n\n{SOUP}\n"
 LOST = ("NetworkError", "can.t establish a connection", "Loading failed", "interrupted while the page was loading")
 SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
@@ -59,6 +60,7 @@ async def test_a_file_is_brought_in_asked_about_and_its_proof_read(firefox_page:
     hold.release()
     assert await shows_what_is_stored(page, model_site.client) == [FIRST, SECOND]
 
+    await laid_out(page)
     markers = shown(page).locator(".marker")
     await expect(markers).to_have_count(2)
     await markers.first.hover()
@@ -85,6 +87,9 @@ async def bring_in(page: Page) -> None:
     file = {"name": "menu.md", "mimeType": "text/markdown", "buffer": MENU.encode()}
     await library.locator("input[type=file]").first.set_input_files([file])
     await expect(library.get_by_text("Canteen").first).to_be_visible()
+    await expect(library.get_by_role("checkbox", name="Canteen")).to_be_visible()
+    assert await cut_texts(page) == []
+    assert await shortened(page, ".row .name") == 1
     await library.get_by_role("searchbox").fill("pumpkin soup")
     await expect(library.get_by_text(SOUP)).to_be_visible()
     await library.get_by_role("searchbox").fill("")
@@ -118,7 +123,7 @@ async def test_sessions_a_narrow_window_and_the_dark(firefox_page: Visits, model
     model_site.server.script(sections(FIRST), to="generate_answer")
     await ask(page, QUESTION)
     await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
-    assert await page.evaluate(SIDEWAYS) <= 0
+    await laid_out(page)
     await shown(page).locator(".marker").click()
     await expect(reader(page).locator("mark", has_text=FIRST)).to_be_in_viewport()
     assert await page.evaluate(SIDEWAYS) <= 0
@@ -143,6 +148,7 @@ async def test_a_killed_server_comes_back_and_the_page_goes_on(firefox_page: Vis
     await asyncio.to_thread(hold.wait_reached)
     await mortal_site.kill()
     await expect(page.get_by_role("status").filter(has_text="Connection lost.")).to_be_visible()
+    assert len((await laid_out(page))["bars"]) == 1
     back = page.get_by_text("Connected again.")
     await asyncio.gather(mortal_site.start(), expect(back).to_be_visible(timeout=STARTING_SECONDS * 1000))
     await expect(shown(page)).to_contain_text(SECOND)

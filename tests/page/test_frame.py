@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.api.conftest import new_session
-from tests.page.browsing import Visits
+from tests.page.browsing import NARROW, Visits
+from tests.page.laid_out import cut_texts, laid_out, shortened
 from tests.page.sites import Site, site_of
 from tools.auth.api_keys import ApiKeys
 from tools.settings import AuthSettings, Settings
@@ -16,6 +17,14 @@ from tools.settings import AuthSettings, Settings
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 NOT_FOUND = ("status of 404",)
 REFUSED = ("status of 401",)
+QUESTION = "When does unused leave lapse?"
+HIGH = {"width": 1440, "height": 900}
+SMALL = {"width": 320, "height": 568}
+BELOW_THE_TOP = 48  # pixels that a question may stand below the line above it
+LONG = (
+    "Row and Column Access Control Support for Whoever Asks in Several Lines",
+    "قواعد السفر والإقامة للموظفين في الشركة وكل ما يتعلق بها من تفاصيل وأحكام طويلة",
+)
 
 
 @pytest.fixture
@@ -108,6 +117,65 @@ async def test_every_session_has_an_address(chromium_page: Visits, extractive_si
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
     await expect(page).to_have_url(re.compile(r"/$"))
+
+
+async def test_the_conversation_has_all_the_room_that_is_free(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url, viewport=HIGH, faults=("net::ERR", "Failed to load"))
+    await page.get_by_role("textbox", name="Your question").fill(QUESTION)
+    await laid_out(page)
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+    for size in (HIGH, NARROW, SMALL):
+        await page.set_viewport_size(size)
+        measured = await laid_out(page)
+        assert measured["question"] - measured["rows"][0]["bottom"] <= BELOW_THE_TOP, measured
+
+    async def break_off(route: Route) -> None:
+        reply = await route.fetch()
+        body = await reply.body()
+        await route.fulfill(response=reply, body=body[: len(body) // 2])
+
+    await page.route(re.compile("/api/sessions/.*/runs$"), break_off)
+    await page.route("**/api/runs/*/stream*", lambda route: route.abort())
+    await page.get_by_role("textbox", name="Your question").fill("How long is the notice period?")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Connection lost.")).to_be_visible()
+    for size in (NARROW, HIGH):
+        await page.set_viewport_size(size)
+        assert len((await laid_out(page))["bars"]) == 1
+
+
+async def test_what_is_too_long_for_its_line_is_cut_at_its_end(chromium_page: Visits, extractive_site: Site) -> None:
+    sessions = [await new_session(extractive_site.client, title=title) for title in LONG]
+    page = await chromium_page(extractive_site.url, go=False)
+
+    async def lengthen(route: Route) -> None:
+        reply = await route.fetch()
+        told = await reply.json()
+        for title, document in zip(LONG, told["documents"], strict=True):
+            document.update(title=title, file_name=f"the-{title}.md", folder=title)
+        document.update(owner="me", places=[{"kind": "folder", "path": title, "trouble": "unreadable"}])
+        await route.fulfill(response=reply, json=told)
+
+    await page.route(re.compile(r"/api/documents\?"), lengthen)
+    await page.goto(f"{extractive_site.url}/#/sessions/{sessions[0]}")
+    shelf = page.get_by_role("region", name="Documents")
+    await page.get_by_role("textbox", name="Your question").click()
+    await expect(shelf.get_by_role("checkbox", name=LONG[0])).to_be_visible()
+    assert await cut_texts(page) == []
+    assert await shortened(page, ".row .name") == len(LONG)
+    row = shelf.get_by_role("row").first
+    await row.hover()  # what deletes it comes beside its title
+    remove = await row.get_by_role("button", name="Delete").bounding_box()
+    name = await row.get_by_role("button", name="Read").bounding_box()
+    assert remove is not None
+    assert name is not None
+    assert name["x"] + name["width"] <= remove["x"]
+    await page.set_viewport_size(NARROW)
+    await page.get_by_role("button", name="Documents", exact=True).click()
+    await expect(shelf).to_be_visible()
+    assert await cut_texts(page) == []
+    assert await shortened(page, ".row .name") == len(LONG)
 
 
 async def test_a_deployment_with_keys_shows_nothing_before_a_good_one(
