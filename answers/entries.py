@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from answers.governing import govern
+from answers.stored_questions import mark_questions
 from graph.evidence import BlockKind, ContextSlice, Governance, Segment, SegmentBlock
 from text.sentences import sentences, trimmed
 from text.shapes import Shape, is_rule, shape_of
@@ -40,6 +41,7 @@ _NAMES_NONE = re.compile(
     r"|(?:ông|bà|anh|chị|cô|cụ|cậu) (?-i:[a-zà-ỹđ])|[它他她这此])",
     re.IGNORECASE,
 )
+_MOST_INDENT = 16  # characters
 _FURTHEST = 4  # sentences back to the one that names what a pronoun points to
 _PART_END = re.compile(r"\n[ \t]*\n")
 
@@ -48,8 +50,9 @@ class Entry(NamedTuple):
     """A quotable slice of canonical text, in its offsets, with what it hangs on, the outermost first.
 
     ``block`` is the index of its block in the segment, ``first`` whether it opens that block. ``leads`` marks one that
-    only introduces what follows, such as "The steps are:", which never stands alone. A tuple, since a run makes
-    hundreds, and a frozen dataclass takes four times as long to make.
+    only introduces what follows, such as "The steps are:", and ``asks`` a question, which never stand alone;
+    ``unanswered`` is a question that nothing follows in its section. A tuple, since a run makes hundreds, and a frozen
+    dataclass takes four times as long to make.
     """
 
     start: int
@@ -61,14 +64,16 @@ class Entry(NamedTuple):
     anchor: str = ""
     first: bool = True
     leads: bool = False
+    asks: bool = False
+    unanswered: bool = False
 
     @property
     def quotable(self) -> bool:
-        """Whether it can answer: it is no heading, term, label, header row or line of contents.
+        """Whether it can answer: it is no heading, term, label, header row, line of contents or unanswered question.
 
-        A lead-in can, together with what it introduces.
+        A lead-in can, together with what it introduces, and so can a question with its answer.
         """
-        return self.kind not in NEVER_QUOTED and not (self.leads and self.kind == "table_row")
+        return not (self.kind in NEVER_QUOTED or self.unanswered or (self.leads and self.kind == "table_row"))
 
     @property
     def surroundings(self) -> str:
@@ -89,7 +94,12 @@ def entries_of(segment: Segment) -> tuple[Entry, ...]:
 @lru_cache(maxsize=256)  # some 5 KB each
 def entries_in(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> tuple[Entry, ...]:
     """Return the entries of a part of a canonical text that begins at an offset, in order."""
-    return tuple(govern(list(_read(text, offset, blocks) if blocks else _guess(text, offset))))
+    read = list(_read(text, offset, blocks) if blocks else _guess(text, offset))
+    return tuple(govern(list(mark_questions(read, [_begins_line(text, each.start - offset) for each in read]))))
+
+
+def _begins_line(text: str, at: int) -> bool:
+    return text[max(0, at - _MOST_INDENT) : at].rstrip(" \t")[-1:] in ("", "\n")
 
 
 def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[Entry]:

@@ -131,7 +131,7 @@ def _before(entries: Sequence["Entry"], at: int, most: int = NEAR) -> Iterator[i
     place = at - 1
     if place >= 0 and entries[place].block != entries[at].block and entries[place].kind in _RUNS:
         kind = entries[place].kind
-        while place >= 0 and entries[place].kind == kind:
+        while place >= 0 and entries[place].kind == kind and not entries[place].asks:  # what it asks, is answered here
             yield place
             place -= 1
         return

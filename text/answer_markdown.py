@@ -1,6 +1,7 @@
 """An answer's Markdown as units with exact offsets: what may claim something, and where a citation mark may stand.
 
-Headings, code, lead-ins before a list, table or block of code, labels, bare links and closing offers claim nothing.
+Headings, questions, code, lead-ins before a list, table or block of code, labels, bare links and closing offers claim
+nothing.
 """
 
 import re
@@ -14,6 +15,7 @@ from text.inline_spans import InlineReading, InlineSpan, mask, read_inline
 from text.markdown_blocks import Block, Edge, Kind, Lines, Span, behind_markers, blocks_of, restart
 from text.offers import is_offer
 from text.sentences import prose_sentences, trimmed
+from text.shapes import is_question
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +314,7 @@ class _Pieces:
     def _claims(self, start: int, stop: int, end: int) -> bool | None:
         """Whether a piece claims something; None where that can't be said yet."""
         said, masked = self._prose.content[start:stop], self._masked[start:stop]
-        if not self._has_words(start, stop) or is_offer(said) or _DEFINITION.match(said):
+        if not self._has_words(start, stop) or is_offer(said) or is_question(said) or _DEFINITION.match(said):
             return False
         is_last = end == len(self._masked)
         if self._block.setext and is_last and not _ENDS_WITH_STOP.search(masked):

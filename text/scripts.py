@@ -29,6 +29,11 @@ UNSPACED = f"{SOUTH_EAST_ASIAN}{HAN_AND_KANA}"
 # Stored as bigrams in the lexical index. Stored segments were weighted with it: a change here needs a reindex.
 INDEXED_BY_BIGRAMS = f"{SOUTH_EAST_ASIAN}\u3005\u3007{KANA}{BOPOMOFO}\u31f0-\u31ff{HAN}{HANGUL}"
 FULL_WIDTH = "\uff00-\uffef"
+# What Unicode names a question mark and ends a sentence with. The Greek one is canonically a semicolon.
+QUESTION_MARKS = (
+    "?\u037e\u061f\u1367\u1945\u203d\u2047-\u2049\u2753\u2754\u2cfa\u2cfb\u2e2e\u2e54\ua60f\ua6f7\ufe16\ufe56\uff1f"
+    "\U00011143"
+)
 # Chinese and Japanese text with its punctuation, in which a line break does not mean a space.
 CHINESE_AND_JAPANESE_TEXT = f"\u3000-\u303f{KANA}{HAN}{FULL_WIDTH}"
 

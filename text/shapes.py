@@ -3,6 +3,8 @@
 import re
 from typing import Literal
 
+from text.scripts import GREEK, QUESTION_MARKS
+
 Shape = Literal["prose", "item", "row", "heading", "code"]
 
 _HEADING = re.compile(r"#{1,6}\s|[^\n]{1,80}\n(?:=+|-+)\Z")
@@ -12,6 +14,14 @@ _STOPPED = re.compile(r"[.!?…。！？；｡।॥؟۔:：][\"'”’»)\]}」
 _RULE = re.compile(r"[\s|:=_*~`#>.-]+\Z")
 _CODE_LINE = re.compile(r"^(?:\$ |[ \t]{2,}\S)", re.MULTILINE)  # a shell prompt, or an indented line
 _SHORT_LINE = 60
+_ASKED = re.compile(
+    rf"(?:[{QUESTION_MARKS}][{QUESTION_MARKS}!！]*|(?<=[{GREEK}]);)"
+    r"(?P<closing>[\s\"'”’»)\]}」』）】》〉*_`]*)(?:\[\^?\d{1,4}\]\s*)*\Z"
+)
+_OPENS = "\"'“”‘’„«»([{「『（【《〈`"
+_LABELLED = re.compile(
+    r"[\W\d]{0,16}(?P<label>[^\W\d_](?:[\w'’ -]{0,22}[^\W\d_])?)\d{0,3}\s?(?:[:.](?=[\s*_])|[：．])\s*"
+)
 
 
 def shape_of(sentence: str) -> Shape:
@@ -36,3 +46,23 @@ def is_rule(text: str) -> bool:
 def is_numbered(item: str) -> bool:
     """Whether a list item begins with its number."""
     return _NUMBERED.match(item) is not None
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence asks: it ends in a question mark, which is neither an address's nor of something in quotes.
+
+    A sentence that is in quotes or brackets as a whole does ask.
+    """
+    asked = _ASKED.search(sentence, max(0, len(sentence) - _SHORT_LINE))
+    if asked is None or any("://" in word for word in sentence[: asked.start()].rsplit(maxsplit=1)[-1:]):
+        return False
+    if not asked["closing"].strip("*_ \t\r\n"):
+        return True
+    label = _LABELLED.match(sentence)
+    return sentence[label.end() if label else 0 :].lstrip(" \t>*_#-")[:1] in _OPENS
+
+
+def label_of(line: str) -> str:
+    """Return the short label before a colon or a stop at the beginning of a line, as "q" of "Q2: ..."; "" for none."""
+    label = _LABELLED.match(line)
+    return label["label"].casefold() if label else ""

@@ -118,6 +118,24 @@ def test_an_answer_word_is_proven_only_with_its_question(text: str, claim: str, 
     assert found.proofs
 
 
+STORED = "Is the fee 70 euros?\n\nNo. It was raised to 85 euros.\n\nDoes it rain?\n\nYes, on most days."
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "verdict"),
+    [
+        ("Is the fee 70 euros?\n\nNo. It was raised to 85 euros.", "fee", "supported"),
+        ("No. It was raised to 85 euros.", "Is the fee 70 euros?", "supported"),
+        ("Does it rain?\n\nYes, on most days.", "rain", "supported"),
+        ("Does it snow?\n\nYes, on most days.", "rain", "unverified"),
+        ("Yes, on most days.", "Does it snow?", "unverified"),
+    ],
+)
+def test_a_sources_own_answer_word_is_proven_behind_its_own_question(text: str, question: str, verdict: str) -> None:
+    (found,) = check_section(WrittenSection(text, (segment("doc", 0, STORED),), question=question))
+    assert found.verdict == verdict
+
+
 @pytest.mark.parametrize("claim", ["Yes.", "**No.**", "Có.", "是的。", "没有。"])
 def test_an_answer_word_alone_is_left_open(claim: str) -> None:
     (found,) = check_section(WrittenSection(claim, (segment("doc", 0, "The museum is open."),), question="Is it open?"))

@@ -111,6 +111,14 @@ def test_a_heading_stays_with_what_follows_it(limit: int) -> None:
         assert not body.endswith("Part")
 
 
+@pytest.mark.parametrize("limit", range(30, 90, 7))
+def test_a_question_stays_with_what_follows_it(limit: int) -> None:
+    text = "\n\n".join(f"How is plan {n} left?\n\n{SENTENCE * (n % 3 + 1)}" for n in range(40))
+    found = markdown(text, limit)
+    assert len(found) > 1
+    assert not any(body.endswith("?") for _, body in found)
+
+
 def test_a_short_part_merges_with_its_neighbour() -> None:
     text = f"Intro.\n\n# A\n\n{SENTENCE * 6}\n\n# B\n\nShort."
     assert [heading for heading, _ in markdown(text, 50)] == [""]

@@ -1,11 +1,13 @@
 """The segments that claims are checked against, with their sentences found by words, forms and terms."""
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
+from operator import attrgetter
 
 from answers.citations import context_of_quote
 from graph.evidence import ContextRole, Segment
@@ -62,6 +64,13 @@ class Sources:
     def places(self) -> Sequence[tuple[int, SourceSentence]]:
         """Every sentence with the index of its segment."""
         return [(at, sentence) for at, text in enumerate(self.texts) for sentence in text.sentences]
+
+    def asks_before(self, place: tuple[int, int, int], question: str) -> bool:
+        """Whether a question stands right before a sentence, as a source stores it with its answer."""
+        at, start, _ = place
+        sentences = self.texts[at].sentences
+        before = bisect_left(sentences, start, key=attrgetter("start")) - 1
+        return before >= 0 and exact_form(question) in sentences[before].forms
 
     @cached_property
     def _above(self) -> Sequence[ParsedSentence]:

@@ -54,13 +54,18 @@ class _Match:
     place: SentencePlace
 
 
-def judge_claim(claim: str, sources: Sources, others: Sources | None = None, question: str = "") -> ClaimJudgement:
+def judge_claim(
+    claim: str, sources: Sources, others: Sources | None = None, question: str = "", asked: str = ""
+) -> ClaimJudgement:
     """Decide on one claim by the sources it cites, or by the sentence of another source that it repeats.
 
-    A "Yes," or "No," before it is read against the question. Takes time linear in the claim, and a fixed number of
-    sentence comparisons, once the sources are indexed.
+    A "Yes," or "No," before it is read against the question. It is the source's own where the source says all of the
+    claim right behind that question, or behind the one which the answer has ``asked`` before the claim. Takes time
+    linear in the claim, and a fixed number of sentence comparisons, once the sources are indexed.
     """
     lead = answer_lead(claim)
+    if lead and (exact := find_verbatim(claim, sources)) and sources.asks_before(exact.places[0], asked or question):
+        return judge_quoted(exact, sources)
     rest = claim[lead.end :] if lead else claim
     if not rest.strip() and sources.segments:
         return ClaimJudgement("unverified", (Reason("says_nothing", claim),))

@@ -10,6 +10,8 @@ from operator import is_
 from graph.evidence import Origin, Proof, Segment
 from graph.ports import CheckedClaim, CheckResult, Dispute, WrittenSection
 from graph.usage import Meter
+from text.sentences import sentences, trimmed
+from text.shapes import is_question
 from tools.claims.alignment import common_in_order, is_content
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_verdicts import UNSAID, ClaimJudgement, judge_claim, judge_quoted
@@ -48,6 +50,7 @@ def _content(reading: ParsedSentence) -> list[str]:
 
 
 SMALL = 2_000  # characters of new text that are checked at once, since a thread would take longer
+_LONGEST_ASKED = 600  # characters
 _KEPT = 16  # sets of sources that are kept indexed
 _WORKERS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="check")
 
@@ -97,20 +100,26 @@ def check_section(section: WrittenSection) -> tuple[CheckedClaim, ...]:
 
 
 def _checked(section: WrittenSection, sources: Sources, others: Sources) -> Iterator[CheckedClaim]:
-    found: dict[str, CheckedClaim] = {}
+    found: dict[tuple[str, str], CheckedClaim] = {}
     for start, end in claims_of(section.text, sources, section.start, is_open=section.open):
         claim = section.text[start:end]
-        if claim not in found:
+        asked = _asked_before(section.text[max(0, start - _LONGEST_ASKED) : start])
+        if (claim, asked) not in found:
             quoted = find_code(code_of(section.text, start, end), sources)
             judgement = judge_quoted(quoted, sources) if quoted else None
-            found[claim] = _check(claim, section, sources, others, judgement)
-        yield replace(found[claim], start=start, end=end)
+            found[claim, asked] = _check(claim, asked, section, sources, others, judgement)
+        yield replace(found[claim, asked], start=start, end=end)
+
+
+def _asked_before(text: str) -> str:
+    """Return the question that a text ends in, which is answered by what follows; "" where it ends otherwise."""
+    return text[slice(*trimmed(text, *sentences(text)[-1]))] if is_question(text) else ""
 
 
 def _check(
-    claim: str, section: WrittenSection, sources: Sources, others: Sources, quoted: ClaimJudgement | None
+    claim: str, asked: str, section: WrittenSection, sources: Sources, others: Sources, quoted: ClaimJudgement | None
 ) -> CheckedClaim:
-    judgement = quoted or judge_claim(claim, sources, others, section.question)
+    judgement = quoted or judge_claim(claim, sources, others, section.question, asked)
     if section.origin == "matched" and quoted is None:
         judgement = refuse_unmatched(claim, judgement, sources)
     places = judgement.places

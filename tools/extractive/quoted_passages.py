@@ -9,6 +9,7 @@ import numpy as np
 
 from answers.entries import Entry, entries_of, passage_around
 from answers.quoting import quoted_spans, stands
+from answers.stored_questions import with_answer
 from graph.evidence import Hit, Segment
 from text.shapes import is_numbered
 from text.words import comparable_text
@@ -195,6 +196,8 @@ def _around(segment: _ReadSegment, at: int, scores: Mapping[int, float], reading
         whole = segment.led(lead)
         if at in whole and segment.characters(whole) <= MOST_LISTED:
             return whole
+    if entries[at].asks:
+        return with_answer(entries, at, MOST_QUOTED)
     around = passage_around(entries, at, MOST_QUOTED)
     return around if entries[at].leads else _worth_telling(entries, around, at, scores)
 
@@ -215,7 +218,15 @@ def _told(segment: _ReadSegment, around: range, at: int) -> tuple[Entry, ...]:
     """Return the entries to quote for one of them, none of which is torn from what governs it; none where that is far.
 
     An entry that its context denies, conditions or replaces is quoted together with that, as one contiguous passage.
+    A question never ends what is quoted.
     """
+    told = _governed(segment, around, at)
+    while told and told[-1].asks:
+        told = told[:-1]
+    return told if told and told[-1].start >= segment.entries[at].start else ()
+
+
+def _governed(segment: _ReadSegment, around: range, at: int) -> tuple[Entry, ...]:
     entries = segment.entries
     if not segment.stands(at):
         spans = quoted_spans(entries[at])
@@ -244,8 +255,11 @@ def _belonging(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> li
     for one in (reading.candidates[quotable[i]] for i in sorted(best)):
         segment = segments[one.segment]
         at = segment.place_of(one.entry)
-        if told := _told(segment, range(at, at + 1), at):
-            passages.append(QuotedPassage(one.segment, segment.title, told, 0.0))
+        around = with_answer(segment.entries, at, MOST_QUOTED) if one.entry.asks else range(at, at + 1)
+        if told := _told(segment, around, at):
+            new = QuotedPassage(one.segment, segment.title, told, 0.0)
+            if not any(new.overlaps(each) for each in passages):
+                passages.append(new)
     return passages
 
 

@@ -234,7 +234,8 @@ def rank_sentences(question: str, hits: Sequence[Hit], memo: ReaderMemo | None =
     if seen is None:
         return RankedSentences((), (), 0.0)
     weights = fitted_weights()
-    raw = seen.found.features @ weights.reader
+    unanswered = np.array([candidate.entry.unanswered for candidate in seen.pool])
+    raw = seen.found.features @ weights.reader - UNQUOTABLE * unanswered  # it is no evidence of an answer
     pages = [hit for hit in hits if hit.kind == "page"]
     penalty = np.array(_handicaps(question, seen.pool))
     members: Floats | None = None

@@ -1,19 +1,21 @@
 """Split canonical text into segments that partition it exactly.
 
 Sentences are packed up to a size. A segment never crosses a page, preferably ends with a block or a headed part, and
-keeps a heading together with the text after it. Where a file brings its own paragraphs, each is a segment. Segments
-don't overlap: retrieval reads the neighbours of its hits.
+keeps a heading or a question together with the text after it. Where a file brings its own paragraphs, each is a
+segment. Segments don't overlap: retrieval reads the neighbours of its hits.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise, zip_longest
+from itertools import groupby, pairwise
 from typing import Literal, NamedTuple
 
+from answers.stored_questions import ASKING, ENDS_SECTION
 from graph.errors import ConfigurationError
 from graph.evidence import SegmentBlock
 from text.sentences import sentences
+from text.shapes import is_question
 from text.words import count_words, cut_near, is_boundary
 from tools.library.structure import LEADING, UNBROKEN, blocks_within
 from tools.parsers.canonical_text import Block, Parsed
@@ -36,7 +38,7 @@ class Piece(NamedTuple):
     weight: float
     block: Block
     opens: bool  # whether it begins its block
-    leads: bool  # whether what follows cannot be understood without it: a heading, a term, the lead-in of a list
+    leads: bool  # whether what follows cannot be understood without it: a heading, a term, a lead-in, a question
 
 
 def pieces_of(parsed: Parsed, count: Count) -> list[Piece]:
@@ -60,12 +62,8 @@ def _spans(parsed: Parsed) -> Iterator[Span]:
     """Yield the spans of blocks and sentences; white space between blocks belongs to the block before it."""
     text = parsed.text
     blocks = parsed.blocks or (Block(0, len(text), "paragraph"),)
-    leads = [
-        block.kind in LEADING or (after is not None and at in after.hangs_on)
-        for at, (block, after) in enumerate(zip_longest(blocks, blocks[1:]))
-    ]
     bounds = [0, *(block.start for block in blocks[1:]), len(text)]
-    for block, leading, (start, end) in zip(blocks, leads, pairwise(bounds), strict=True):
+    for at, (block, after, (start, end)) in enumerate(zip(blocks, [*blocks[1:], None], pairwise(bounds), strict=True)):
         body = text[start:end]
         if block.kind in UNBROKEN:
             inner = [(0, len(body))] if body else []
@@ -73,8 +71,12 @@ def _spans(parsed: Parsed) -> Iterator[Span]:
             inner = [line.span() for line in _LINE.finditer(body) if line[0]]
         else:
             inner = sentences(body)
+        leads = block.kind in LEADING or (after is not None and at in after.hangs_on)
+        goes_on = after is not None and after.kind not in ENDS_SECTION
         for first, last in inner:
-            yield start + first, start + last, block, first == 0, leading and last == len(body)
+            is_last = last == len(body)
+            asks = block.kind in ASKING and (goes_on or not is_last) and is_question(body[first:last])
+            yield start + first, start + last, block, first == 0, asks or (leads and is_last)
 
 
 def _whole_graphemes(text: str, spans: Iterator[Span]) -> Iterator[Span]:

@@ -1,0 +1,100 @@
+"""Questions that a document stores with their answers: in a FAQ, an interview, a chat, a mail that quotes another.
+
+A question tells where its answer is and says nothing itself, so it is only quoted with what follows it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from graph.evidence import BlockKind
+from text.shapes import is_question, label_of
+
+if TYPE_CHECKING:
+    from answers.entries import Entry
+
+ENDS_SECTION = frozenset[BlockKind]({"heading", "term", "contents"})
+ASKING = frozenset[BlockKind]({"paragraph", "list_item", "quote", "footnote"})
+_FEWEST_TURNS = 4  # labels that alternate strictly, such as "Q", "A", "Q", "A"
+MOST_ANSWERED = 700  # characters of a question with its answer
+
+
+def mark_questions(entries: Sequence["Entry"], begins_line: Sequence[bool]) -> Iterator["Entry"]:
+    """Yield entries in order, those that ask marked: by a question mark, or by a label that takes turns with another.
+
+    An answer before the next question, such as a numbered one, is no lead-in of it. ``begins_line`` tells of each entry
+    whether it begins a line.
+    """
+    marked = [entry.kind in ASKING and is_question(entry.text) for entry in entries]
+    labelled = _labelled_questions(entries, begins_line)
+    unanswered = frozenset(_unanswered(entries, marked))
+    answers = False
+    for at, entry in enumerate(entries):
+        if marked[at] or at in labelled:
+            answers = True
+            yield entry._replace(asks=True, unanswered=at in unanswered)
+            continue
+        answers = answers and entry.kind not in ENDS_SECTION
+        before_question = answers and entry.leads and at + 1 < len(entries) and marked[at + 1]
+        yield entry._replace(leads=False) if before_question else entry
+
+
+def _labelled_questions(entries: Sequence["Entry"], begins_line: Sequence[bool]) -> frozenset[int]:
+    """Return the places of the entries whose label opens each turn, in sections where just two labels alternate."""
+    found: set[int] = set()
+    turns: list[tuple[int, str]] = []
+    for at, entry in enumerate(entries):
+        if entry.kind in ENDS_SECTION:
+            found |= _openings(turns)
+            turns = []
+        elif begins_line[at] and entry.kind in ASKING and (label := label_of(entry.text)):
+            turns.append((at, label))
+    return frozenset(found | _openings(turns))
+
+
+def _openings(turns: Sequence[tuple[int, str]]) -> set[int]:
+    if len(turns) < _FEWEST_TURNS:
+        return set()
+    (_, first), (_, second), *_ = turns
+    if first == second or any(label != (second if at % 2 else first) for at, (_, label) in enumerate(turns)):
+        return set()
+    return {at for at, label in turns if label == first}
+
+
+def _unanswered(entries: Sequence["Entry"], marked: Sequence[bool]) -> Iterator[int]:
+    """Yield the places of the questions behind which their section has nothing but further questions."""
+    is_answered = False
+    for at in range(len(entries) - 1, -1, -1):
+        if not marked[at]:
+            is_answered = entries[at].kind not in ENDS_SECTION
+        elif not is_answered:
+            yield at
+
+
+def with_answer(entries: Sequence["Entry"], at: int, most: int) -> range:
+    """Return the indexes of a question and its answer, which goes to the next question or the section's end at most.
+
+    The answer is the rest of the question's block, the block after it, and what that introduces or lists. Where the
+    question's own block goes on, the block after it is added only up to ``most`` characters together, since it may be
+    about something else; all together has at most MOST_ANSWERED, but never less than one entry behind the question.
+    """
+    own = entries[at]
+    last = at
+    for following in range(at + 1, len(entries)):
+        entry, past = entries[following], entries[last]
+        has_answer = not past.asks
+        size = entry.end - own.start
+        if entry.kind in ENDS_SECTION or (has_answer and (entry.asks or size > MOST_ANSWERED)):
+            break
+        if has_answer and not _goes_on(entry, past) and (own.block != past.block or size > most):
+            break
+        last = following
+    return range(at, last + 1)
+
+
+def _goes_on(entry: "Entry", past: "Entry") -> bool:
+    """Whether an entry is of the block of the one before it, of its list or code, or introduced by it."""
+    return (
+        entry.block == past.block
+        or (entry.kind == past.kind and entry.kind in ("list_item", "code", "table_row"))
+        or (past.leads and any(each.start == past.start for each in entry.context))
+    )
