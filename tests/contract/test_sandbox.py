@@ -72,8 +72,14 @@ BEFORE: list[psutil.Process] = []  # of deployments that other tests keep open
 
 
 def children() -> list[psutil.Process]:
-    found = [each for each in psutil.Process().children() if "sandbox_process" in " ".join(each.cmdline())]
-    return [each for each in found if each not in BEFORE]
+    return [each for each in psutil.Process().children() if each not in BEFORE and is_reader(each)]
+
+
+def is_reader(process: psutil.Process) -> bool:
+    try:
+        return "sandbox_process" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # nor is one that has just ended
+        return False
 
 
 def has_ended(process: psutil.Process) -> bool:
