@@ -116,6 +116,7 @@ class Sandbox:
     _all: set[_Reader] = field(default_factory=set, init=False)
     _slots: asyncio.Semaphore = field(init=False)
     _resting: asyncio.Task[None] | None = field(default=None, init=False)
+    _used_at: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(self.size)
@@ -176,12 +177,13 @@ class Sandbox:
             await self._drop(reader)
 
     def _rest_later(self) -> None:
-        if self._resting is not None:
-            self._resting.cancel()
-        self._resting = asyncio.create_task(self._rest_in_time())
+        self._used_at = asyncio.get_running_loop().time()
+        if self._resting is None or self._resting.done():
+            self._resting = asyncio.create_task(self._rest_in_time())
 
     async def _rest_in_time(self) -> None:
-        await asyncio.sleep(self.rest_seconds)
+        while (left := self._used_at + self.rest_seconds - asyncio.get_running_loop().time()) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(left)
         await self.rest()
 
     async def _start(self) -> _Reader:
@@ -197,8 +199,8 @@ class Sandbox:
         return reader
 
     async def _drop(self, reader: _Reader) -> None:
-        self._all.discard(reader)
         await reader.end()
+        self._all.discard(reader)  # not before: whoever is cancelled here leaves it to ``close``
 
     def _too_slow(self) -> DocumentTooExpensive:
         return DocumentTooExpensive(
