@@ -122,3 +122,28 @@ async def test_what_was_read_longest_ago_is_forgotten(shelf: Shelf, sandbox: Cou
     for document_id in (first, second, first, third, first, second):
         assert len(await views.pictures(ME, document_id)) == 1
     assert len(sandbox.asked) == 4, "the second one alone was forgotten"
+
+
+class BusySandbox(Sandbox):
+    """A sandbox whose process is at work until it is freed."""
+
+    freed: asyncio.Event
+    began: asyncio.Event
+
+    async def run(self, task: Task, header: dict[str, Any], data: bytes, **others: Any) -> Frame:
+        self.began.set()
+        await self.freed.wait()
+        return {"pictures": []}, []
+
+
+async def test_nobody_waits_long_behind_the_files_of_others(shelf: Shelf) -> None:
+    sandbox = BusySandbox(1, 60, 512)
+    sandbox.freed, sandbox.began = asyncio.Event(), asyncio.Event()
+    views = OriginalViews(shelf.originals, sandbox, wait_seconds=0)
+    first, second = await shelf.put("a.html", b"<p>Lamps.</p>"), await shelf.put("b.html", b"<p>Masts.</p>")
+    looking = asyncio.create_task(views.pictures(ME, first))
+    await sandbox.began.wait()
+    assert await views.pictures(ME, second) == []
+    assert not looking.done()
+    sandbox.freed.set()
+    assert await looking == []

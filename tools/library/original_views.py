@@ -7,8 +7,10 @@ one request at a time. What was read is kept, and so is that a file can't be rea
 import json
 import logging
 import math
-from asyncio import Lock, Semaphore, get_running_loop
+from asyncio import Lock, Semaphore, get_running_loop, timeout
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -24,6 +26,7 @@ log = logging.getLogger("citewell.library")
 
 # For a reader who waits: what takes longer was read at ingestion, and is shown as text alone.
 VIEW_LIMITS = {"file_seconds": 20.0, "file_megabytes": 512}
+WAIT_SECONDS = 20.0  # for a process, before the text is shown alone this time
 KEPT_BYTES = 64_000_000  # of what was read last
 _ROW_BYTES = 1_000  # of a view that is kept, beside what was read
 UNREADABLE_SECONDS = 600.0  # before a file that can't be read is tried again: the machine may have been busy
@@ -44,13 +47,21 @@ class _Kept(NamedTuple):
 class OriginalViews:
     """A reader of what originals show beyond their text. Each view of a file is read once, and kept for a while."""
 
-    def __init__(self, originals: Originals, sandbox: Sandbox, *, kept_bytes: int = KEPT_BYTES) -> None:
+    def __init__(
+        self,
+        originals: Originals,
+        sandbox: Sandbox,
+        *,
+        kept_bytes: int = KEPT_BYTES,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> None:
         self._originals = originals
         self._sandbox = sandbox
         self._free = Semaphore(sandbox.size)  # so that files wait where they are stored, and not in memory
         self._turns: WeakValueDictionary[OriginalKey, Lock] = WeakValueDictionary()
         self._kept: OrderedDict[_View, _Kept] = OrderedDict()
         self._room = kept_bytes
+        self._wait_seconds = wait_seconds
 
     async def pictures(self, identity: Identity, document_id: str) -> list[DrawnPicture]:
         """Read the pictures of a document in their order; none where it has no original, or one that can't be read.
@@ -89,9 +100,9 @@ class OriginalViews:
             if (kept := self._find_kept(whole) or self._find_kept(view)) is not None:
                 return kept.frame
             try:
-                async with self._free:
+                async with self._free_process():
                     reply, blobs = await self._sandbox.run(task, header, await self._originals.read_whole(stored))
-            except NotFound:
+            except (NotFound, TimeoutError):
                 return None
             except UnreadableDocument as error:
                 log.info("the %s of an original can't be read: %s", task, error.message)
@@ -99,6 +110,16 @@ class OriginalViews:
                 return None
             self._keep(view, _Kept((reply, blobs), len(json.dumps(reply)) + sum(map(len, blobs))))
             return reply, blobs
+
+    @asynccontextmanager
+    async def _free_process(self) -> AsyncIterator[None]:
+        """Wait for a free process. Raises TimeoutError."""
+        async with timeout(self._wait_seconds):
+            await self._free.acquire()
+        try:
+            yield
+        finally:
+            self._free.release()
 
     def _find_kept(self, view: _View) -> _Kept | None:
         kept = self._kept.get(view)
