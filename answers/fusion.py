@@ -21,7 +21,12 @@ async def search_wordings(
     Raises DependencyFailed.
     """
     texts = list(dict.fromkeys(wordings))
-    results = await asyncio.gather(*(searcher.search(replace(query, text=text)) for text in texts))
+    try:
+        async with asyncio.TaskGroup() as group:
+            searches = [group.create_task(searcher.search(replace(query, text=text))) for text in texts]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+    results = [search.result() for search in searches]
     if len(texts) == 1:
         return [(texts[0], results[0])]
     best: dict[str, tuple[float, str]] = {}

@@ -25,7 +25,7 @@ def mark_questions(entries: Sequence["Entry"], begins_line: Sequence[bool]) -> I
     whether it begins a line.
     """
     marked = [entry.kind in ASKING and is_question(entry.text) for entry in entries]
-    labelled = _labelled_questions(entries, begins_line)
+    labelled = _labelled_questions(entries, begins_line, marked)
     unanswered = frozenset(_unanswered(entries, marked))
     answers = False
     for at, entry in enumerate(entries):
@@ -38,26 +38,33 @@ def mark_questions(entries: Sequence["Entry"], begins_line: Sequence[bool]) -> I
         yield entry._replace(leads=False) if before_question else entry
 
 
-def _labelled_questions(entries: Sequence["Entry"], begins_line: Sequence[bool]) -> frozenset[int]:
+def _labelled_questions(
+    entries: Sequence["Entry"], begins_line: Sequence[bool], marked: Sequence[bool]
+) -> frozenset[int]:
     """Return the places of the entries whose label opens each turn, in sections where just two labels alternate."""
     found: set[int] = set()
     turns: list[tuple[int, str]] = []
     for at, entry in enumerate(entries):
         if entry.kind in ENDS_SECTION:
-            found |= _openings(turns)
+            found |= _openings(turns, marked)
             turns = []
         elif begins_line[at] and entry.kind in ASKING and (label := label_of(entry.text)):
             turns.append((at, label))
-    return frozenset(found | _openings(turns))
+    return frozenset(found | _openings(turns, marked))
 
 
-def _openings(turns: Sequence[tuple[int, str]]) -> set[int]:
+def _openings(turns: Sequence[tuple[int, str]], marked: Sequence[bool]) -> set[int]:
+    """Return the places of the turns that ask: each first one of two, where a mark or labels of one letter say so.
+
+    Other labels that alternate are of a list, such as what was added and what was mended.
+    """
     if len(turns) < _FEWEST_TURNS:
         return set()
     (_, first), (_, second), *_ = turns
     if first == second or any(label != (second if at % 2 else first) for at, (_, label) in enumerate(turns)):
         return set()
-    return {at for at, label in turns if label == first}
+    asking = {at for at, _ in turns[: len(turns) // 2 * 2 : 2]}  # a last one without an answer says what it says
+    return asking if len(first) == len(second) == 1 or any(marked[at] for at in asking) else set()
 
 
 def _unanswered(entries: Sequence["Entry"], marked: Sequence[bool]) -> Iterator[int]:

@@ -18,6 +18,7 @@ _ASKED = re.compile(
     rf"(?:[{QUESTION_MARKS}][{QUESTION_MARKS}!！]*|(?<=[{GREEK}]);)"
     r"(?P<closing>[\s\"'”’»)\]}」』）】》〉*_`]*)(?:\[\^?\d{1,4}\]\s*)*\Z"
 )
+_LITERAL = re.compile(r"(?:(?:^|\s)(?:[=*<>|~\\]+\s?|/\S*|\w+://\S*)|:\s)\Z")  # before a mark that is itself spoken of
 _OPENS = "\"'“”‘’„«»([{「『（【《〈`"
 _LABELLED = re.compile(
     r"[\W\d]{0,16}(?P<label>[^\W\d_](?:[\w'’ -]{0,22}[^\W\d_])?)\d{0,3}\s?(?:[:.](?=[\s*_])|[：．])\s*"
@@ -49,12 +50,12 @@ def is_numbered(item: str) -> bool:
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence asks: it ends in a question mark, which is neither an address's nor of something in quotes.
+    """Whether a sentence asks: it ends in a question mark, neither of an address, a pattern nor something in quotes.
 
     A sentence that is in quotes or brackets as a whole does ask.
     """
     asked = _ASKED.search(sentence, max(0, len(sentence) - _SHORT_LINE))
-    if asked is None or any("://" in word for word in sentence[: asked.start()].rsplit(maxsplit=1)[-1:]):
+    if asked is None or _LITERAL.search(sentence[: asked.start()]):
         return False
     if not asked["closing"].strip("*_ \t\r\n"):
         return True

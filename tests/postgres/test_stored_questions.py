@@ -128,6 +128,18 @@ SHAPES = [
         (("cancelling a subscription", "billing@"), ("opening hours of the office", "at nine")),
     ),
     Shape(
+        "a list whose two labels take turns",
+        "# Changes\n\nAdded: dark mode for the page.\n\nFixed: crash on start.\n\nAdded: export to CSV.\n\n"
+        "Fixed: slow search.\n\nAdded: login with passkeys.\n",
+        (("Which login was added?", "passkeys"), ("Which export was added?", "CSV")),
+    ),
+    Shape(
+        "a last question that somebody reads out",
+        "Q: Opening hours of the office\n\nA: The office opens at nine.\n\nQ: Parking\n\nA: It is free after six.\n\n"
+        "Q: The keys are kept by Ms Adeyemi in room 12\n",
+        (("Where are the keys kept?", "room 12"),),
+    ),
+    Shape(
         "a statement that ends in a title",
         "# Films\n\nThe festival opens with the film “Who's Afraid of Virginia Woolf?”\n\nIt closes on Sunday.\n",
         (("Which film opens the festival?", "Virginia Woolf"),),

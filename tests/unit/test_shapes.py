@@ -22,6 +22,10 @@ from text.shapes import is_question, label_of
         "> - Is it so?",
         "“Is it so?”",
         "Q: (Is it so?)",
+        "Is it **so**?",
+        "Do you use C++?",
+        "Is it 5 €?",
+        "Is it A and/or B ?",
     ],
 )
 def test_what_ends_in_a_question_mark_asks(text: str) -> None:
@@ -39,6 +43,10 @@ def test_what_ends_in_a_question_mark_asks(text: str) -> None:
         "It sends LIKE '?'",
         "The fee is 70 euros (or 85?)",
         "See https://x.example/find?",
+        "Ask at /find?",
+        "SELECT * WHERE a = ?",
+        "The wildcard is *?",
+        "It matches none or one: ?",
         "",
     ],
 )

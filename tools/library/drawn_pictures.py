@@ -47,8 +47,13 @@ def drawn_pictures(data: bytes, media_type: str) -> tuple[dict[str, Any], list[b
 
 def pictures_of(reply: dict[str, Any], blobs: Sequence[bytes]) -> list[DrawnPicture]:
     """Return the pictures of a frame; what each is, is read anew, for a file may have taken over its reader."""
-    pictures = []
-    for each in reply["pictures"]:
-        data = b"" if each["blob"] is None else blobs[each["blob"]]
-        pictures.append(DrawnPicture(each["before"], each["alt"], each["page_idx"], data, raster_of(data)))
-    return pictures
+    shown = [(data, raster_of(data)) for data in blobs]
+    return [
+        DrawnPicture(
+            each["before"],
+            each["alt"],
+            each["page_idx"],
+            *((b"", None) if each["blob"] is None else shown[each["blob"]]),
+        )
+        for each in reply["pictures"]
+    ]

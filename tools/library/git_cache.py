@@ -32,6 +32,13 @@ def caches_of(settings: Settings) -> Path:
     return settings.data_dir.resolve() / "git"
 
 
+def _made_private(folder: Path) -> None:
+    """Make a folder that no other user of the machine reads; one of another user is theirs to open or close."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.stat().st_uid == os.geteuid():
+        folder.chmod(0o700)
+
+
 class GitCache:
     """The cache of one repository at one ref, below ``root``."""
 
@@ -43,8 +50,7 @@ class GitCache:
     @asynccontextmanager
     async def fetching(self) -> AsyncIterator[None]:
         """Keep others from fetching. Raises DependencyFailed where they take too long."""
-        await asyncio.to_thread(self._root.mkdir, parents=True, exist_ok=True)
-        await asyncio.to_thread(self._root.chmod, 0o700)  # what is fetched is for no other user of the machine
+        await asyncio.to_thread(_made_private, self._root)
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 while (lock := _lock(_fetch_lock(self.folder), fcntl.LOCK_EX)) is None:  # noqa: ASYNC110 - it has no event

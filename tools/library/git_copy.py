@@ -40,11 +40,19 @@ def copy_repository(repository: Path, root: Path, to: Path, *, reserve: int) -> 
             inner = ".git" if ".git" in os.listdir(place) else "."
             with _opened(os.dup(place), inner) as git:
                 _refuse_alternates(git)
+                if "reftable" in os.listdir(git):
+                    raise InvalidRequest(
+                        "location: keeps its refs as a reftable, which is not read.", suggestion=_ADVICE
+                    )
                 for path in _paths(git):
-                    yield from _copied(git, path, to / path, reserve)
+                    if path is None:
+                        yield
+                    else:
+                        yield from _copied(git, path, to / path, reserve)
     except FileNotFoundError as error:
         raise DependencyFailed(
-            "There is no repository, or it changed while it was read.", suggestion="Check the location, and sync again."
+            "There is no repository, or it changed while it was read.",
+            suggestion="Check the location, with `.git` at its end where it has that, and sync again.",
         ) from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
@@ -78,11 +86,15 @@ def _opened(folder: int, path: str | PurePath) -> Iterator[int]:
         os.close(folder)
 
 
-def _paths(git: int) -> Iterator[str]:
-    """Yield the files to copy; where git moves what is in one to another, the one that it removes comes first."""
+def _paths(git: int) -> Iterator[str | None]:
+    """Yield the files to copy, and None for each folder of refs.
+
+    Where git moves what is in one file to another, the one that it removes comes first.
+    """
     yield "HEAD"
     folders = ["refs"]
     while folders:
+        yield None
         for path, is_folder in _listed(git, folders.pop()):
             if is_folder:
                 folders.append(path)
@@ -105,16 +117,19 @@ def _copied(git: int, path: str, to: Path, reserve: int) -> Iterator[None]:
     to.parent.mkdir(parents=True, exist_ok=True)
     with _opened(os.dup(git), folder) as opened:
         descriptor = os.open(name, _FOLLOWING_NOTHING | os.O_NONBLOCK, dir_fd=opened)
-    with open(descriptor, "rb") as file, to.open("xb") as copy:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise _elsewhere(path)
         left = status.st_size
         if left > shutil.disk_usage(to.parent).free - reserve:
             raise DiskLow("The disk of the data folder has no room for a copy of the repository.")
-        while data := file.read(min(left, CHUNK_BYTES)):
-            copy.write(data)
-            left -= len(data)
-            if left:
-                yield
+        with to.open("xb") as copy:
+            while data := os.read(descriptor, min(left, CHUNK_BYTES)):
+                copy.write(data)
+                left -= len(data)
+                if left:
+                    yield
+    finally:
+        os.close(descriptor)
     yield

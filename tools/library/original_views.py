@@ -7,9 +7,9 @@ one request at a time. What was read is kept, and so is that a file can't be rea
 import json
 import logging
 import math
-from asyncio import Lock, Semaphore, get_running_loop, timeout
+from asyncio import Lock, Semaphore, get_running_loop, timeout, to_thread
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -18,7 +18,7 @@ from graph.errors import NotFound, UnreadableDocument
 from graph.evidence import Identity
 from tools.library.drawn_pictures import DrawnPicture, pictures_of
 from tools.library.sandbox import Sandbox
-from tools.library.sandbox_process import Frame, Task
+from tools.library.sandbox_process import Task
 from tools.originals.originals import Originals, StoredOriginal
 from tools.originals.stores import OriginalKey
 
@@ -35,11 +35,11 @@ UNREADABLE_SECONDS = 600.0  # before a file that can't be read is tried again: t
 class _View(NamedTuple):
     original: OriginalKey
     task: Task
-    asked: str = ""  # what of it; "" for all, where the file can't be read
+    asked: str
 
 
 class _Kept(NamedTuple):
-    frame: Frame | None  # None where the file can't be read
+    seen: Any  # None where the file, or the page, can't be read
     size: int
     until: float = math.inf
 
@@ -71,8 +71,9 @@ class OriginalViews:
         stored = await self._find(identity, document_id)
         if stored is None or stored.original["media_type"] == "application/pdf":
             return []
-        seen = await self._seen(stored, "pictures", {"media_type": stored.original["media_type"]})
-        return [] if seen is None else pictures_of(*seen)
+        header = {"media_type": stored.original["media_type"]}
+        pictures: list[DrawnPicture] | None = await self._seen(stored, "pictures", header, pictures_of)
+        return pictures or []
 
     async def place(
         self, identity: Identity, document_id: str, page_idx: int, quote: str, before: str
@@ -85,8 +86,9 @@ class OriginalViews:
         stored = await self._find(identity, document_id)
         if stored is None:
             return None
-        seen = await self._seen(stored, "place", {"page_idx": page_idx, "quote": quote, "before": before})
-        return None if seen is None else seen[0]["place"]
+        header = {"page_idx": page_idx, "quote": quote, "before": before}
+        place: dict[str, Any] | None = await self._seen(stored, "place", header, _place_of, part=str(page_idx))
+        return place
 
     async def _find(self, identity: Identity, document_id: str) -> StoredOriginal | None:
         try:
@@ -94,11 +96,20 @@ class OriginalViews:
         except NotFound:
             return None
 
-    async def _seen(self, stored: StoredOriginal, task: Task, header: dict[str, Any]) -> Frame | None:
-        whole, view = _View(stored.key, task), _View(stored.key, task, json.dumps(header))
+    async def _seen(
+        self,
+        stored: StoredOriginal,
+        task: Task,
+        header: dict[str, Any],
+        read: Callable[[dict[str, Any], Sequence[bytes]], Any],
+        *,
+        part: str = "",
+    ) -> Any:
+        """Return what a task sees, as ``read`` makes it of the reply; None where the ``part`` can't be read."""
+        unreadable, view = _View(stored.key, task, part), _View(stored.key, task, json.dumps(header))
         async with self._turns.setdefault(stored.key, Lock()):
-            if (kept := self._find_kept(whole) or self._find_kept(view)) is not None:
-                return kept.frame
+            if (kept := self._find_kept(unreadable) or self._find_kept(view)) is not None:
+                return kept.seen
             try:
                 async with self._free_process():
                     reply, blobs = await self._sandbox.run(task, header, await self._originals.read_whole(stored))
@@ -106,10 +117,11 @@ class OriginalViews:
                 return None
             except UnreadableDocument as error:
                 log.info("the %s of an original can't be read: %s", task, error.message)
-                self._keep(whole, _Kept(None, 0, get_running_loop().time() + UNREADABLE_SECONDS))
+                self._keep(unreadable, _Kept(None, 0, get_running_loop().time() + UNREADABLE_SECONDS))
                 return None
-            self._keep(view, _Kept((reply, blobs), len(json.dumps(reply)) + sum(map(len, blobs))))
-            return reply, blobs
+            seen = await to_thread(read, reply, blobs)
+            self._keep(view, _Kept(seen, len(json.dumps(reply)) + sum(map(len, blobs))))
+            return seen
 
     @asynccontextmanager
     async def _free_process(self) -> AsyncIterator[None]:
@@ -142,3 +154,7 @@ class OriginalViews:
 
 def _size(view: _View, kept: _Kept) -> int:
     return len(view.asked) + kept.size + _ROW_BYTES
+
+
+def _place_of(reply: dict[str, Any], _: Sequence[bytes]) -> Any:
+    return reply["place"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 MOST_PIXELS = 50_000_000  # of one picture: a browser that draws it unpacks four bytes for each
-_MOST_MARKERS = 1_000  # of a JPEG before its frame; cameras write some twenty
+_MOST_MARKERS = 200  # of a JPEG before its frame; cameras write some twenty
 _NO_SIZE = frozenset([0xC4, 0xC8, 0xCC])  # markers of JPEG that lie among those of frames, and are none
 
 
