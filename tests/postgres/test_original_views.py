@@ -100,6 +100,17 @@ async def test_a_file_that_takes_too_long_is_tried_once(shelf: Shelf, sandbox: C
     assert sandbox.asked == ["pictures"]
 
 
+async def test_a_page_that_takes_too_long_costs_no_other(shelf: Shelf, sandbox: CountingSandbox) -> None:
+    pages = [column(72, 700, ["Lamps burn at night."]), column(72, 700, ["They sleep by day."])]
+    document_id = await shelf.put("a.pdf", placed_pdf(pages))
+    sandbox.seconds = 0.001
+    assert await shelf.views.place(ME, document_id, 0, "Lamps burn", "") is None
+    sandbox.seconds = 60
+    assert await shelf.views.place(ME, document_id, 0, "burn at night", "") is None
+    assert await shelf.views.place(ME, document_id, 1, "sleep by day", "") is not None
+    assert sandbox.asked == ["place", "place"]
+
+
 async def test_a_document_without_an_original_has_nothing_to_draw(shelf: Shelf, sandbox: CountingSandbox) -> None:
     assert await shelf.views.pictures(ME, "00000000-0000-4000-8000-000000000000") == []
     assert await shelf.views.place(ME, "00000000-0000-4000-8000-000000000000", 0, "Lamps", "") is None

@@ -770,11 +770,30 @@ def worktree(inside: Path, outside: Path) -> str:
     return str(inside / "tree")
 
 
+def folder_for_a_file(inside: Path, outside: Path) -> str:
+    shutil.copytree(outside / ".git", inside / ".git")
+    (inside / ".git" / "HEAD").unlink()
+    (inside / ".git" / "HEAD").mkdir()
+    return str(inside)
+
+
+def reftable(inside: Path, outside: Path) -> str:
+    shutil.copytree(outside / ".git", inside / ".git")
+    (inside / ".git" / "reftable").mkdir()
+    return str(inside)
+
+
 ESCAPES: list[Callable[[Path, Path], str]] = [
     gitlink, alternates, chained_alternates, common_folder, linked_packs, index_of_packs_elsewhere,
-    address_with_a_query, worktree,
+    address_with_a_query, worktree, folder_for_a_file, reftable,
     *(linked(*parts) for parts in ([], ["objects"], ["objects", "pack"], ["refs"])),
 ]  # fmt: skip
+
+
+def held_open(folder: Path) -> list[str]:
+    """List what this process has open below a folder, where the system tells."""
+    opened = [os.path.realpath(each) for each in Path("/proc/self/fd").glob("*")]
+    return [path for path in opened if path.startswith(str(folder))]
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
@@ -789,6 +808,7 @@ async def test_below_the_roots_no_repository_leads_out_of_them(
     with pytest.raises((InvalidRequest, DependencyFailed)):
         await harbour.syncer.sync(ME, source)
     assert await harbour.listed() == []
+    assert held_open(inside) == []
 
 
 def as_it_is(repository: Path) -> None:

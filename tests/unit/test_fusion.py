@@ -1,8 +1,12 @@
 """One order of what the wordings of a question have found."""
 
+import asyncio
 from dataclasses import dataclass, field
 
+import pytest
+
 from answers.fusion import search_wordings
+from graph.errors import DependencyFailed
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult
 from tests.fakes import segment
@@ -69,3 +73,21 @@ async def test_one_wording_is_searched_once_and_left_as_it_is_found() -> None:
     told = await search_wordings(searcher, QUERY, [OWN, OWN])
     assert [query.text for query in searcher.asked] == [OWN]
     assert told == [(OWN, SearchResult(tuple(searcher.hits[OWN])))]
+
+
+async def test_where_one_search_fails_the_other_ends() -> None:
+    ended = asyncio.Event()
+
+    class OneFails:
+        async def search(self, query: SearchQuery) -> SearchResult:
+            if query.text == WORDS:
+                raise DependencyFailed("The index is gone.")
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+            raise AssertionError
+
+    with pytest.raises(DependencyFailed):
+        await search_wordings(OneFails(), QUERY, [OWN, WORDS])
+    assert ended.is_set()

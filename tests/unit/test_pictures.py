@@ -34,6 +34,8 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
         (GIF, Raster("image/gif", 7, 9)),
         (WEBP, Raster("image/webp", 10, 5)),
         (LOSSLESS, Raster("image/webp", 10, 5)),
+        (JPEG[:2] + b"\xff\xe1\0\2" * 20 + JPEG[2:], Raster("image/jpeg", 64, 32)),
+        (JPEG[:2] + b"\xff\xe1\0\2" * 300 + JPEG[2:], None),
         (SVG, None),
         (b"<html><script>alert(1)</script></html>", None),
         (b"", None),
