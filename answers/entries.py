@@ -9,16 +9,15 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
+from answers.entry import Entry
 from answers.governing import govern
 from answers.stored_questions import mark_questions
-from graph.evidence import BlockKind, ContextSlice, Governance, Segment, SegmentBlock
+from graph.evidence import BlockKind, ContextSlice, Segment, SegmentBlock
 from text.sentences import sentences, trimmed
 from text.shapes import Shape, is_rule, shape_of
 
 ONE_ENTRY = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents", "code"})
-NEVER_QUOTED = frozenset[BlockKind]({"heading", "term", "caption", "label", "contents"})
 MOST_CODE = 1200  # characters of a code block that is one entry; a longer one is read by its parts
 _KINDS: dict[Shape, BlockKind] = {
     "prose": "paragraph",
@@ -44,46 +43,6 @@ _NAMES_NONE = re.compile(
 _MOST_INDENT = 16  # characters
 _FURTHEST = 4  # sentences back to the one that names what a pronoun points to
 _PART_END = re.compile(r"\n[ \t]*\n")
-
-
-class Entry(NamedTuple):
-    """A quotable slice of canonical text, in its offsets, with what it hangs on, the outermost first.
-
-    ``block`` is the index of its block in the segment, ``first`` whether it opens that block. ``leads`` marks one that
-    only introduces what follows, such as "The steps are:", and ``asks`` a question, which never stand alone;
-    ``unanswered`` is a question that nothing follows in its section. A tuple, since a run makes hundreds, and a frozen
-    dataclass takes four times as long to make.
-    """
-
-    start: int
-    end: int
-    text: str
-    kind: BlockKind
-    block: int
-    context: tuple[ContextSlice, ...] = ()
-    anchor: str = ""
-    first: bool = True
-    leads: bool = False
-    asks: bool = False
-    unanswered: bool = False
-
-    @property
-    def quotable(self) -> bool:
-        """Whether it can answer: it is no heading, term, label, header row, line of contents or unanswered question.
-
-        A lead-in can, together with what it introduces, and so can a question with its answer.
-        """
-        return not (self.kind in NEVER_QUOTED or self.unanswered or (self.leads and self.kind == "table_row"))
-
-    @property
-    def surroundings(self) -> str:
-        """The texts of what it hangs on, joined by spaces, each once; headings of other things are not among them."""
-        return " ".join(dict.fromkeys(each.text for each in self.context if each.kind != "narrows"))
-
-    @property
-    def governors(self) -> tuple[tuple[Governance, ContextSlice], ...]:
-        """What governs it, each with what it does to it."""
-        return tuple((each.kind, each) for each in self.context if each.kind is not None)
 
 
 def entries_of(segment: Segment) -> tuple[Entry, ...]:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING
 
+from answers.entry import Entry
 from answers.overtaking import Correction, by_stages, has_values_before, is_overtaken, outdated
 from answers.reach import (
     FURTHEST,
@@ -48,9 +48,6 @@ from text.denials import (
     said_back,
 )
 
-if TYPE_CHECKING:
-    from answers.entries import Entry
-
 _PROSE = frozenset[BlockKind]({"paragraph", "list_item", "quote", "footnote"})
 _MARKING = frozenset[ContextRole]({"heading", "label", "caption"})
 _CELL = " | "
@@ -59,7 +56,7 @@ _SHORT_HAN_MARK = 14
 _MOST_GOVERNORS = 4
 
 
-def govern(entries: Sequence["Entry"]) -> Sequence["Entry"]:
+def govern(entries: Sequence[Entry]) -> Sequence[Entry]:
     """Add to each entry's context what governs it. Entries are those of one segment, in order.
 
     Takes time linear in the text, since a governor reaches a bounded number of entries.
@@ -78,7 +75,7 @@ def govern(entries: Sequence["Entry"]) -> Sequence["Entry"]:
 class _Found:
     """The entries of a segment, and the governors found for each, by its place."""
 
-    entries: Sequence["Entry"]
+    entries: Sequence[Entry]
     governors: dict[int, dict[tuple[int, int], ContextSlice]] = field(default_factory=dict)
 
     def add(self, at: int, governor: "ContextSlice | Entry", kind: Governance) -> None:
@@ -90,7 +87,7 @@ class _Found:
             if len(known) < _MOST_GOVERNORS and span not in known:
                 known[span] = ContextSlice("governs", *span, governor.text, kind)
 
-    def governed(self, at: int) -> "Entry":
+    def governed(self, at: int) -> Entry:
         """Return an entry with its governors, without those stored with its block that are not about it."""
         entry, known = self.entries[at], self.governors.get(at, {})
         if not known and all(each.role != "governs" for each in entry.context):
@@ -106,7 +103,7 @@ class _Found:
 # --- what entries hang on ---------------------------------------------------------------------------------------------
 
 
-def _by_context(entries: Sequence["Entry"], found: _Found) -> None:
+def _by_context(entries: Sequence[Entry], found: _Found) -> None:
     for at, entry in enumerate(entries):
         for each in entry.context:
             kind = None
@@ -130,7 +127,7 @@ def _led(text: str) -> Governance | None:
     return lead_in(Wording.of(text))
 
 
-def _is_meant(entry: "Entry", governor: ContextSlice) -> bool:
+def _is_meant(entry: Entry, governor: ContextSlice) -> bool:
     """Whether a governor stored with a block is about this sentence of it: a newer state or a correction may not be."""
     if governor.kind == "overtakes":
         return is_overtaken(entry.text, governor.text)
@@ -139,7 +136,7 @@ def _is_meant(entry: "Entry", governor: ContextSlice) -> bool:
     return True
 
 
-def _by_namesakes(entries: Sequence["Entry"], found: _Found) -> None:
+def _by_namesakes(entries: Sequence[Entry], found: _Found) -> None:
     """Let headings govern what stands under others that are named alike, such as "H30" and "H30 Max"."""
     headings = {each.text: each for entry in entries for each in entry.context if each.role == "heading"}
     names = namesakes(headings, "\n".join(each.text for each in entries)) if len(headings) > 1 else {}
@@ -150,7 +147,7 @@ def _by_namesakes(entries: Sequence["Entry"], found: _Found) -> None:
             found.add(at, headings[other], "narrows")
 
 
-def _by_columns(entries: Sequence["Entry"], found: _Found) -> None:
+def _by_columns(entries: Sequence[Entry], found: _Found) -> None:
     """Govern the rows of a table by its header, and by rows of one cell, which head the rows below them."""
     over: int | None = None
     for at, entry in enumerate(entries):
@@ -179,7 +176,7 @@ def _columns(header: str) -> Governance | None:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def _by_sentences(entries: Sequence["Entry"], found: _Found) -> None:
+def _by_sentences(entries: Sequence[Entry], found: _Found) -> None:
     for at, entry in enumerate(entries):
         if entry.kind in _PROSE:
             leads = entry.leads or entry.text.endswith((":", "："))
@@ -213,13 +210,13 @@ Ruling = tuple[Governance | None, Iterable[int]]
 _NOTHING: Ruling = (None, ())
 
 
-def _by_name(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_name(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     """Judge a sentence that ends another part, which it names: "Memo 1 is withdrawn."."""
     named = named_part(entries, at, passage.lowered) if ends_a_part(passage) else []
     return ("repeals", named) if named else _NOTHING
 
 
-def _by_mark(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_mark(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     """Judge a sentence of a few words at the beginning of a block, such as "A stubborn myth.".
 
     One that tells in full what it marks, such as "Rumours say that the shop shuts.", is about itself and about what
@@ -240,34 +237,34 @@ def _by_mark(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     return mark(passage), below_in_section(entries, at) if alone else rest_of_block(entries, at, NEAR)
 
 
-def _by_part(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_part(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     return about_part(passage), in_part(entries, at, passage.lowered)
 
 
-def _by_announcement(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_announcement(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     return announces(passage), introduced(entries, at)
 
 
-def _by_correction(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_correction(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     return ("repeals", corrected(entries, at)) if corrects(passage) else _NOTHING
 
 
-def _by_reply(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_reply(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     return said_back(passage), meant(entries, at, passage.lowered)
 
 
-def _by_liar(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_liar(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     return ("doubts", spoken(entries, at)) if calls_a_liar(passage) else _NOTHING
 
 
-def _by_frame(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_frame(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     kind = frames(passage)
     if kind is None and falls_asleep(passage):
         return "imagines", dreamt(entries, at)
     return kind, goes_on(entries, at) if kind == "imagines" else rest_of_block(entries, at, 1)
 
 
-def _by_news(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+def _by_news(entries: Sequence[Entry], at: int, passage: Wording) -> Ruling:
     """Judge a newer state of what a sentence before is about, such as "The hut no longer takes dogs."."""
     older = outdated(entries, at) if has_values_before(entries, at) and outdates(passage) else []
     return ("overtakes", older) if older else _NOTHING

@@ -4,14 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from answers.entry import Entry
 from graph.evidence import BlockKind, nearest_heading
 from text.values import Stage, contrasted, stage_of, values_of
 from text.words import terms_of, without_framing
-
-if TYPE_CHECKING:
-    from answers.entries import Entry
 
 _LEAST_SHARED = 2  # words
 _ALIKE = 0.35  # of the words of a sentence that a newer one about the same shares
@@ -60,7 +57,7 @@ def is_overtaken(old: str, new: str) -> bool:
     return valued and len(own & other) >= max(_LEAST_SHARED, _ALIKE * len(own))
 
 
-def has_values_before(entries: Sequence["Entry"], at: int) -> bool:
+def has_values_before(entries: Sequence[Entry], at: int) -> bool:
     """Whether a sentence before an entry in its section has a value that the entry may overtake; a quick look."""
     for place in range(at - 1, max(-1, at - 1 - _FURTHEST), -1):
         if entries[place].kind == "heading":
@@ -70,7 +67,7 @@ def has_values_before(entries: Sequence["Entry"], at: int) -> bool:
     return False
 
 
-def outdated(entries: Sequence["Entry"], at: int) -> list[int]:
+def outdated(entries: Sequence[Entry], at: int) -> list[int]:
     """Return the sentences before an entry, in its section, that are about the same and older."""
     older = []
     for place in range(at - 1, max(-1, at - 1 - _FURTHEST), -1):
@@ -127,7 +124,7 @@ def stage_of_block(text: str, start: int, heading: str) -> Stage | None:
     return stage_of(heading) if heading else None
 
 
-def by_stages(entries: Sequence["Entry"], says_news: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+def by_stages(entries: Sequence[Entry], says_news: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
     """Yield places of entries of a segment and of those that overtake them."""
     staged: list[tuple[int, Stage]] = []
     stage: Stage | None = None

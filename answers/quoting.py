@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from answers.entries import Entry
+from answers.entry import Entry
 from answers.subjects import is_about_another_thing, may_ask_for
 from graph.evidence import Governance, nearest_heading
 from text.denials import (

@@ -5,14 +5,12 @@ Places are indexes into the entries of one segment, in order. Each search looks 
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from answers.entry import Entry
 from answers.overtaking import Correction
 from graph.evidence import BlockKind
 from text.denials import wakes
-
-if TYPE_CHECKING:
-    from answers.entries import Entry
 
 NEVER_GOVERNED = frozenset[BlockKind]({"heading", "term", "caption", "label", "contents"})
 _RUNS = frozenset[BlockKind]({"list_item", "table_row", "quote"})
@@ -35,7 +33,7 @@ _WHOLE_TEXT = re.compile(
 _OWN_BLOCK = re.compile(r"\bthis (?:paragraph|sentence|entry)\b|đoạn này|本段")
 
 
-def rest_of_block(entries: Sequence["Entry"], at: int, most: int) -> Iterator[int]:
+def rest_of_block(entries: Sequence[Entry], at: int, most: int) -> Iterator[int]:
     """Yield the next sentences of the same block."""
     for place in range(at + 1, min(len(entries), at + 1 + most)):
         if entries[place].block != entries[at].block:
@@ -43,7 +41,7 @@ def rest_of_block(entries: Sequence["Entry"], at: int, most: int) -> Iterator[in
         yield place
 
 
-def goes_on(entries: Sequence["Entry"], at: int) -> Iterator[int]:
+def goes_on(entries: Sequence[Entry], at: int) -> Iterator[int]:
     """Yield the sentences that go on with a story: the next of the block, or of the next block if it ends there."""
     place = at + 1
     if place < len(entries) and entries[place].kind not in NEVER_GOVERNED:
@@ -51,7 +49,7 @@ def goes_on(entries: Sequence["Entry"], at: int) -> Iterator[int]:
         yield from rest_of_block(entries, place, 2 * NEAR)
 
 
-def named_part(entries: Sequence["Entry"], at: int, lowered: str) -> list[int]:
+def named_part(entries: Sequence[Entry], at: int, lowered: str) -> list[int]:
     """Return what stands under the heading that a sentence names, as "Memo 1" in "Memo 1 is withdrawn."."""
     for place, entry in enumerate(entries):
         name = entry.text.lower().strip(" .:：。#")
@@ -65,7 +63,7 @@ def named_part(entries: Sequence["Entry"], at: int, lowered: str) -> list[int]:
     return []
 
 
-def below_in_section(entries: Sequence["Entry"], at: int) -> Iterator[int]:
+def below_in_section(entries: Sequence[Entry], at: int) -> Iterator[int]:
     """Yield what stands below an entry in its section."""
     for place in range(at + 1, len(entries)):
         if entries[place].kind == "heading":
@@ -73,7 +71,7 @@ def below_in_section(entries: Sequence["Entry"], at: int) -> Iterator[int]:
         yield place
 
 
-def introduced(entries: Sequence["Entry"], at: int) -> Iterator[int]:
+def introduced(entries: Sequence[Entry], at: int) -> Iterator[int]:
     """Yield the items, rows, code or sentences that an entry introduces."""
     block = entries[at].block
     place = at + 1
@@ -94,7 +92,7 @@ def introduced(entries: Sequence["Entry"], at: int) -> Iterator[int]:
         place += 1
 
 
-def in_part(entries: Sequence["Entry"], at: int, lowered: str) -> Iterator[int]:
+def in_part(entries: Sequence[Entry], at: int, lowered: str) -> Iterator[int]:
     """Yield what is in the part of the text that a sentence speaks of: all of it, its section or its paragraph."""
     whole, own = _WHOLE_TEXT.search(lowered) is not None, _OWN_BLOCK.search(lowered) is not None
     for step in (-1, 1):
@@ -106,12 +104,12 @@ def in_part(entries: Sequence["Entry"], at: int, lowered: str) -> Iterator[int]:
             yield place
 
 
-def _around(entries: Sequence["Entry"], at: int, step: Literal[-1, 1], most: int) -> range:
+def _around(entries: Sequence[Entry], at: int, step: Literal[-1, 1], most: int) -> range:
     """Return the places before or after an entry, the nearest first."""
     return range(at + step, max(-1, at - 1 - most) if step < 0 else min(len(entries), at + 1 + most), step)
 
 
-def meant(entries: Sequence["Entry"], at: int, lowered: str) -> Iterator[int]:
+def meant(entries: Sequence[Entry], at: int, lowered: str) -> Iterator[int]:
     """Yield the sentences that "this" or "the motion" points to: those before it, or the item that is named."""
     numbered = _NUMBERED.search(lowered)
     if numbered is not None:
@@ -126,7 +124,7 @@ def meant(entries: Sequence["Entry"], at: int, lowered: str) -> Iterator[int]:
     yield from _before(entries, at)
 
 
-def _before(entries: Sequence["Entry"], at: int, most: int = NEAR) -> Iterator[int]:
+def _before(entries: Sequence[Entry], at: int, most: int = NEAR) -> Iterator[int]:
     """Yield the sentences before an entry in its block, or else those of the block or the list before."""
     place = at - 1
     if place >= 0 and entries[place].block != entries[at].block and entries[place].kind in _RUNS:
@@ -141,7 +139,7 @@ def _before(entries: Sequence["Entry"], at: int, most: int = NEAR) -> Iterator[i
         place -= 1
 
 
-def dreamt(entries: Sequence["Entry"], at: int) -> range:
+def dreamt(entries: Sequence[Entry], at: int) -> range:
     """Return what stands between a sentence in which somebody falls asleep and the one in which they wake."""
     for place in range(at + 1, min(len(entries), at + 1 + _LONGEST_DREAM)):
         if entries[place].kind == "heading":
@@ -151,7 +149,7 @@ def dreamt(entries: Sequence["Entry"], at: int) -> range:
     return range(0)
 
 
-def spoken(entries: Sequence["Entry"], at: int) -> list[int]:
+def spoken(entries: Sequence[Entry], at: int) -> list[int]:
     """Return the quoted sentences near one that calls their speaker a liar, or else the sentences before it."""
     near = [
         place
@@ -161,7 +159,7 @@ def spoken(entries: Sequence["Entry"], at: int) -> list[int]:
     return near or list(_before(entries, at, 2))
 
 
-def _is_quoted(entries: Sequence["Entry"], at: int) -> bool:
+def _is_quoted(entries: Sequence[Entry], at: int) -> bool:
     """Whether a sentence is between quotation marks that may have been opened in one of the three before it."""
     if entries[at].text.startswith(tuple(_OPENING)) or re.search('[:：,，] ?["“「『«]', entries[at].text):
         return True
@@ -173,7 +171,7 @@ def _is_quoted(entries: Sequence["Entry"], at: int) -> bool:
     return marks % 2 == 1
 
 
-def corrected(entries: Sequence["Entry"], at: int) -> list[int]:
+def corrected(entries: Sequence[Entry], at: int) -> list[int]:
     """Return the sentences that a correction is about; where none is found, those just before it."""
     correction = Correction.of(" ".join(entries[place].text for place in (at, *rest_of_block(entries, at, NEAR))))
     near = (*_around(entries, at, -1, FURTHEST // 2), *_around(entries, at, 1, FURTHEST // 2))

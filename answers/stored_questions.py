@@ -4,13 +4,10 @@ A question tells where its answer is and says nothing itself, so it is only quot
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from answers.entry import Entry
 from graph.evidence import BlockKind
 from text.shapes import is_question, label_of
-
-if TYPE_CHECKING:
-    from answers.entries import Entry
 
 ENDS_SECTION = frozenset[BlockKind]({"heading", "term", "contents"})
 ASKING = frozenset[BlockKind]({"paragraph", "list_item", "quote", "footnote"})
@@ -18,7 +15,7 @@ _FEWEST_TURNS = 4  # labels that alternate strictly, such as "Q", "A", "Q", "A"
 MOST_ANSWERED = 700  # characters of a question with its answer
 
 
-def mark_questions(entries: Sequence["Entry"], begins_line: Sequence[bool]) -> Iterator["Entry"]:
+def mark_questions(entries: Sequence[Entry], begins_line: Sequence[bool]) -> Iterator[Entry]:
     """Yield entries in order, those that ask marked: by a question mark, or by a label that takes turns with another.
 
     An answer before the next question, such as a numbered one, is no lead-in of it. ``begins_line`` tells of each entry
@@ -39,7 +36,7 @@ def mark_questions(entries: Sequence["Entry"], begins_line: Sequence[bool]) -> I
 
 
 def _labelled_questions(
-    entries: Sequence["Entry"], begins_line: Sequence[bool], marked: Sequence[bool]
+    entries: Sequence[Entry], begins_line: Sequence[bool], marked: Sequence[bool]
 ) -> frozenset[int]:
     """Return the places of the entries whose label opens each turn, in sections where just two labels alternate."""
     found: set[int] = set()
@@ -67,7 +64,7 @@ def _openings(turns: Sequence[tuple[int, str]], marked: Sequence[bool]) -> set[i
     return asking if len(first) == len(second) == 1 or any(marked[at] for at in asking) else set()
 
 
-def _unanswered(entries: Sequence["Entry"], marked: Sequence[bool]) -> Iterator[int]:
+def _unanswered(entries: Sequence[Entry], marked: Sequence[bool]) -> Iterator[int]:
     """Yield the places of the questions behind which their section has nothing but further questions."""
     is_answered = False
     for at in range(len(entries) - 1, -1, -1):
@@ -77,7 +74,7 @@ def _unanswered(entries: Sequence["Entry"], marked: Sequence[bool]) -> Iterator[
             yield at
 
 
-def with_answer(entries: Sequence["Entry"], at: int, most: int) -> range:
+def with_answer(entries: Sequence[Entry], at: int, most: int) -> range:
     """Return the indexes of a question and its answer, which goes to the next question or the section's end at most.
 
     The answer is the rest of the question's block, the block after it, and what that introduces or lists. Where the
@@ -98,7 +95,7 @@ def with_answer(entries: Sequence["Entry"], at: int, most: int) -> range:
     return range(at, last + 1)
 
 
-def _goes_on(entry: "Entry", past: "Entry") -> bool:
+def _goes_on(entry: Entry, past: Entry) -> bool:
     """Whether an entry is of the block of the one before it, of its list or code, or introduced by it."""
     return (
         entry.block == past.block

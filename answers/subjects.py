@@ -9,15 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from answers.entry import Entry
 from graph.evidence import nearest_heading
 from text.language import FUNCTION_WORDS, STOP_WORDS, word_set
 from text.late_patterns import LatePattern
 from text.words import stem
-
-if TYPE_CHECKING:
-    from answers.entries import Entry
 
 _TOKEN = re.compile(r"[^\W_](?:[\w’'-]*\w)?(?:\.\d+)*|[^\s\w]")
 _NO_HEAD = FUNCTION_WORDS | STOP_WORDS["en"] | STOP_WORDS["vi"] | word_set("first last new old next")
@@ -147,7 +144,7 @@ def _head(tokens: list[str], at: int) -> str:
     return stem(word.lower())
 
 
-def is_about_another_thing(entry: "Entry", question: str) -> bool:
+def is_about_another_thing(entry: Entry, question: str) -> bool:
     """Whether an entry, or what it hangs on, names another thing of the kind that the question names."""
     scopes = [entry.text, *(each.text for each in reversed(entry.context) if each.role in _SCOPES)]
     around = f"{entry.text}\n{entry.surroundings}"
@@ -221,7 +218,7 @@ def _opposed(text: str) -> frozenset[tuple[int, str, str]]:
     return frozenset(found)
 
 
-def _is_another_row(entry: "Entry", question: str) -> bool:
+def _is_another_row(entry: Entry, question: str) -> bool:
     """Whether a row is headed by another thing: the row "Ilmar | 4712" under "Lab | Code", for "the Ostwin lab"."""
     header = next((each.text for each in entry.context if each.role == "header"), "")
     if entry.kind != "table_row" or not header:
@@ -252,7 +249,7 @@ def _chinese(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((found[1], found[2]) for found in _HAN_NAME.finditer(text) if not _HAN_FUNCTION.search(found[1]))
 
 
-def _is_longer_name(entry: "Entry", around: str, question: str) -> bool:
+def _is_longer_name(entry: Entry, around: str, question: str) -> bool:
     """Whether the question names a longer name than the heading: "K5 Plus" under "Brunel K5"."""
     heading = next((each.text for each in reversed(entry.context) if each.role in ("heading", "term")), "")
     if len(heading) > _LONGEST_HEADING:
@@ -275,7 +272,7 @@ _LONGEST_NAME = 5  # words
 _LONGEST_HEADING = 24  # characters
 
 
-def _is_of_another_year(entry: "Entry", around: str, question: str) -> bool:
+def _is_of_another_year(entry: Entry, around: str, question: str) -> bool:
     """Whether an entry stands under the heading of a year and the question names another one."""
     asked = set(_YEAR.findall(question))
     if len(asked) != 1 or asked & set(_YEAR.findall(around)):

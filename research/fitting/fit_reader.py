@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 import tools.extractive
-from answers.entries import Entry, entries_of, passage_around
+from answers.entries import entries_of, passage_around
+from answers.entry import Entry
 from evals.cases import sentence_spans, sentences_in
 from evals.gold_passages import quote_hits
 from evals.sets.clapnq import CLAPnqQuestion

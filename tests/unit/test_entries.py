@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.entries import MOST_WITH_CODE, Entry, entries_of, passage_around
+from answers.entries import MOST_WITH_CODE, entries_of, passage_around
+from answers.entry import Entry
 from graph.evidence import Segment
 from tools.embeddings.embedder import count_tokens
 from tools.library.segmenting import SegmentSize, segment

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answers.citations import context_of_quote, context_outside
-from answers.entries import Entry, entries_of
+from answers.entries import entries_of
+from answers.entry import Entry
 from answers.quoting import quoted_spans, stands
 from answers.subjects import namesakes
 from graph.errors import UnreadableDocument

@@ -7,7 +7,8 @@ from itertools import islice, zip_longest
 
 import numpy as np
 
-from answers.entries import Entry, entries_of, passage_around
+from answers.entries import entries_of, passage_around
+from answers.entry import Entry
 from answers.quoting import quoted_spans, stands
 from answers.stored_questions import with_answer
 from graph.evidence import Hit, Segment

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
-from answers.entries import Entry, entries_of
+from answers.entries import entries_of
+from answers.entry import Entry
 from graph.evidence import Segment
 from text.late_patterns import LatePattern
 from text.normal_forms import fold_case

@@ -12,7 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from answers.entries import Entry, entries_of
+from answers.entries import entries_of
+from answers.entry import Entry
 from graph.evidence import Segment, nearest_heading
 from text.language import language
 from text.normal_forms import fold_case

@@ -182,7 +182,8 @@ class Sandbox:
             self._resting = asyncio.create_task(self._rest_in_time())
 
     async def _rest_in_time(self) -> None:
-        while (left := self._used_at + self.rest_seconds - asyncio.get_running_loop().time()) > 0:  # noqa: ASYNC110
+        loop = asyncio.get_running_loop()
+        while (left := self._used_at + self.rest_seconds - loop.time()) > 0:  # noqa: ASYNC110 - a clock has no event
             await asyncio.sleep(left)
         await self.rest()
 

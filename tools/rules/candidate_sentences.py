@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, get_args
 
-from answers.entries import Entry, entries_in
+from answers.entries import entries_in
+from answers.entry import Entry
 from graph.evidence import BlockKind, Segment, SegmentBlock
 from text.shapes import Shape
 from text.words import ComparableText, comparable_text
