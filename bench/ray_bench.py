@@ -143,7 +143,7 @@ async def _on_ray(settings: Settings, number: int, manuals: Path, workspace: str
             await workspaces.ensure(workspace)
             ingestor = Ingestor(database, workspaces, await open_embedder(settings), settings)
             notifications = Notifications(PostgresCarrier(database.url))
-            jobs = Jobs(database, workspaces, settings.jobs, notifications)
+            jobs = Jobs(database, workspaces, notifications)
             making = PathJobs(database, workspaces, max_bytes=settings.max_document_bytes, by_path=True)
             ingestion = RayIngestion(cluster, database, jobs, ingestor, settings)
 

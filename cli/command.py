@@ -119,6 +119,9 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     configure_logging(level, settings.log_format)
     if on := switch_off_langsmith():
         log.warning("Citewell sends nothing to LangSmith, so it does not follow %s", ", ".join(on))
+    if settings.retired:
+        names = (f"CITEWELL_{name.replace('.', '__').upper()}" for name in settings.retired)
+        log.warning("no longer a setting, as `citewell doctor` says: %s", ", ".join(names))
     if settings.tracing.enabled:
         from tools.telemetry.exporting import start_tracing
 

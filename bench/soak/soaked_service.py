@@ -18,7 +18,7 @@ import psycopg
 from pydantic import SecretStr
 
 from bench.paced_model import PACED
-from bench.serving import CITEWELL, ROOT
+from bench.serving import ROOT
 from bench.soak.preloading import Injection, compile_library
 from bench.soak.programs import Program, as_account
 from bench.soak.small_disk import SmallDisk, small_disk
@@ -28,6 +28,12 @@ from tools.storage.startup import migrate
 
 DISK_MEGABYTES = 6_000
 LEASE_SECONDS = 10
+SOAKED = (
+    "-c",
+    "from tools.library import job_worker; from tools.runs import runner;"
+    f"job_worker.LEASE_SECONDS = runner.LEASE_SECONDS = {LEASE_SECONDS};"
+    "from cli.main import main; main()",
+)
 READY_SECONDS = 90.0
 POSTGRES = {
     "listen_addresses": "",
@@ -94,7 +100,7 @@ async def deployed(folder: Path, model_url: str) -> AsyncIterator[Deployment]:
         await migrate(load_settings(data_dir=folder / "unused", database_url=SecretStr(url)))
         common = _environment(folder, url, model_url)
         first, second = (_server(folder, name, common, library) for name in ("server-1", "server-2"))
-        worker = Program("worker", [sys.executable, *CITEWELL, "worker"], common, folder / "worker.log")
+        worker = Program("worker", [sys.executable, *SOAKED, "worker"], common, folder / "worker.log")
         serving = (first.program, second.program, worker)
         for program in serving:
             program.start()
@@ -140,8 +146,6 @@ def _environment(folder: Path, url: str, model_url: str) -> dict[str, str]:
         "CITEWELL_MODELS": json.dumps([{"name": PACED, "base_url": model_url, "model": PACED}]),
         "CITEWELL_DEFAULT_MODEL": "extractive",
         "CITEWELL_JUDGE__KIND": "off",
-        "CITEWELL_RUNS__LEASE_SECONDS": str(LEASE_SECONDS),
-        "CITEWELL_JOBS__LEASE_SECONDS": str(LEASE_SECONDS),
         "CITEWELL_JOBS__WORKERS": "0",  # documents are the worker's
         "CITEWELL_METRICS__SERVE": "port",
     }
@@ -151,7 +155,7 @@ def _server(folder: Path, name: str, common: Mapping[str, str], library: Path | 
     port, metrics = _free_port(), _free_port()
     injection = Injection(library, folder / f"{name}.control")
     environment = {**common, **injection.environment(), "CITEWELL_METRICS__PORT": str(metrics)}
-    command = [sys.executable, *CITEWELL, "serve", "--host", "127.0.0.1", "--port", str(port)]
+    command = [sys.executable, *SOAKED, "serve", "--host", "127.0.0.1", "--port", str(port)]
     program = Program(name, command, environment, folder / f"{name}.log")
     return Server(program, f"http://127.0.0.1:{port}", f"http://127.0.0.1:{metrics}/metrics", injection)
 

@@ -93,7 +93,7 @@ def test_doctor_tells_where_each_value_comes_from(tmp_path: Path, monkeypatch: p
     os.environ["OPENAI_COMPATIBLE_BASE_URL"] = "http://localhost:1/v1"
     os.environ["OPENAI_COMPATIBLE_COMPLETION_MODEL"] = "small"
     os.environ["SERPER_API_KEY"] = "hush, too"
-    os.environ["CITEWELL_WEB__RESULTS"] = "3"
+    os.environ["CITEWELL_WEB__FETCH_PAGES"] = "true"
     found = {row.setting: row for row in provenance(load_settings())}
     assert (found["port"].value, found["port"].origin, found["port"].name) == ("9000", ".env", "CITEWELL_PORT")
     assert (found["user"].value, found["user"].origin) == ("bob", "environment")
@@ -102,5 +102,5 @@ def test_doctor_tells_where_each_value_comes_from(tmp_path: Path, monkeypatch: p
     assert found["models"].name == "OPENAI_COMPATIBLE_COMPLETION_MODEL"
     assert (found["host"].origin, found["host"].name) == ("default", "CITEWELL_HOST")
     assert (found["web.api_key"].value, found["web.api_key"].name) == ("********", "SERPER_API_KEY")
-    assert (found["web.results"].value, found["web.keep_days"].value) == ("3", "30")
+    assert (found["web.fetch_pages"].value, found["jobs.workers"].value) == ("True", "2")
     assert "hush" not in str(found)

@@ -15,8 +15,7 @@ GroupName = Annotated[str, Field(min_length=1, max_length=200)]
 class AuthSettings(Section):
     """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
 
-    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused. One
-    without ``scope_claim`` may do all but administer, and one without ``space_claim`` works in all spaces.
+    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
     """
 
     mode: Literal["none", "keys", "jwt", "proxy"] = "none"
@@ -28,8 +27,6 @@ class AuthSettings(Section):
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
     groups_claim: Annotated[str, Field(min_length=1)] = "groups"
-    scope_claim: Annotated[str, Field(min_length=1)] = "citewell_scopes"
-    space_claim: Annotated[str, Field(min_length=1)] = "citewell_spaces"
 
     @model_validator(mode="after")
     def _one_way(self) -> "AuthSettings":
@@ -71,8 +68,8 @@ class OidcSettings(Section):
 class AuthProxySettings(Section):
     """The proxies that say who a request is from, and the headers in which they do.
 
-    ``trusted`` holds their addresses or networks, as the socket shows them. With a ``secret`` they send it in
-    ``secret_header`` too. Without ``workspace_header`` everybody is in ``default_workspace``.
+    ``trusted`` holds their addresses or networks, as the socket shows them. With a ``secret`` they send it too. Without
+    ``workspace_header`` everybody is in ``default_workspace``.
     """
 
     trusted: list[IPv4Network | IPv6Network] = []
@@ -80,7 +77,6 @@ class AuthProxySettings(Section):
     groups_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-Groups"
     workspace_header: Annotated[str, Field(pattern=HEADER)] | None = None
     default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-    secret_header: Annotated[str, Field(pattern=HEADER)] = "X-Proxy-Secret"
     secret: SecretStr = SecretStr("")
 
     @field_validator("trusted", mode="before")
@@ -120,13 +116,12 @@ class AuditSettings(Section):
 
 
 class LinkSettings(Section):
-    """Links to documents, where requests are authenticated: how long they last, and the groups that credentials named.
+    """Links to documents, where requests are authenticated: how many days they last.
 
     With 0 days links are not signed, and open only with credentials.
     """
 
     days: Annotated[int, Field(ge=0, le=3650)] = 30
-    groups_hours: Annotated[int, Field(ge=0, le=87_600)] = 168
 
 
 class ShareSettings(Section):
@@ -137,4 +132,3 @@ class ShareSettings(Section):
 
     longest_days: Annotated[int, Field(ge=0, le=365)] = 30
     public: bool = False
-    a_minute_by_address: Annotated[int, Field(ge=1, le=10_000)] = 60

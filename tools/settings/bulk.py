@@ -10,14 +10,13 @@ from tools.settings.section import Section
 class RaySettings(Section):
     """How `--on ray` works: on the cluster at ``address``, or without one on Ray processes of this machine.
 
-    At most ``tasks`` files are read at once, or pages embedded; without it, as many as this machine has processors. The
-    object store of a local Ray has ``object_store_megabytes``. ``shared_paths`` says that every node of the cluster
-    sees the files under the paths that the command names; else their bytes wait in the database.
+    At most ``tasks`` files are read at once, or pages embedded; without it, as many as this machine has processors.
+    ``shared_paths`` says that every node of the cluster sees the files under the paths that the command names; else
+    their bytes wait in the database.
     """
 
     address: Annotated[str, Field(max_length=500)] = ""
     tasks: Annotated[int | None, Field(ge=1, le=10_000)] = None
-    object_store_megabytes: Annotated[int, Field(ge=100, le=1_000_000)] = 256
     shared_paths: bool = False
 
     @field_validator("address")

@@ -52,28 +52,21 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default_factory=default_data_dir)
     replica: ReplicaSettings = ReplicaSettings.unset()
     postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
-    disk_reserve_megabytes: Annotated[int, Field(ge=0)] = 500  # that must stay free for the embedded PostgreSQL
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
 
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings.unset()
-    vector_memory_megabytes: Annotated[int, Field(ge=0, le=1_000_000)] = 256  # of a process; 0: none are held
     index_build_megabytes: Annotated[int, Field(ge=64, le=1_000_000)] = 1024  # of the database, at most
-    index_build_workers: Annotated[int, Field(ge=0, le=64)] = 2
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
     assess_with_model: bool = False
 
-    own_tables_above: Annotated[int, Field(ge=0, le=20_000)] = 2_000  # segments; smaller workspaces share tables
-    part_segments: Annotated[int, Field(ge=50_000, le=1_000_000_000)] = 1_000_000  # of a large workspace's part
     segment_size: str = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
     ocr: Literal["auto", "off"] = "auto"  # auto: scanned pages are read where tesseract is installed
     ocr_languages: Annotated[str, Field(pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")] = "eng"
-    ocr_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0  # for all pages of a file
-    page_tokens: Annotated[int | None, Field(ge=256)] = None
     source_roots: list[str] = []  # folders and s3:// addresses below which the API may read sources
 
     effort: Effort = "balanced"
@@ -120,11 +113,17 @@ class Settings(BaseSettings):
     metrics: MetricsSettings = MetricsSettings.unset()
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
+    _retired: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @property
     def aliases(self) -> Mapping[str, str]:
         """The settings whose value came from another stack's name, with that name."""
         return self._aliases
+
+    @property
+    def retired(self) -> Mapping[str, str]:
+        """The settings of older releases that are set and change nothing any more, with what is so now."""
+        return self._retired
 
     @field_validator("originals")
     @classmethod
@@ -154,7 +153,7 @@ class Settings(BaseSettings):
             raise ValueError("write a number from 10 to 9999 and what it counts: 300 tokens, or 200 words")
         return value
 
-    @field_validator("page_tokens", "answer_from", "session_days", mode="before")
+    @field_validator("answer_from", "session_days", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value
@@ -186,7 +185,6 @@ class Settings(BaseSettings):
         A wire format has its own default of ``answer_from``, which counts where the deployment sets none.
         """
         knobs: dict[str, Any] = {
-            "page_tokens": self.page_tokens,
             "assess_with_model": self.assess_with_model,
             "effort": self.effort,
             "release": self.release,

@@ -26,7 +26,6 @@ class JudgeSettings(Section):
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     model: str = ""
-    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
     context_tokens: Annotated[int, Field(ge=1024)] = 8192
     instruction: str = ""
     labels: dict[str, Entailment] = {}

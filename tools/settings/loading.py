@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsError
 
 from graph.errors import ConfigurationError
 from tools.settings.deployment import Settings
 from tools.settings.embeddings import STATIC
+from tools.settings.retired import drop_retired, retired_in
 
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
 ALIASES = (
@@ -52,7 +53,15 @@ class _Deployment(Settings):
         file = dotenv_settings.env_vars if isinstance(dotenv_settings, EnvSettingsSource) else {}
         environment = env_settings.env_vars if isinstance(env_settings, EnvSettingsSource) else {}
         names = {name: value for name, value in {**file, **environment}.items() if value}
+        _NAMES.set(frozenset(names))
         return init_settings, env_settings, dotenv_settings, file_secret_settings, _AliasSource(settings_cls, names)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
+        _RETIRED.get().update(retired_in(_NAMES.get(), values))
+        drop_retired(values)
+        return values
 
 
 class _AliasSource(PydanticBaseSettingsSource):
@@ -113,6 +122,8 @@ class _AliasSource(PydanticBaseSettingsSource):
 
 
 _USED: ContextVar[dict[str, str]] = ContextVar("_USED")
+_NAMES: ContextVar[frozenset[str]] = ContextVar("_NAMES")
+_RETIRED: ContextVar[dict[str, str]] = ContextVar("_RETIRED")
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -121,7 +132,8 @@ def load_settings(**overrides: object) -> Settings:
     Raises ConfigurationError naming each invalid field.
     """
     used: dict[str, str] = {}
-    token = _USED.set(used)
+    retired: dict[str, str] = {}
+    token, retiring = _USED.set(used), _RETIRED.set(retired)
     try:
         settings = _Deployment(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
@@ -131,7 +143,8 @@ def load_settings(**overrides: object) -> Settings:
         raise _not_valid([((_unparsed(error),), "it is not valid JSON")], used) from error
     finally:
         _USED.reset(token)
-    settings._aliases = used
+        _RETIRED.reset(retiring)
+    settings._aliases, settings._retired = used, retired
     return settings
 
 

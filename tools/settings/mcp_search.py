@@ -16,7 +16,7 @@ class McpServerSettings(Section):
 
     ``arguments`` are those of the tool, in which ``{query}`` stands for what is searched for and ``{top_k}`` for how
     many results are wanted. In values of ``headers`` and ``env``, ``${NAME}`` stands for that variable of the
-    environment. A reply, or the text of a result, larger than ``max_bytes`` is cut or left out.
+    environment.
     """
 
     # The length apart from the pattern: a count of fifty within it takes 20 ms to compile.
@@ -28,9 +28,6 @@ class McpServerSettings(Section):
     env: dict[str, SecretStr] = {}
     tool: Annotated[str, Field(min_length=1, max_length=200)]
     arguments: dict[str, Any] = {"query": "{query}"}
-    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
-    top_k: Annotated[int, Field(ge=1, le=20)] = 5
-    max_bytes: Annotated[int, Field(ge=1024, le=20_000_000)] = 2_000_000
 
     @field_validator("url")
     @classmethod

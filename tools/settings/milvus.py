@@ -1,6 +1,6 @@
 """The Milvus of ``tools/milvus``."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -11,18 +11,12 @@ class MilvusSettings(Section):
     """A Milvus server, or a file of milvus-lite, that names candidates of searches; off without ``url``.
 
     ``url`` is an address, or a path that ends in .db, which one process alone may use. It is asked once
-    `citewell reindex --to milvus` has filled it, for workspaces of at least ``least_segments``. A search waits for it
-    for ``deadline_seconds``, and then goes on without it. Names of its collections begin with ``prefix``. milvus-lite
-    takes neither ``float16`` nor ``diskann``.
+    `citewell reindex --to milvus` has filled it. Names of its collections begin with ``prefix``.
     """
 
     url: str | None = None
     token: SecretStr = SecretStr("")
     prefix: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z_]\w*$")] = "citewell"
-    vector_type: Literal["float32", "float16"] = "float32"
-    vector_index: Literal["hnsw", "flat", "diskann", "autoindex"] = "hnsw"
-    deadline_seconds: Annotated[float, Field(gt=0, le=30)] = 0.5
-    least_segments: Annotated[int, Field(ge=0)] = 40_000
 
     @field_validator("url")
     @classmethod

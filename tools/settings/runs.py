@@ -8,16 +8,14 @@ from tools.settings.section import Section
 
 
 class RunSettings(Section):
-    """Limits on the runs of a process, and how another process takes over the runs of a dead one.
+    """Limits on the runs of a process, and how processes hear of each other's.
 
-    A process renews its lease every third of ``lease_seconds``; other processes pick up its runs once the lease has
-    expired. On shutdown it waits ``drain_seconds`` for its runs to finish before it leaves them to others. Processes
+    On shutdown a process waits ``drain_seconds`` for its runs to finish before it leaves them to others. Processes
     notify each other of events by PostgreSQL, or by the NATS server at ``nats_url``.
     """
 
     max_active: Annotated[int, Field(ge=1, le=1000)] = 16
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 64
-    lease_seconds: Annotated[float, Field(ge=1, le=600)] = 30.0
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
     durability: Literal["sync", "async"] = "sync"
     nats_url: SecretStr | None = None

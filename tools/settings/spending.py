@@ -49,14 +49,13 @@ class SpendingSettings(SpendingLimits):
     """Prices of models, and limits by day. Of several prices that match a model, the first counts.
 
     ``workspaces`` holds limits by the name of a workspace; what is set there replaces the deployment's limit. A day
-    begins at midnight in ``time_zone``. What was spent is known for ``keep_days``.
+    begins at midnight in ``time_zone``.
     """
 
     currency: Annotated[str | None, Field(pattern=r"^[A-Z]{3}$")] = None
     prices: list[ModelPrice] = []
     workspaces: dict[str, SpendingLimits] = {}
     time_zone: str = "UTC"
-    keep_days: Annotated[int, Field(ge=2, le=36_500)] = 730
 
     @field_validator("time_zone")
     @classmethod

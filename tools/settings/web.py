@@ -8,17 +8,14 @@ from tools.settings.section import Section, sendable_key
 
 
 class WebSettings(Section):
-    """The web search endpoint, which is off without a key, and how its results are stored.
+    """The web search endpoint, which is off without a key, and what is stored of its results.
 
     Result pages are fetched only with ``fetch_pages``; otherwise only the search snippets are stored.
     """
 
     api_key: SecretStr = SecretStr("")
     base_url: str = "https://google.serper.dev"
-    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
-    results: Annotated[int, Field(ge=1, le=20)] = 5
     fetch_pages: bool = False
-    max_page_bytes: Annotated[int, Field(ge=1024, le=20_000_000)] = 2_000_000
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 30
 
     @field_validator("base_url")
@@ -34,12 +31,6 @@ class WebSettings(Section):
 
 
 class SiteSettings(Section):
-    """How pages are fetched into the library: ``seconds_between`` requests to one host, and the limits of a site.
-
-    ``max_depth`` is how many links a page may be away from the first one.
-    """
+    """How pages are fetched into the library: ``seconds_between`` requests to one host."""
 
     seconds_between: Annotated[float, Field(ge=0, le=60)] = 1.0
-    timeout_seconds: Annotated[float, Field(gt=0, le=300)] = 30.0
-    max_pages: Annotated[int, Field(ge=1, le=100_000)] = 1000
-    max_depth: Annotated[int, Field(ge=0, le=100)] = 10

@@ -19,7 +19,6 @@ from psycopg_pool import PoolTimeout
 
 from graph.errors import CitewellError
 from tools.runs.tasks import cancel_and_wait
-from tools.settings import ReplicaSettings
 from tools.storage.database import READING_SECONDS
 from tools.storage.pool import Connection, Pool, PoolBusy
 from tools.telemetry.metrics import REPLICA_LAG, REPLICA_READINGS, REPLICA_UP, REPLICA_WAIT
@@ -31,6 +30,10 @@ T = TypeVar("T")
 Primary = Callable[[], AbstractAsyncContextManager[Connection]]
 
 WATCH_SECONDS = 0.5
+# A reading takes some milliseconds, and a standby that keeps up has replayed what it needs within a few: one that has
+# not by then would only make it slower than the primary is.
+WAIT_SECONDS = 0.05
+MOST_LAG_SECONDS = 1.0  # beyond which it is not asked: nearly each reading would wait in vain
 BORROW_SECONDS = 0.5  # that a reading waits for a connection before it is the primary's
 PAUSE_SECONDS = 0.001  # between two looks at how far it has replayed, doubled up to
 LONGEST_PAUSE_SECONDS = 0.008
@@ -101,10 +104,9 @@ class Replica:
     ``primary`` lends a connection to the primary.
     """
 
-    def __init__(self, pool: Pool, primary: Primary, settings: ReplicaSettings) -> None:
+    def __init__(self, pool: Pool, primary: Primary) -> None:
         self._pool = pool
         self._primary = primary
-        self._settings = settings
         self._written = SharedReading(self._ask_primary)
         # By connection: a standby that was started again may have replayed less than before.
         self._replayed: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
@@ -170,7 +172,7 @@ class Replica:
             replayed = await self._ask_replica(connection)
         behind = self._lag.seconds(replayed, time.monotonic())
         REPLICA_LAG.set(behind)
-        if behind > self._settings.most_lag_seconds:
+        if behind > MOST_LAG_SECONDS:
             self._leave_out(f"it is {behind:.1f} s behind")
         elif self._left_out is not None and behind <= CAUGHT_UP_SECONDS:
             self._left_out = None
@@ -193,8 +195,8 @@ class Replica:
         pause = PAUSE_SECONDS
         replayed = self._replayed.get(connection, -1)
         while replayed < written and (replayed := await self._ask_replica(connection)) < written:
-            if time.monotonic() - began > self._settings.wait_seconds:
-                reason = f"it had not replayed in {self._settings.wait_seconds:g} s what was acknowledged"
+            if time.monotonic() - began > WAIT_SECONDS:
+                reason = f"it had not replayed in {WAIT_SECONDS:g} s what was acknowledged"
                 self._leave_out(reason, briefly=True)
                 raise Unfit("behind", reason)
             await asyncio.sleep(pause)
@@ -221,10 +223,10 @@ async def _value(connection: Connection, query: LiteralString) -> int | None:
 
 
 @asynccontextmanager
-async def opened_replica(pool: Pool, primary: Primary, settings: ReplicaSettings) -> AsyncIterator[Replica]:
+async def opened_replica(pool: Pool, primary: Primary) -> AsyncIterator[Replica]:
     """Open the pool of a replica and watch it; nothing fails where it is down."""
     async with pool:
-        replica = Replica(pool, primary, settings)
+        replica = Replica(pool, primary)
         watching = asyncio.create_task(replica.watch(), name="citewell-replica", context=background_context())
         try:
             yield replica

@@ -77,7 +77,7 @@ async def _with_replica(database: Database, settings: Settings) -> AsyncIterator
     url = settings.replica.url.get_secret_value()
     check_address(url, "replica.url")
     pool = _pool(url, settings)
-    async with opened_replica(pool, database.connection, settings.replica) as replica:
+    async with opened_replica(pool, database.connection) as replica:
         yield replace(database, replica=replica)
 
 
@@ -108,7 +108,7 @@ async def _located(settings: Settings) -> AsyncIterator[tuple[str, DiskRoom | No
         await _create_database(server.url())
         watching = asyncio.create_task(keep_running(server), name="citewell-postgres")
         try:
-            yield server.url(EMBEDDED_DATABASE), DiskRoom(server.folder, settings.disk_reserve_megabytes)
+            yield server.url(EMBEDDED_DATABASE), DiskRoom(server.folder)
         finally:
             await cancel_and_wait(watching)
     finally:
