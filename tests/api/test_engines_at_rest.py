@@ -28,7 +28,8 @@ async def serve():
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             session_id = (await client.post("/api/sessions", json={})).json()["session_id"]
-            answered = await client.post(f"/api/sessions/{session_id}/runs", json={"question": QUESTION, "stream": False})
+            asked = {"question": QUESTION, "stream": False}
+            answered = await client.post(f"/api/sessions/{session_id}/runs", json=asked)
             assert answered.json()["outcome"] == "answered", answered.text
     assert_at_rest()
 
