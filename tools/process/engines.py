@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tools.runs.notifications import Carrier
 from tools.settings import MilvusSettings, RunSettings, Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from tools.milvus.collection import Milvus
     from tools.milvus.index_worker import IndexWorker
     from tools.milvus.keeping import IndexKeeper
+    from tools.runs.notifications import Carrier
 
 
 @asynccontextmanager
@@ -36,7 +36,7 @@ async def open_databases(settings: Settings) -> AsyncIterator[Database]:
             yield replace(database, replica=replica)
 
 
-def carriers_of(settings: RunSettings) -> list[Carrier]:
+def carriers_of(settings: RunSettings) -> "list[Carrier]":
     """Return what carries notifications beside the database, as the settings say; nothing is connected yet.
 
     Raises ConfigurationError where they name a server of NATS and its client is not installed.
