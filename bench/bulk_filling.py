@@ -21,11 +21,11 @@ from bench.common_bench import SEED, cpu_seconds
 from bench.corpus import SEGMENTS_PER_DOCUMENT, TOKENS, Corpus
 from bench.figures import Figure, compared, figure
 from text.terms import K1, MEAN_LENGTH, TERM_SPACE, TITLE_COUNT, B, TermVector, weigh_segment, with_impacts
-from tools.library.segmenting import SegmentSpan
-from tools.retrieval.partitions import create_tables, drop_tables, partition_name, view_name
 from tools.retrieval.segment_rows import HEADER, TRAILER, segment_row
-from tools.retrieval.stored_columns import SEGMENT_COLUMNS
+from tools.retrieval.segmenting import SegmentSpan
 from tools.storage.database import Connection
+from tools.storage.partitions import create_tables, drop_tables, partition_name, view_name
+from tools.storage.stored_columns import SEGMENT_COLUMNS
 
 CHUNK = 10_000  # segments that a process lays out at a time
 WORDS, TITLE_WORDS, SENTENCE = 100, 3, 16  # of a segment, a title, a sentence

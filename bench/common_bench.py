@@ -27,11 +27,11 @@ from text.terms import weigh_question
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import BoundQuery, bound_parameters
 from tools.retrieval.indexing import maintain
-from tools.retrieval.partitions import Place, partition_name
 from tools.retrieval.scope import CANDIDATES, Scope
 from tools.retrieval.search_sql import Statement, numbered, planned, search_statement
 from tools.settings import Settings
 from tools.storage.database import Connection
+from tools.storage.partitions import Place, partition_name
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 

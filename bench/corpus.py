@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.embeddings.static_embedding import bundled_tokenizer
-from tools.library.segmenting import SegmentSpan
+from tools.retrieval.segmenting import SegmentSpan
 
 SEGMENTS_PER_DOCUMENT = 20
 SEGMENT_BYTES = 540

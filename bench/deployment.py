@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from bench.serving import CITEWELL, cpu_of, read_announcement, started
-from tools.runs.tasks import cancel_and_wait
+from tools.concurrency.tasks import cancel_and_wait
 
 LOOK_SECONDS = 0.2  # between two looks at which servers are ready
 PATIENCE_SECONDS = 120

@@ -52,8 +52,8 @@ async def run(folder: Path) -> list[Figure]:
 
 def read_all(files: list[Path]) -> Taken:
     """Read files into segments; the memory is what this process grows by, the parsers' libraries among it."""
-    from tools.library.segmenting import SegmentSize, segment
     from tools.parsers import parse
+    from tools.retrieval.segmenting import SegmentSize, segment
 
     before = _peak()
     best: list[float] = []

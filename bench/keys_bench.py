@@ -24,7 +24,7 @@ from bench.serving import cpu_of, postgres_of
 from evals.dataset_store import StoredDataSet, document_ids
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested, NewDocument
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.retrieval import segment_rows
 from tools.retrieval.indexing import maintain
 from tools.settings import Settings

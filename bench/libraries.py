@@ -20,13 +20,13 @@ from graph.ports import Families, Family, SearchQuery
 from graph.usage import Meter
 from tools.embeddings.static_embedding import StaticEmbedder
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.retrieval.indexing import index_documents, maintain
-from tools.retrieval.partitions import PART_SEGMENTS, lock_library
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.segment_rows import IndexedDocument
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import PART_SEGMENTS, lock_library
 from tools.storage.tenants import Workspaces
 
 BATCH_DOCUMENTS = 100

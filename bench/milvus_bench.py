@@ -28,9 +28,9 @@ from evals.sets.xquad import xquad_set
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
 from text.terms import weigh_question
-from tools.library.library import Library, open_library
-from tools.milvus.collection import Row
+from tools.milvus.collection import Milvus, Row
 from tools.milvus.keeping import IndexKeeper
+from tools.process.library import Library, open_library
 from tools.retrieval.hybrid_search import SPARE, HybridSearcher
 from tools.retrieval.placing import give_own_tables
 from tools.settings import MilvusSettings, Settings
@@ -152,7 +152,7 @@ def _correlation(ours: Sequence[Hit], theirs: Sequence[Hit]) -> float:
 
 async def _filled(library: Library) -> float:
     """Fill Milvus with what the library holds, and return the seconds that it took."""
-    assert library.milvus is not None
+    assert isinstance(library.milvus, Milvus)
     keeper = IndexKeeper(library.database, library.milvus, library.settings.milvus)
     began = time.perf_counter()
     await keeper.fill(library.embedder.dimension)
@@ -208,7 +208,7 @@ async def _turns(questions: Sequence[str], ways: Sequence[Callable[[str], Awaita
 
 async def _bare_seconds(library: Library, server: LoopbackServer, number: int, document_id: str) -> float:
     """Write as many rows as a program would that reads none and compares nothing."""
-    assert library.milvus is not None
+    assert isinstance(library.milvus, Milvus)
     index = await IndexKeeper(library.database, library.milvus, library.settings.milvus).read()
     assert index is not None
     name, milvus = f"{index.collection}_bare", library.milvus
@@ -238,7 +238,7 @@ def _words(weights: str) -> dict[int, float]:
 
 async def _milvus_alone(library: Library, number: int, text: str) -> None:
     """Search by both legs of Milvus, and read nothing."""
-    assert library.milvus is not None
+    assert isinstance(library.milvus, Milvus)
     index = await IndexKeeper(library.database, library.milvus, library.settings.milvus).read()
     assert index is not None
     terms, [vector] = weigh_question(text), await library.embedder.embed([text])

@@ -22,10 +22,10 @@ from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
+from tools.moves.moving import MoveLimits, Report, opened_move
+from tools.process.library import Library, open_library
 from tools.settings import Settings, load_settings
 from tools.storage.embedded import EmbeddedServer, start_embedded
-from tools.storage.moving import MoveLimits, Report, opened_move
 from tools.storage.startup import migrate
 
 SIZES = (5_000, 40_000)  # segments

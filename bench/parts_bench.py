@@ -46,17 +46,17 @@ from bench.figures import Figure, compared, figure
 from bench.libraries import BenchWorkspace, fill_workspace
 from bench.vector_indexes import DIMENSION, Clusters, build_vector_index, near_some, search_vectors
 from tools.retrieval.indexing import maintain
-from tools.retrieval.partitions import (
+from tools.retrieval.search_sql import search_statement
+from tools.settings import Settings
+from tools.storage.database import Connection, Database
+from tools.storage.partitions import (
     Place,
     attach_tables,
     create_tables,
     find_place,
 )
-from tools.retrieval.search_sql import search_statement
-from tools.retrieval.stored_columns import SEGMENT_COLUMNS
-from tools.settings import Settings
-from tools.storage.database import Connection, Database
 from tools.storage.startup import open_database
+from tools.storage.stored_columns import SEGMENT_COLUMNS
 from tools.storage.tenants import Workspaces
 
 SEGMENTS, PART = 200_000, 50_000  # unless the environment says otherwise

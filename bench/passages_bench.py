@@ -13,11 +13,11 @@ from bench.common_bench import RECALL, measure, values_of
 from bench.figures import Figure, NotAvailable, compared, figure
 from bench.real_library import DATA, ingest_all, made_questions
 from graph.evidence import Identity
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.retrieval.common_terms import budget_for
-from tools.retrieval.partitions import partition_name
 from tools.retrieval.scope import CANDIDATES
 from tools.settings import Settings
+from tools.storage.partitions import partition_name
 
 BUDGETS = (1_000, CANDIDATES)
 LEAST_RECALL = 0.98

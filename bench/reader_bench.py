@@ -12,8 +12,8 @@ from graph.evidence import Hit, Segment
 from tools.embeddings.embedder import count_tokens
 from tools.extractive.quoted_passages import select_quotes
 from tools.extractive.reader import ReaderMemo, fitted_weights, rank_by_part
-from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse
+from tools.retrieval.segmenting import SegmentSize, segment
 
 SEED = 16
 SEGMENTS = 10

@@ -18,7 +18,7 @@ from evals.sets.xquad import xquad_set
 from graph.evidence import Identity
 from text.terms import split_words
 from text.words import is_indexed_by_bigrams
-from tools.library.library import Library
+from tools.process.library import Library
 
 DATA = "CITEWELL_BENCH_DATA"  # in the environment: a folder with one of each of these below it
 SETS: dict[str, Callable[[Path], DataSet]] = {

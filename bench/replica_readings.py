@@ -21,9 +21,9 @@ from bench.libraries import fill_small_library
 from bench.serving import cpu_of
 from graph.evidence import Identity
 from graph.ports import SearchQuery
+from tools.concurrency.tasks import cancel_and_wait
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
-from tools.runs.tasks import cancel_and_wait
+from tools.process.library import Library, open_library
 from tools.settings import ReplicaSettings, Settings
 from tools.storage.database import Connection
 from tools.storage.startup import migrate

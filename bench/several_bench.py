@@ -19,7 +19,7 @@ from bench.libraries import fill_small_library
 from bench.paced_model import PACED, paced_model
 from bench.replica_readings import readings
 from bench.resuming_clients import Audit, Clients, audit, clients_of, unfinished_jobs
-from tools.runs.tasks import cancel_and_wait
+from tools.concurrency.tasks import cancel_and_wait
 from tools.settings import ReplicaSettings, Settings
 from tools.storage.startup import migrate
 

@@ -19,7 +19,7 @@ from bench.figures import Figure, figure
 from bench.serving import CITEWELL, served
 from graph.evidence import Identity
 from tools.library.ingestion import NewDocument
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.settings import Settings, load_settings
 
 SEED = 17

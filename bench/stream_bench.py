@@ -15,7 +15,7 @@ from bench.serving import CITEWELL, postgres_of, proportional_memory, served
 from bench.sse_client import Connection, Timing
 from graph.evidence import Identity
 from tools.library.ingestion import NewDocument
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.settings import Settings, load_settings
 
 DOCUMENTS = 50

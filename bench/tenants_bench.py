@@ -24,7 +24,7 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.placing import give_own_tables, share_tables_again
 from tools.settings import Settings, load_settings

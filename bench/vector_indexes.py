@@ -7,9 +7,9 @@ from psycopg import sql
 from bench.bulk_filling import Built, build
 from bench.common_bench import cpu_seconds
 from tools.retrieval.indexing import vector_as_text
-from tools.retrieval.partitions import Place
 from tools.retrieval.search_sql import explored_in
 from tools.storage.database import Connection
+from tools.storage.partitions import Place
 
 DIMENSION = 256
 CLUSTERS = 200

@@ -19,7 +19,7 @@ from graph.errors import CitewellError
 from graph.events import AnyEvent, RunFailed, SectionRevised, SourcesDisagree
 from graph.evidence import Claim, Identity, Message
 from graph.state import answer_text
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 
 LANGUAGES = ("en", "zh", "vi")
 _VERDICTS = ("supported", "unverified", "contradicted", "unsupported")

@@ -15,7 +15,7 @@ from graph.entrypoint import Citewell
 from graph.errors import CitewellError, InvalidRequest
 from graph.events import RunFailed, RunFinished
 from graph.evidence import Identity
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 
 _Pair = Literal["same_words", "other_words", "undisputed"]
 

@@ -23,12 +23,12 @@ from bench.libraries import BATCH_DOCUMENTS, BenchWorkspace, fill_workspace
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tools.embeddings.static_embedding import StaticEmbedder
-from tools.library.segmenting import SegmentSpan
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import maintain
-from tools.retrieval.partitions import PART_SEGMENTS, create_tables, find_place
+from tools.retrieval.segmenting import SegmentSpan
 from tools.settings import load_settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import PART_SEGMENTS, create_tables, find_place
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 

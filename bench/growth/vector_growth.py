@@ -13,12 +13,12 @@ from psycopg import sql
 from bench.common_bench import SEED, cpu_seconds
 from bench.growth.power_laws import Cost, Growth, tell
 from bench.vector_indexes import Clusters, build_vector_index, near_some, search_vectors
-from tools.retrieval.partitions import Place
 from tools.retrieval.segment_rows import HEADER, TRAILER, vector_rows
-from tools.retrieval.stored_columns import VECTOR_COLUMNS
 from tools.settings import load_settings
 from tools.storage.database import Connection
+from tools.storage.partitions import Place
 from tools.storage.startup import open_database
+from tools.storage.stored_columns import VECTOR_COLUMNS
 from tools.storage.tenants import Workspaces
 
 SIZES = (10_000, 30_000, 100_000, 300_000)

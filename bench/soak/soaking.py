@@ -24,7 +24,7 @@ from bench.soak.readers import Readers, reading
 from bench.soak.samples import Sampler
 from bench.soak.soak_report import Outcome, chart, page
 from bench.soak.soaked_service import Deployment, deployed
-from tools.runs.tasks import cancel_and_wait
+from tools.concurrency.tasks import cancel_and_wait
 
 MINUTES = 3.0
 RUNS_A_MINUTE = 167  # 10,000 in an hour

@@ -58,7 +58,7 @@ from tools.extractive.extractive_family import KEPT_AT_MOST
 from tools.extractive.quoted_passages import MOST_QUOTED
 from tools.extractive.reader import reader_input
 from tools.extractive.sentence_features import FEATURES, MEMBERSHIP_FEATURES
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.rules.candidate_sentences import CandidateSentence
 from tools.settings import load_settings
 

@@ -24,7 +24,7 @@ from graph.ports import SearchQuery
 from graph.state import Turn
 from graph.usage import Meter
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.rules.question_rules import RulePreparer
 
 LANGUAGES = ("en", "zh", "vi")

@@ -19,8 +19,8 @@ from graph.errors import CitewellError
 from research.probe.counterfactual import Change, CounterfactualProbe, Effect, Finding
 from research.probe.intervention import Asker, Reply, intervened
 from research.probe.metamorphic import Checks, metamorphic_checks
-from tools.library.library import Library
-from tools.runs.tasks import for_each_concurrently
+from tools.concurrency.tasks import for_each_concurrently
+from tools.process.library import Library
 
 
 class ProbeReport(TypedDict):

@@ -10,8 +10,8 @@ from bench.bulk_filling import WORKSPACE, bulk_documents
 from bench.corpus import TOKENS
 from bench.growth.power_laws import Cost, Growth, chart
 from bench.svg_charts import Chart, Line, Point
-from tools.library.segmenting import SegmentSpan
 from tools.retrieval.segment_rows import packed_rows
+from tools.retrieval.segmenting import SegmentSpan
 
 SIZES = (10, 100, 1_000, 10_000)
 

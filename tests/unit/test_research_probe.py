@@ -17,7 +17,7 @@ from research.probe.counterfactual import altered_fact, is_stated
 from research.probe.metamorphic import MARK, instruction_for, obeys, planted
 from research.probe.probing import ProbeReport, answerable, probe_data_set
 from research.probe.scripted_models import Cheating, Writing, honest, scripted_model, serving
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.settings import Settings
 
 TEXTS = {

@@ -17,8 +17,8 @@ from graph.evidence import SegmentBlock
 from text.sentences import sentences
 from text.shapes import is_question
 from text.words import count_words, cut_near, is_boundary
-from tools.library.structure import LEADING, UNBROKEN, blocks_within
 from tools.parsers.canonical_text import Block, Parsed
+from tools.retrieval.structure import LEADING, UNBROKEN, blocks_within
 
 Count = Callable[[Sequence[str]], list[int]]
 _WORD = re.compile(r"\S+\s*|\s+")

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graph.errors import DatabaseUnavailable
-from tools.retrieval.index_changes import Backlog, read_backlog, read_index
 from tools.storage.database import Database
+from tools.storage.index_changes import Backlog, read_backlog, read_index
 from tools.telemetry.metrics import Reading
 
 _JOBS = "SELECT state, count(*) FROM ingestion_jobs GROUP BY state"

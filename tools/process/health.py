@@ -9,9 +9,9 @@ from pathlib import Path
 from graph.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexUnavailable
 from migrations import pending
 from tools.embeddings.embedder import recorded_embedding
-from tools.library.library import Library
-from tools.milvus.collection import Milvus
-from tools.retrieval.index_changes import read_index
+from tools.process.library import Library
+from tools.retrieval.candidates import CandidateEngine
+from tools.storage.index_changes import read_index
 from tools.storage.supervision import DiskRoom
 
 OK = "ok"
@@ -99,7 +99,7 @@ async def _check_database(library: Library) -> tuple[str, str]:
     return OK, f"the library was embedded by {found[0]} ({found[1]}), not {model} ({dimension}): run `citewell reindex`"
 
 
-async def _check_milvus(library: Library, milvus: Milvus) -> str:
+async def _check_milvus(library: Library, milvus: CandidateEngine) -> str:
     try:
         async with library.database.connection() as connection:
             index = await read_index(connection)

@@ -8,13 +8,13 @@ from typing import Any
 
 from graph.evidence import Citation, Identity, PagesRead, PageUse, SectionClaim
 from graph.state import answer_text
-from tools.library.passages import SOURCE_TYPE as MARKED
-from tools.mcp_search.mcp_library import SOURCE_TYPE as FROM_SERVERS
 from tools.retrieval.scope import READABLE, as_array, as_uuid, reading_as
 from tools.storage.database import Connection
 
 WITHHELD = "[…]"  # instead of the text of a section
-# What a run stored for its asker alone, and for a limited time: that it is gone takes no right away.
+FROM_SERVERS = "mcp"
+MARKED = "selection"
+# The types of what a run stored for its asker alone, and for a limited time: that it is gone takes no right away.
 BROUGHT = frozenset({"web", FROM_SERVERS, MARKED})
 _RIGHTS = f"""
 SELECT d.document_id::text, coalesce({READABLE}, false) FROM documents AS d

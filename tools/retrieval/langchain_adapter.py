@@ -21,8 +21,8 @@ from graph.errors import ConfigurationError
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SegmentSearcher
 from tools.embeddings.embedder import Embedder
-from tools.retrieval.partitions import Place, ensure_view, view_name
 from tools.storage.database import Database
+from tools.storage.partitions import Place, ensure_view, view_name
 from tools.storage.tenants import Workspaces
 
 if TYPE_CHECKING:

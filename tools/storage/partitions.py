@@ -12,9 +12,9 @@ from typing import LiteralString
 from psycopg import errors, sql
 
 from graph.errors import NotFound
-from tools.retrieval.index_changes import queue_deleted_workspace
-from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 from tools.storage.database import Connection, has_vectors
+from tools.storage.index_changes import queue_deleted_workspace
+from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 
 log = logging.getLogger(__name__)
 

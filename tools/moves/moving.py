@@ -26,15 +26,15 @@ from graph.errors import (
     NotFound,
     SessionBusy,
 )
+from tools.concurrency.tasks import shield_until_done
+from tools.moves.moved_tables import FOLLOWS, Key, MovedTable, Side, in_parts, make_alike, moved_tables
 from tools.originals.stores import POSTGRESQL, OriginalKey, OriginalStore
-from tools.retrieval.index_changes import queue_all
 from tools.retrieval.indexing import maintain
-from tools.retrieval.partitions import Place, find_place, lock_library, open_part
 from tools.retrieval.placing import give_own_tables, only_mover, share_tables_again
 from tools.runs.log_days import add_days
-from tools.runs.tasks import shield_until_done
 from tools.storage.database import CONNECTING, Connection, database_errors, elsewhere
-from tools.storage.moved_tables import FOLLOWS, Key, MovedTable, Side, in_parts, make_alike, moved_tables
+from tools.storage.index_changes import queue_all
+from tools.storage.partitions import Place, find_place, lock_library, open_part
 from tools.storage.tenants import delete_workspace, insert_workspaces
 
 GATE, MOVERS = 1836021349, 1836021350  # advisory locks: of migrations/versions/sql/0025, and of a move

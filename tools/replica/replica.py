@@ -18,10 +18,11 @@ import psycopg
 from psycopg_pool import PoolTimeout
 
 from graph.errors import CitewellError
-from tools.runs.tasks import cancel_and_wait
-from tools.settings import ReplicaSettings
-from tools.storage.database import READING_SECONDS
+from tools.concurrency.tasks import cancel_and_wait
+from tools.settings import ReplicaSettings, Settings
+from tools.storage.database import READING_SECONDS, Database
 from tools.storage.pool import Connection, Pool, PoolBusy
+from tools.storage.startup import check_address, pool_of
 from tools.telemetry.metrics import REPLICA_LAG, REPLICA_READINGS, REPLICA_UP, REPLICA_WAIT
 from tools.telemetry.tracing import background_context
 
@@ -221,10 +222,14 @@ async def _value(connection: Connection, query: LiteralString) -> int | None:
 
 
 @asynccontextmanager
-async def opened_replica(pool: Pool, primary: Primary, settings: ReplicaSettings) -> AsyncIterator[Replica]:
-    """Open the pool of a replica and watch it; nothing fails where it is down."""
-    async with pool:
-        replica = Replica(pool, primary, settings)
+async def opened_replica(database: Database, settings: Settings, url: str) -> AsyncIterator[Replica]:
+    """Open the replica of a database and watch it; nothing fails where it is down.
+
+    Raises ConfigurationError where its address can't be read.
+    """
+    check_address(url, "replica.url")
+    async with pool_of(url, settings) as pool:
+        replica = Replica(pool, database.connection, settings.replica)
         watching = asyncio.create_task(replica.watch(), name="citewell-replica", context=background_context())
         try:
             yield replica

@@ -19,6 +19,7 @@ from tools.library.job_worker import JobWorker
 from tools.library.languages import SampledLanguages
 from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
+from tools.library.mcp_library import McpLibrary, open_mcp_search
 from tools.library.original_views import VIEW_LIMITS, OriginalViews
 from tools.library.passages import MarkedPassages
 from tools.library.places import Places
@@ -26,13 +27,12 @@ from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
 from tools.library.versions import Versions
+from tools.library.web_library import WebLibrary, open_web
 from tools.library.web_pages import WebPages
-from tools.mcp_search.mcp_library import McpLibrary, open_mcp_search
-from tools.milvus.collection import Milvus
-from tools.milvus.index_worker import IndexWorker
 from tools.originals.originals import Originals
 from tools.parsers import formats
-from tools.retrieval.candidates import Candidates
+from tools.process.engines import index_worker, open_databases, open_milvus
+from tools.retrieval.candidates import CandidateEngine, CandidateIndex, Candidates, IndexFollower
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
@@ -44,10 +44,8 @@ from tools.sessions.shares import Shares
 from tools.settings import MilvusSettings, Settings
 from tools.spending.charges import Spending
 from tools.storage.database import Database
-from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 from tools.web.sites import WebReader
-from tools.web.web_library import WebLibrary, open_web
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +64,8 @@ class Library:
     ingestor: Ingestor
     jobs: Jobs
     job_worker: JobWorker
-    milvus: Milvus | None
-    index_worker: IndexWorker | None
+    milvus: CandidateEngine | None
+    index_worker: IndexFollower | None
     links: DocumentLinks
     sources: Sources
     syncer: Syncer
@@ -102,7 +100,7 @@ class Library:
         )
 
 
-def candidates_of(milvus: Milvus, settings: MilvusSettings) -> Candidates:
+def candidates_of(milvus: CandidateIndex, settings: MilvusSettings) -> Candidates:
     """Return the candidates that a Milvus names, as the settings say."""
     return Candidates(milvus, least_segments=settings.least_segments, deadline=settings.deadline_seconds)
 
@@ -116,7 +114,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
     formats()  # fail now, not at the first file, if an installed parser is broken
     async with (
-        open_database(settings) as database,
+        open_databases(settings) as database,
         open_examiner(database, settings.judge) as examiner,
         opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
         opened_sandbox(settings.jobs, 1) as followed,  # so that no upload waits for the files of a source
@@ -135,8 +133,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         notifications = Notifications(PostgresCarrier(database.url))
         job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
         indexes = FlatIndexes(database, settings.vector_memory_megabytes * 1_000_000)
-        milvus = None if settings.milvus.url is None else Milvus(settings.milvus)
-        index_worker = None if milvus is None else IndexWorker(database, milvus, settings.milvus)
+        milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
+        follower = None if milvus is None else index_worker(database, milvus, settings.milvus)
         candidates = None if milvus is None else candidates_of(milvus, settings.milvus)
         searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)
@@ -170,7 +168,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     jobs=Jobs(database, workspaces, settings.jobs, notifications),
                     job_worker=job_worker,
                     milvus=milvus,
-                    index_worker=index_worker,
+                    index_worker=follower,
                     links=DocumentLinks(database, workspaces, settings),
                     sources=Sources(database, workspaces),
                     syncer=syncer,
@@ -195,8 +193,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             await job_worker.close()
             await notifications.close()
             await indexes.close()
-            if index_worker is not None:
-                await index_worker.close()
+            if follower is not None:
+                await follower.close()
             if milvus is not None:
                 await milvus.close()
             await embedder.close()

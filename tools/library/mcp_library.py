@@ -23,6 +23,7 @@ from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.mcp_search.results import FoundLink, FoundText
 from tools.mcp_search.search_server import McpServer
+from tools.retrieval.withholding import FROM_SERVERS
 from tools.settings import Settings
 from tools.telemetry.tracing import retrieval_span
 from tools.web.fetching import PageFetcher
@@ -30,7 +31,6 @@ from tools.web.guard import Guard
 
 log = logging.getLogger(__name__)
 
-SOURCE_TYPE = "mcp"
 ASKING_SHARE = 0.7  # of the run's remaining seconds; the rest is for storing and ranking
 LONGEST_HEAD = 80  # characters of a text that stand for its title
 _MCP = UUID("5b0d1c8e-2f0e-5d0a-9c39-6e1f1f0f7a53")
@@ -177,7 +177,7 @@ def _document(identity: Identity, server: McpServer, found: FoundText, expires_a
         title=found.title or _head(server.name, found),
         url=found.url,
         owner=identity.user,
-        source_type=SOURCE_TYPE,
+        source_type=FROM_SERVERS,
         metadata={
             "server": server.name,
             "tool": server.settings.tool,

@@ -12,8 +12,8 @@ from typing import Any
 from psycopg import sql
 
 from graph.errors import ConfigurationError
-from tools.retrieval.partitions import Place
 from tools.storage.database import Connection
+from tools.storage.partitions import Place
 
 Key = tuple[str, ...]
 Digest = tuple[int, Any]  # rows, and the sum of their hashes, or 0
@@ -166,7 +166,7 @@ async def moved_tables(conn: Connection) -> list[MovedTable]:
     if unknown := sorted(columns.keys() - scopes.keys() - LEFT_OUT.keys()):
         raise ConfigurationError(
             f"Nothing says whether these tables move with a workspace: {', '.join(unknown)}.",
-            suggestion="Give each a foreign key, or a line in tools/storage/moved_tables.py.",
+            suggestion="Give each a foreign key, or a line in tools/moves/moved_tables.py.",
         )
     order: dict[str, set[str]] = {name: set() for name in scopes}
     for child, parent, *_ in references:
