@@ -17,12 +17,12 @@ from evals.dataset_store import (
     throwaway_workspace,
     without_documents,
 )
-from evals.sets.clapnq import CLAPnqQuestion, load_clapnq
-from evals.sets.xquad import XQuAD, load_xquad
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
 from graph.state import Turn
 from graph.usage import Meter
+from research.sets.clapnq import CLAPnqQuestion, load_clapnq
+from research.sets.xquad import XQuAD, load_xquad
 from tools.library.ingestion import NewDocument
 from tools.process.library import Library
 from tools.rules.question_rules import RulePreparer

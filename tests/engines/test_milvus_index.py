@@ -11,8 +11,6 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from bench.loopback_server import LoopbackServer
-from bench.milvus_server import PROGRAM, milvus_server
 from cli.main import main
 from graph.errors import IndexUnavailable
 from graph.ports import SearchQuery, SearchResult
@@ -29,6 +27,8 @@ from tests.contract.searcher_kit import (
     chinese_pages,
     document,
 )
+from tests.engines.loopback_server import LoopbackServer
+from tests.engines.milvus_server import PROGRAM, milvus_server
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor

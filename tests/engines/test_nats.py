@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bench.loopback_server import LoopbackServer
 from tests.contract.carrier_kit import CarrierContract, Outage
+from tests.engines.loopback_server import LoopbackServer
 from tools.nats.nats_carrier import NatsCarrier
 
 PROGRAM = shutil.which("nats-server")

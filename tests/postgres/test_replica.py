@@ -12,11 +12,11 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from bench.database_pair import DatabasePair, database_pair
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.conftest import NO_FILE, SCRATCH
+from tests.postgres.database_pair import DatabasePair, database_pair
 from tools.library.ingestion import NewDocument
 from tools.process.engines import open_databases
 from tools.process.health import EndpointProbe, check_readiness

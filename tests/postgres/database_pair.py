@@ -15,7 +15,7 @@ import psutil
 
 from tools.storage.embedded import SUPERUSER, Unprivileged, find_binaries, unprivileged_user
 
-MANUAL = Path(__file__).parents[1] / "docs" / "operations.md"
+MANUAL = Path(__file__).parents[2] / "docs" / "operations.md"
 REPLICA, FAILOVER = "A read replica", "Failing over by hand"
 _COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the two share: TCP on this machine alone, on the port that the environment names.

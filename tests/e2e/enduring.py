@@ -1,7 +1,4 @@
-"""Benchmark of three servers and two workers over a primary and its standby: restarted and failed over under load.
-
-Then the same searches with and without the standby, beside a writer: what they cost the primary, and how far it lags.
-"""
+"""A deployment of several servers and workers over a primary and its standby, restarted and failed over under load."""
 
 import asyncio
 import time
@@ -12,20 +9,17 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from bench.database_pair import DatabasePair, database_pair
-from bench.deployment import Deployment, deployed, settings_over
-from bench.figures import Figure, figure
 from bench.libraries import fill_small_library
 from bench.paced_model import PACED, paced_model
-from bench.replica_readings import readings
-from bench.resuming_clients import Audit, Clients, audit, clients_of, unfinished_jobs
+from tests.e2e.deployment import Deployment, deployed, settings_over
+from tests.e2e.resuming_clients import Audit, Clients, audit, clients_of, unfinished_jobs
+from tests.postgres.database_pair import DatabasePair, database_pair
 from tools.concurrency.tasks import cancel_and_wait
 from tools.settings import ReplicaSettings, Settings
 from tools.storage.startup import migrate
 
 QUESTIONS = 40
-ASKERS, WRITERS = 12, 2
-CALM_SECONDS = 10.0
+WRITERS = 2
 FILES_OF_A_JOB = 5
 SETTLE_SECONDS = 120.0
 
@@ -133,26 +127,3 @@ async def _fail_over(pair: DatabasePair, deployment: Deployment, endured: Endure
     endured.no_writes, endured.after_promotion = min(after) - stopped, min(after) - promoted
     await pair.rejoin()
     await deployment.balancer.all_ready()
-
-
-async def run(folder: Path) -> list[Figure]:
-    """Restart and fail over under load, then measure readings with and without the standby."""
-    for name in ("endured", "readings"):
-        (folder / name).mkdir(mode=0o711)
-    endured = await endure(folder / "endured", askers=ASKERS, calm_seconds=CALM_SECONDS)
-    clients, found = endured.clients, endured.found
-    return [
-        figure("runs of three servers, through restarts and a failover", len(clients.runs), ""),
-        figure("their streams: joined again at another time or place", sum(run.joined for run in clients.runs), ""),
-        figure("their events", found.events, ""),
-        figure("events lost, doubled or changed", found.lost + found.doubled + found.changed, "", at_most=0),
-        figure("runs without an end, or with an error", found.unended + found.failed, "", at_most=0),
-        figure("acknowledged and not there afterwards", found.unacknowledged, "", at_most=0),
-        figure("files of jobs not stored once", len(endured.wrong_jobs), "", at_most=0),
-        figure("stored and not found, or deleted and found, by the next request", len(clients.stale), "", at_most=0),
-        figure("requests refused for good", len(clients.refused), "", at_most=0),
-        *(figure(f"requests repeated: {phase}", count, "") for phase, count in endured.retried.items()),
-        figure("failover: no write acknowledged for", endured.no_writes, "s"),
-        figure("of that, after the promotion", endured.after_promotion, "s"),
-        *await readings(folder / "readings"),
-    ]

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from bench.loopback_server import LoopbackServer
+from tests.engines.loopback_server import LoopbackServer
 
 PROGRAM = shutil.which("milvus-lite")
 
