@@ -6,10 +6,10 @@ from tests.contract.searcher_kit import LIBRARY, ME, SearcherContract
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import Ingested, Ingestor
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.partitions import find_place
 from tools.retrieval.placing import share_tables_again
 from tools.settings import Settings
 from tools.storage.database import Database
+from tools.storage.partitions import find_place
 from tools.storage.tenants import Workspaces
 
 
@@ -29,7 +29,7 @@ class TestHybridSearcher(SearcherContract):
             async with database.connection() as conn:
                 assert await share_tables_again(conn, await workspaces.number("default"))
         if request.param == "parts":
-            monkeypatch.setattr("tools.retrieval.partitions.PART_SEGMENTS", 3)
+            monkeypatch.setattr("tools.storage.partitions.PART_SEGMENTS", 3)
         await workspaces.ensure("elsewhere")
         ingestor = Ingestor(database, workspaces, embedder, settings)
         batches = [[each] for each in LIBRARY] if request.param == "parts" else [LIBRARY]
