@@ -81,7 +81,7 @@ async def run(folder: Path) -> list[Figure]:
         gc.set_threshold(NEW_OBJECTS)
         workspaces = Workspaces(database)
         searcher = HybridSearcher(database, workspaces, embedder)
-        indexes = FlatIndexes(database, settings.vector_memory_megabytes * 1_000_000)
+        indexes = FlatIndexes(database)
         holding = HybridSearcher(database, workspaces, embedder, indexes)
         async with database.connection() as conn:
             figures += _times("floor: select 1", await _timed(lambda _: conn.execute("SELECT 1"), questions_of[0]))

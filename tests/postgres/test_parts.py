@@ -49,12 +49,12 @@ MARMALADE = document("0b7e5f0e-0000-4000-8000-0000000000ff", "Extra", "An extra 
 
 
 @pytest.fixture
-async def process(database: Database, settings: Settings) -> Process:
+async def process(database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Process:
     """A process whose ingestions open another part beyond three segments."""
     workspaces = Workspaces(database)
     await workspaces.create_many(["whole", "split"], own_tables=True)
-    bounded = settings.model_copy(update={"part_segments": 3})
-    return Process(database, workspaces, await open_embedder(settings), bounded)
+    monkeypatch.setattr("tools.storage.partitions.PART_SEGMENTS", 3)
+    return Process(database, workspaces, await open_embedder(settings), settings)
 
 
 async def fill(process: Process, identity: Identity, documents: Sequence[Any] = LIBRARY) -> None:
