@@ -114,7 +114,7 @@ def installed(wheel: Path) -> Iterator[Installed]:
 def test_the_wheel_holds_what_the_code_reads(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
-    packages = ("answers", "api", "cli", "evals", "graph", "migrations", "nodes", "prompts", "text", "tools")
+    packages = ("answers", "api", "citewell", "cli", "evals", "graph", "migrations", "nodes", "prompts", "text", "tools")
     missing = {name for name in tracked.split("\0") if name.startswith(tuple(f"{each}/" for each in packages))} - names
     assert missing == set()
     manual = {name.replace("docs/", "cli/manual/", 1) for name in tracked.split("\0") if name.startswith("docs/")}

@@ -22,8 +22,8 @@ from tests.postgres.test_backups import empty_database, restore, run
 from tests.postgres.test_flat_search import WordEmbedder, prose
 from tests.postgres.test_shared_tables import QUESTIONS, Process, another, held_lock, waiting_backend
 from tools.embeddings.embedder import open_embedder
-from tools.embeddings.langchain_adapter import library_vector_store
 from tools.embeddings.reindexing import reindex
+from tools.langchain.vector_store import library_vector_store
 from tools.library.segmenting import SegmentSpan
 from tools.milvus.filling import _SEGMENTS as FILLING
 from tools.milvus.keeping import _VERSIONS as COMPARING

@@ -14,8 +14,8 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, document
 from tools.embeddings.embedder import Embedder, open_embedder
-from tools.embeddings.langchain_adapter import library_vector_store
 from tools.embeddings.reindexing import reindex
+from tools.langchain.vector_store import library_vector_store
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.languages import SampledLanguages

@@ -18,8 +18,8 @@ from tests.api.conftest import HANDBOOK, LIBRARY
 from tests.api.reading import events_of
 from tests.api.serving import client_of
 from tests.conftest import NO_FILE, QUICKLY
-from tools.embeddings.langchain_adapter import library_vector_store
 from tools.embeddings.reindexing import reindex
+from tools.langchain.vector_store import library_vector_store
 from tools.library.ingestion import NewDocument
 from tools.retrieval.hybrid_search import NO_PGVECTOR
 from tools.settings import Settings
