@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from api.studio.graph_server import library_graph
-    from citewell.verification import verify
+    from citewell.verifying import verify
     from graph.errors import CitewellError
     from graph.evidence import Identity
     from tools.langchain.library_retriever import LibraryRetriever
@@ -51,7 +51,7 @@ _PLACES = {
     "library_graph": "api.studio.graph_server",
     "load_settings": "tools.settings",
     "open_library": "tools.library.library",
-    "verify": "citewell.verification",
+    "verify": "citewell.verifying",
 }
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from answers.claim_evidence import Evidence, GivenEvidence, LibraryEvidence
 from answers.verification import Verification, verify_answer, verify_claims
@@ -12,7 +13,9 @@ from graph.evidence import Identity
 from graph.usage import Meter
 from tools.claims.code_checker import CodeChecker
 from tools.library.given_texts import GivenText, given_segments
-from tools.library.library import Library
+
+if TYPE_CHECKING:
+    from tools.library.library import Library  # most of the service, and texts are checked without one
 
 MODEL_CALLS, SECONDS = 8, 120.0  # as of a run
 
@@ -21,7 +24,7 @@ async def verify(
     answer: str | Sequence[str],
     sources: Sequence[str | GivenText] = (),
     *,
-    library: Library | None = None,
+    library: "Library | None" = None,
     identity: Identity | None = None,
     question: str = "",
     model: str = "",
@@ -49,7 +52,7 @@ async def verify(
         return await verify_claims(answer, evidence, verifier, question)
 
 
-async def _evidence(sources: Sequence[str | GivenText], library: Library | None, me: Identity) -> Evidence:
+async def _evidence(sources: Sequence[str | GivenText], library: "Library | None", me: Identity) -> Evidence:
     if sources or library is None:
         texts = [GivenText(each) if isinstance(each, str) else each for each in sources]
         return GivenEvidence(await asyncio.to_thread(given_segments, texts))
