@@ -22,10 +22,10 @@ from tools.langchain.vector_store import library_vector_store
 from tools.retrieval.flat_indexes import LEAST_SEARCHES, FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_segments, maintain, vector_as_text
-from tools.retrieval.partitions import find_place
 from tools.retrieval.search_sql import EXPLORED
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import find_place
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tools.langchain.library_retriever import LibraryRetriever
     from tools.langchain.shared_library import SharedLibrary
     from tools.library.given_texts import GivenText
-    from tools.library.library import Library, open_library
     from tools.library.new_documents import NewDocument
+    from tools.process.library import Library, open_library
     from tools.runs.executor import Graph
     from tools.settings import Settings, load_settings
 
@@ -43,14 +43,14 @@ _PLACES = {
     "CitewellError": "graph.errors",
     "GivenText": "tools.library.given_texts",
     "Identity": "graph.evidence",
-    "Library": "tools.library.library",
+    "Library": "tools.process.library",
     "LibraryRetriever": "tools.langchain.library_retriever",
     "NewDocument": "tools.library.new_documents",
     "Settings": "tools.settings",
     "SharedLibrary": "tools.langchain.shared_library",
     "library_graph": "api.studio.graph_server",
     "load_settings": "tools.settings",
-    "open_library": "tools.library.library",
+    "open_library": "tools.process.library",
     "verify": "citewell.verifying",
 }
 

@@ -15,7 +15,7 @@ from tools.claims.code_checker import CodeChecker
 from tools.library.given_texts import GivenText, given_segments
 
 if TYPE_CHECKING:
-    from tools.library.library import Library  # most of the service, and texts are checked without one
+    from tools.process.library import Library  # most of the service, and texts are checked without one
 
 MODEL_CALLS, SECONDS = 8, 120.0  # as of a run
 

@@ -19,7 +19,7 @@ from tools.langchain.library_retriever import LibraryRetriever
 from tools.langchain.shared_library import SharedLibrary
 from tools.langchain.vector_store import library_vector_store
 from tools.library.ingestion import Ingestor, NewDocument
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces

@@ -100,8 +100,7 @@ async def test_a_program_of_the_manual_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, value in {"DATABASE_URL": shared_database_url, "POOL_TIMEOUT_SECONDS": "10"}.items():
-        monkeypatch.setenv(f"CITEWELL_{name}", value)
+    monkeypatch.setenv("CITEWELL_DATABASE_URL", shared_database_url)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     if "http://127.0.0.1:11434" in program.code:
         scripted_openai.script(say("Five days."), say("Five days."))

@@ -11,7 +11,7 @@ from pydantic import Field, SkipValidation
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
 from tools.langchain.shared_library import SharedLibrary
-from tools.library.library import Library
+from tools.process.library import Library
 
 
 class LibraryRetriever(BaseRetriever):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from tools.langchain.own_loop import await_on, wait_on
 from tools.langchain.vector_store import library_vector_store
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.settings import Settings, load_settings
 
 if TYPE_CHECKING:

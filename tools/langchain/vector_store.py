@@ -16,8 +16,8 @@ from langchain_core.embeddings import Embeddings
 from graph.errors import ConfigurationError
 from tools.embeddings.embedder import Embedder
 from tools.langchain.own_loop import await_on, wait_on
-from tools.retrieval.partitions import Place, ensure_view, view_name
 from tools.storage.database import Database
+from tools.storage.partitions import Place, ensure_view, view_name
 from tools.storage.tenants import Workspaces
 
 if TYPE_CHECKING:
