@@ -22,12 +22,12 @@ from tests.postgres.test_backups import empty_database, restore, run
 from tests.postgres.test_flat_search import WordEmbedder, prose
 from tests.postgres.test_shared_tables import QUESTIONS, Process, another, held_lock, waiting_backend
 from tools.embeddings.embedder import open_embedder
+from tools.langchain.vector_store import library_vector_store
 from tools.milvus.filling import _SEGMENTS as FILLING
 from tools.milvus.keeping import _VERSIONS as COMPARING
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_documents, maintain
-from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.placing import give_own_tables, share_tables_again
 from tools.retrieval.reindexing import reindex
 from tools.retrieval.search_sql import search_statement
