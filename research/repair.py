@@ -18,7 +18,7 @@ from graph.entrypoint import Citewell
 from graph.errors import CitewellError
 from graph.events import AnyEvent, RunFailed, SectionRevised, SourcesDisagree
 from graph.evidence import Claim, Identity, Message
-from graph.state import answer_text
+from graph.rows import answer_text
 from tools.runs.run_request import RunRequest
 
 LANGUAGES = ("en", "zh", "vi")

@@ -21,7 +21,7 @@ from evals.sets.clapnq import CLAPnqQuestion, load_clapnq
 from evals.sets.xquad import XQuAD, load_xquad
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library

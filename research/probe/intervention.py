@@ -34,7 +34,7 @@ from graph.ports import (
     SegmentReader,
     SegmentSearcher,
 )
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from research.mutations.swaps import chance
 

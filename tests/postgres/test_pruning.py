@@ -14,7 +14,7 @@ from graph.context import Context
 from graph.events import RunFinished
 from graph.evidence import Hit, Identity
 from graph.ports import Draft
-from graph.state import answer_text
+from graph.rows import answer_text
 from graph.usage import Meter
 from tests.fakes import HeldFamily, quote
 from tests.postgres.conversing import ME, Conversation, store_turn

@@ -17,7 +17,8 @@ from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
 from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
 from graph.evidence import Section, Spent
 from graph.ports import Resources, SegmentReader
-from graph.state import FIRST_STEP, InputState, State
+from graph.rows import FIRST_STEP
+from graph.state import InputState, State
 from graph.usage import charged_to, use_by_model
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, RunTexts, resources_of_run
 from tools.runs.completion import Completion, CompletionRecorder, internal_error

@@ -18,7 +18,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg.types.json import Jsonb
 
 from graph.evidence import Spent
-from graph.state import FIRST_STEP, Gathering, Outside
+from graph.rows import FIRST_STEP, Gathering, Outside
 from tools.runs.tasks import finish_then_cancel
 from tools.storage.database import Connection, Pool
 
