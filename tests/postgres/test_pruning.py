@@ -23,7 +23,7 @@ from tools.extractive.extractive_family import ExtractiveGrader, ExtractiveWrite
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
 from tools.runs.live_run import Run
-from tools.sessions.checkpoints import delete_threads, prune_thread
+from tools.sessions.pruning import delete_threads, prune_thread
 from tools.settings import Settings
 from tools.storage.startup import open_database
 

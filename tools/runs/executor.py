@@ -29,7 +29,8 @@ from tools.runs.notifications import Notifications
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
 from tools.runs.tasks import cancel_and_wait, shield_until_done
-from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, prune_thread, run_saver
+from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, run_saver
+from tools.sessions.pruning import prune_thread
 from tools.storage.database import Database, database_errors
 from tools.telemetry.logs import log_ids
 from tools.telemetry.readings import Load
