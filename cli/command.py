@@ -34,6 +34,7 @@ NEW_OBJECTS_AT_START = 500_000
 NEW_OBJECTS = 50_000
 
 
+DEFAULT_LEVEL = "warning"  # of what is logged: a command that succeeds logs nothing
 ADVICE = "Correct it, and run the command again."
 
 
@@ -116,7 +117,7 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     overrides = {"workspace": workspace, "user": user}
     settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
     configured = "log_level" in settings.model_fields_set
-    level = settings.log_level if configured else "warning"  # a command that succeeds logs nothing
+    level = settings.log_level if configured else DEFAULT_LEVEL
     configure_logging(level, settings.log_format)
     if on := switch_off_langsmith():
         log.warning("Citewell sends nothing to LangSmith, so it does not follow %s", ", ".join(on))

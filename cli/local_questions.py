@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import IO, Any, cast
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 
@@ -25,6 +25,7 @@ from graph.entrypoint import Citewell
 from graph.errors import CitewellError, Overloaded, ServerStopping
 from tools.runs.tasks import cancel_and_wait
 from tools.settings import Settings
+from tools.telemetry.logs import logging_also_to
 
 log = logging.getLogger(__name__)
 
@@ -110,8 +111,11 @@ class LocalQuestions:
             name: fields[name].default if request[name] is None else request[name] for name in ("workspace", "user")
         }
         settings = self._settings.model_copy(update=identity)
+        asked, screen = Asked(**request["asked"]), _screen(request["terminal"], send)
+        errors = _stream("err", send, is_terminal=False)
         try:
-            done = await answer(self._citewell, settings, Asked(**request["asked"]), _screen(request["terminal"], send))
+            with logging_also_to(errors, request["log_level"], request["log_format"]):
+                done = await answer(self._citewell, settings, asked, screen)
         except (Overloaded, ServerStopping) as error:  # the asker's own process can
             send({"declined": error.code})
         except CitewellError as error:
@@ -138,13 +142,16 @@ class _Stream(io.TextIOBase):
         return self._is_terminal
 
 
+def _stream(name: str, send: Send, *, is_terminal: bool) -> TextIO:
+    return cast("TextIO", _Stream(name, send, is_terminal=is_terminal))
+
+
 def _screen(terminal: Mapping[str, Any], send: Send) -> Screen:
     """Return what shows output as the asker's own process would."""
 
     def console(name: str) -> Console:
-        stream = _Stream(name, send, is_terminal=terminal[name])
         made = Console(
-            file=cast("IO[str]", stream),
+            file=_stream(name, send, is_terminal=terminal[name]),
             _environ=terminal["environment"],
             highlight=False,
             emoji=False,

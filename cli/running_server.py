@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.asked import Asked
-from cli.command import Exit, Failed, announce_library_in_place
+from cli.command import DEFAULT_LEVEL, Exit, Failed, announce_library_in_place
 from cli.local_socket import connect, deciding, release, settings_read
 from graph.errors import ServerStopping
 from tools.storage.data_folder import default_data_dir
@@ -140,6 +140,8 @@ def _request(asked: Asked, settings: dict[str, str]) -> dict[str, Any]:
         "settings": deciding(settings),
         "workspace": settings.get("CITEWELL_WORKSPACE") if asked.workspace is None else asked.workspace,
         "user": settings.get("CITEWELL_USER") if asked.user is None else asked.user,
+        "log_level": settings.get("CITEWELL_LOG_LEVEL") or DEFAULT_LEVEL,
+        "log_format": settings.get("CITEWELL_LOG_FORMAT", "text"),
         "asked": asdict(asked),
         "terminal": {
             "environment": {name: os.environ[name] for name in TERMINAL_VARIABLES if name in os.environ},
