@@ -17,8 +17,8 @@ from graph.entrypoint import Citewell
 from graph.errors import InvalidRequest, Overloaded, ServerStopping, SpendingLimitReached
 from graph.events import Envelope, RetrievalDecided, RunFailed, RunFinished
 from tools.runs.live_run import Run
-from tools.runs.run_request import RunRequest
 from tools.runs.runner import Runner
+from tools.sessions.run_request import RunRequest
 from tools.settings import Settings
 
 

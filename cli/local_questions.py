@@ -23,7 +23,7 @@ from cli.console import Screen, bounded, json_text
 from cli.local_socket import deciding, listening, release, settings_read
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, Overloaded, ServerStopping
-from tools.runs.tasks import cancel_and_wait
+from tools.concurrency.tasks import cancel_and_wait
 from tools.settings import Settings
 from tools.telemetry.logs import logging_also_to
 

@@ -22,6 +22,7 @@ from psycopg import errors
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, UnreadableDocument
 from graph.evidence import Identity, Space
+from tools.concurrency.tasks import cancel_and_wait
 from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
 from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
 from tools.library.likeness import SimilarDocument, find_similar
@@ -43,18 +44,17 @@ from tools.library.new_documents import (
 from tools.library.ownership import refusal_to_store
 from tools.library.sandbox import ReadFile, Sandbox
 from tools.library.sandbox_process import Reading, WiredDocument
-from tools.library.segmenting import SegmentSize, segment
 from tools.library.versions import Versions, keep_replaced, note_authors
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
 from tools.retrieval.indexing import BuildLimits, drop_segments, index_documents, maintain
-from tools.retrieval.partitions import lock_library
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.scope import as_uuid
 from tools.retrieval.segment_rows import IndexedDocument, PackedDocument, vector_rows
-from tools.runs.tasks import cancel_and_wait
+from tools.retrieval.segmenting import SegmentSize, segment
 from tools.settings import STATIC, Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import SEGMENTS
 
@@ -452,7 +452,7 @@ class Ingestor:
 
     def _ready(self, document: NewDocument) -> ReadyDocument:
         ready = make_ready(document, self._size, max_bytes=self._max_bytes, recognition=self._recognition)
-        return self._originals.with_original(ready, document.data)
+        return ready.with_original(document.data) if self._originals.keeps else ready
 
     def _load_file(
         self, workspace: str, fields: NewDocument, reading: Callable[[str], None], file: FoundFile
@@ -574,7 +574,7 @@ class Ingestor:
         )
         file = await self._sandbox.read(document, how, on_progress=on_progress)
         data = None if document.is_text else document.data
-        return replace(file, ready=self._originals.with_original(file.ready, data))
+        return replace(file, ready=file.ready.with_original(data)) if self._originals.keeps else file
 
     async def _known_hashes(self, workspace: int, document_ids: Sequence[str]) -> dict[str, str]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]
@@ -613,7 +613,7 @@ class Ingestor:
                     workspace, [f if f.packed else await again(f.ready) for f in read], on_progress
                 )
             with _workspace_deleted(identity):
-                await self._originals.stage(workspace, [each.document for each in before if each.writes])
+                await self._originals.stage(workspace, [each.document.original for each in before if each.writes])
                 async with self._database.connection() as connection, connection.transaction():
                     now = before
                     if any(each.writes for each in before):
@@ -621,7 +621,7 @@ class Ingestor:
                         now = await self._compare(connection, workspace, identity, documents)
                     written = [each.document for each in now if each.writes]
                     cut = not any(each.is_new_text(drafts) for each in now)
-                    if cut and await self._originals.write(connection, workspace, written):
+                    if cut and await self._originals.write(connection, workspace, [each.original for each in written]):
                         if written:
                             await self._check_embedder(connection)
                             await write_changes(

@@ -26,10 +26,10 @@ from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, Un
 from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, count_tokens
 from tools.library.drawn_pictures import drawn_pictures
 from tools.library.new_documents import NewDocument, ReadyDocument, id_of, make_ready
-from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import Recognition
 from tools.parsers.canonical_text import storable
 from tools.retrieval.segment_rows import TermCounts, packed_rows, vector_rows
+from tools.retrieval.segmenting import SegmentSize, segment
 
 LENGTH = struct.Struct(">I")
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
