@@ -11,7 +11,7 @@ from api.dependencies import Me, OpenLibrary
 from api.fields import Body, Cursor, Limit, ModelName, Name, Printable, optional
 from api.problems import problems
 from api.scopes import needs
-from graph.state import MOST_READ_WHOLE
+from graph.rows import MOST_READ_WHOLE
 from nodes.load_selected_pages import read_tokens
 from tools.library.catalogue import DocumentPage
 from tools.library.document_filters import DocumentFilter, FolderCount, Order, Sort, SourceCount, TypeCount

