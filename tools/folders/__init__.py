@@ -1,0 +1,1 @@
+"""Folders of this machine: where a library lies if no setting says so."""
