@@ -4,14 +4,17 @@ import gc
 import ipaddress
 import os
 import shutil
+import ssl
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Generator, Iterator
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import httpcore2
 import hypothesis
 import psycopg
 import pytest
@@ -31,6 +34,9 @@ QUICKLY = RunSettings(drain_seconds=0)  # a test waits for no run that it leaves
 # The 550 files of a database are made in memory in a tenth of the time that a disk takes.
 _MEMORY, ROOM_NEEDED = Path("/dev/shm"), 8 << 30
 SCRATCH = str(_MEMORY) if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > ROOM_NEEDED else "/tmp"
+# Each HTTP client reads the machine's certificates anew, 20 ms of CPU, for connections on loopback that show none.
+ssl.create_default_context = cache(ssl.create_default_context)
+httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
 # A test's data need not survive a power cut.
 UNSAFE_BUT_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
