@@ -187,7 +187,8 @@ MOST_LEFT = 40  # databases of 10 MB
 _left: list[str] = []
 
 
-async def _fresh(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
+async def fresh_database(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
+    """Give the address of a database made from a template, for as long as it is used."""
     name = f"test_{next(_numbers)}"
     await _admin(postgres, f"CREATE DATABASE {{}} TEMPLATE {template} STRATEGY FILE_COPY", name)
     yield postgres.url(name)
@@ -200,14 +201,14 @@ async def _fresh(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
 @pytest.fixture
 async def database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
     """The address of a fresh, migrated database that holds the workspace "default" and nothing else."""
-    async for url in _fresh(postgres, template):
+    async for url in fresh_database(postgres, template):
         yield url
 
 
 @pytest.fixture(scope="module")
 async def shared_database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
     """The address of such a database for all tests of a module: each has to keep to sessions of its own."""
-    async for url in _fresh(postgres, template):
+    async for url in fresh_database(postgres, template):
         yield url
 
 

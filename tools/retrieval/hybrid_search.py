@@ -21,7 +21,7 @@ from tools.retrieval.candidates import CandidateCounts, Candidates, has_enough, 
 from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
-from tools.retrieval.partitions import Place
+from tools.retrieval.partitions import Place, has_gone
 from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, as_array, find_scope, reading_as
 from tools.retrieval.search_sql import (
     NEAR,
@@ -132,7 +132,9 @@ class HybridSearcher:
         if asked.embedding is not None and asked.embedding.any():
             try:
                 return await self._search(conn, asked, None)
-            except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
+            except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError) as error:
+                if has_gone(error):
+                    raise
                 log.exception("Searching by words alone: the dense leg failed")
                 degraded = NO_VECTORS
         return await self._search(conn, replace(asked, coverage=0.0, embedding=None), degraded)
@@ -252,8 +254,9 @@ class HybridSearcher:
         )
         try:
             rows = await statement.execute(conn, bound_parameters(asked) | held)
-        except psycopg.errors.UndefinedTable:
-            indexes.forget(workspace)
+        except psycopg.Error as error:
+            if has_gone(error):
+                indexes.forget(workspace)
             raise
         if rows:
             indexes.observe_version(workspace, rows[0][-1], dimension)
