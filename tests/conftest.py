@@ -26,6 +26,7 @@ from tools.storage.database import Database
 from tools.storage.embedded import EmbeddedServer, start_embedded
 from tools.storage.startup import migrate, open_database
 
+TESTS = Path(__file__).parent
 TEMPLATE = "citewell_template"
 NO_EXAM = {"CITEWELL_JUDGE__EXAM": "manual"}  # a scripted endpoint expects no exam of its model
 os.environ.update(NO_EXAM)  # fixtures that outlive a test are made before its environment
@@ -53,6 +54,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             for name, differences in report.sections:
                 if name == "Captured golden call":
                     terminalreporter.write_line(differences)
+
+
+# What starts processes and browsers comes first: no worker is left with it when the others have ended.
+FIRST = ("e2e", "page", "wire", "engines", "postgres", "api", "contract", "graph", "unit")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: FIRST.index(item.path.relative_to(TESTS).parts[0]))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -143,10 +152,12 @@ def clean_environment() -> Iterator[None]:
     os.environ.update(before)
 
 
-# A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick.
+# A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick. Each run makes
+# other examples, so that few a run are many in a week.
 hypothesis.settings.register_profile(
     "unhurried",
     parent=hypothesis.settings(),
+    max_examples=50,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
