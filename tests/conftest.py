@@ -16,6 +16,8 @@ from typing import Any
 
 import httpcore2
 import hypothesis
+import langgraph.graph.state
+import langgraph.pregel._read
 import psycopg
 import pytest
 from psycopg import sql
@@ -38,6 +40,14 @@ SCRATCH = str(_MEMORY) if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free >
 # Each HTTP client reads the machine's certificates anew, 20 ms of CPU, for connections on loopback that show none.
 ssl.create_default_context = cache(ssl.create_default_context)
 httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
+# LangGraph looks for graphs within each node of a graph that is compiled, of which there are none: it disassembles the
+# node, which takes half of opening a deployment. And it reads the types of our state anew for each node.
+langgraph.pregel._read.find_subgraph_pregel = lambda _: None  # type: ignore[assignment]
+_hints = langgraph.graph.state.get_type_hints
+_hints_of_class = cache(_hints)
+langgraph.graph.state.get_type_hints = lambda given, **how: (
+    dict(_hints_of_class(given, **how)) if isinstance(given, type) else _hints(given, **how)
+)
 # A test's data need not survive a power cut.
 UNSAFE_BUT_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
@@ -152,8 +162,8 @@ def clean_environment() -> Iterator[None]:
     os.environ.update(before)
 
 
-# A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick. Each run makes
-# other examples, so that few a run are many in a week.
+# A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick. Each run
+# makes other examples, so that few a run are many in a week.
 hypothesis.settings.register_profile(
     "unhurried",
     parent=hypothesis.settings(),
