@@ -4,25 +4,21 @@ import gc
 import ipaddress
 import os
 import shutil
-import ssl
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Generator, Iterator
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import httpcore2
 import hypothesis
-import langgraph.graph.state
-import langgraph.pregel._read
 import psycopg
 import pytest
 from psycopg import sql
 from pydantic import SecretStr
 
+from tests import once  # noqa: F401 - for what it does
 from tools.settings import RunSettings, Settings
 from tools.storage.database import Database
 from tools.storage.embedded import EmbeddedServer, start_embedded
@@ -37,17 +33,6 @@ QUICKLY = RunSettings(drain_seconds=0)  # a test waits for no run that it leaves
 # The 550 files of a database are made in memory in a tenth of the time that a disk takes.
 _MEMORY, ROOM_NEEDED = Path("/dev/shm"), 8 << 30
 SCRATCH = str(_MEMORY) if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > ROOM_NEEDED else "/tmp"
-# Each HTTP client reads the machine's certificates anew, 20 ms of CPU, for connections on loopback that show none.
-ssl.create_default_context = cache(ssl.create_default_context)
-httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
-# LangGraph looks for graphs within each node of a graph that is compiled, of which there are none: it disassembles the
-# node, which takes half of opening a deployment. And it reads the types of our state anew for each node.
-langgraph.pregel._read.find_subgraph_pregel = lambda _: None  # type: ignore[assignment]
-_hints = langgraph.graph.state.get_type_hints
-_hints_of_class = cache(_hints)
-langgraph.graph.state.get_type_hints = lambda given, **how: (
-    dict(_hints_of_class(given, **how)) if isinstance(given, type) else _hints(given, **how)
-)
 # A test's data need not survive a power cut.
 UNSAFE_BUT_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 

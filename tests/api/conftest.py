@@ -106,7 +106,7 @@ async def shared_client(
 
 def with_model(settings: Settings, server: ScriptedOpenAI) -> Settings:
     """Settings of a deployment that answers by the scripted model."""
-    model = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=20)
+    model = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=60)
     return settings.model_copy(update={"models": [model], "default_model": "scripted"})
 
 

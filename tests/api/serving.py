@@ -63,5 +63,5 @@ async def served(app: Any, *, http: Any = "auto", configured: uvicorn.Config | N
 @asynccontextmanager
 async def client_of(app: Any) -> AsyncIterator[httpx.AsyncClient]:
     """Serve an app and give a client of it, without any proxy of the environment."""
-    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client:
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client:
         yield client

@@ -410,7 +410,7 @@ def test_a_signal_cancels_the_run_and_records_that(
     ) as process:
         hold.wait_reached()
         process.send_signal(sent)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert "Traceback" not in err
     assert scripted_openai.asked("generate_answer")[-1].wait_disconnected()
@@ -437,7 +437,7 @@ def test_serve_listens_answers_and_ends_in_order(home: Home) -> None:
         assert httpx.get(f"{told['url']}/readyz").status_code == 200
         assert httpx.get(f"{told['url']}/api/sessions?cursor=secret").status_code == 422
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == Exit.OK
     assert out == "", "one JSON document, and the log of requests is none"
     assert "citewell.access: GET /api/sessions 422" in err
