@@ -53,11 +53,11 @@ from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
+from tools.concurrency.tasks import cancel_and_wait
 from tools.library.git_cache import caches_of
-from tools.runs.tasks import cancel_and_wait
-from tools.sessions.expiry import Retention, Sweep
+from tools.process.expiry import Retention, Sweep
+from tools.process.health import EndpointProbe
 from tools.settings import Settings
-from tools.storage.health import EndpointProbe
 from tools.telemetry.exporting import start_tracing
 from tools.telemetry.tracing import background_context
 
@@ -94,9 +94,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             sweep = Sweep(
                 opened.library.database,
                 Retention.of(settings),
-                job_days=settings.jobs.keep_days,
                 link_days=settings.links.days,
-                version_days=settings.versions.days,
                 audit_days=settings.audit.keep_days,
                 spending=opened.library.spending,
                 git_caches=caches_of(settings),

@@ -14,9 +14,9 @@ from graph.ports import CitedEntry, Judge
 from graph.usage import Meter
 from tests.contract.judge_kit import Bench, JudgeContract, Verdicts, by_words, claim
 from tests.scripted_openai import Reply, Say, ScriptedOpenAI, predictions, say, scripted_openai, status, token
+from tools.judges.chat_judge import ChatJudge
 from tools.judges.entailment import EntailmentJudge
 from tools.judges.minicheck import MiniCheckJudge
-from tools.llm.chat_judge import ChatJudge
 from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import JudgeSettings, ModelSettings
 
@@ -354,8 +354,9 @@ SCORES = {
 
 
 def open_entailment(base_url: str, **fields: Any) -> EntailmentJudge:
-    settings = {"kind": "entailment", "base_url": base_url, "model": MODEL, "timeout_seconds": 15} | fields
-    return EntailmentJudge(JudgeSettings(**settings), first_wait=0.01)
+    seconds = fields.pop("timeout_seconds", 15)
+    settings = {"kind": "entailment", "base_url": base_url, "model": MODEL} | fields
+    return EntailmentJudge(JudgeSettings(**settings), seconds=seconds, first_wait=0.01)
 
 
 class TestEntailmentJudge(JudgeContract):

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bench.loopback_server import LoopbackServer
-from bench.milvus_server import PROGRAM, milvus_server
 from tests.contract.searcher_kit import LIBRARY, ME, SearcherContract
+from tests.engines.loopback_server import LoopbackServer
+from tests.engines.milvus_server import PROGRAM, milvus_server
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import Ingestor
 from tools.milvus.collection import Milvus
@@ -28,9 +28,15 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Loop
     await server.kill()
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On however busy a machine."""
+    monkeypatch.setattr("tools.milvus.collection.DEADLINE_SECONDS", 30.0)
+
+
 @pytest.fixture
 def milvus_settings(server: LoopbackServer) -> MilvusSettings:
-    return MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)  # on however busy a machine
+    return MilvusSettings(url=server.url)
 
 
 @pytest.fixture

@@ -11,8 +11,6 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from bench.loopback_server import LoopbackServer
-from bench.milvus_server import PROGRAM, milvus_server
 from cli.main import main
 from graph.errors import IndexUnavailable
 from graph.ports import SearchQuery, SearchResult
@@ -29,8 +27,9 @@ from tests.contract.searcher_kit import (
     chinese_pages,
     document,
 )
+from tests.engines.loopback_server import LoopbackServer
+from tests.engines.milvus_server import PROGRAM, milvus_server
 from tools.embeddings.embedder import Embedder, open_embedder
-from tools.embeddings.reindexing import reindex
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.milvus.collection import Milvus, Row
@@ -39,10 +38,11 @@ from tools.milvus.keeping import IndexKeeper
 from tools.originals.originals import Originals
 from tools.retrieval.candidates import Candidates
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.index_changes import read_backlog
 from tools.retrieval.indexing import drop_segments
+from tools.retrieval.reindexing import reindex
 from tools.settings import MilvusSettings, Settings
 from tools.storage.database import Database
+from tools.storage.index_changes import read_backlog
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import REGISTRY
 
@@ -133,9 +133,15 @@ class Deployment:
             assert same(found, await self.plain.search(query))
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On however busy a machine."""
+    monkeypatch.setattr("tools.milvus.collection.DEADLINE_SECONDS", 30.0)
+
+
 @pytest.fixture
 async def deployment(server: LoopbackServer, database: Database, settings: Settings) -> AsyncIterator[Deployment]:
-    milvus_settings = MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)
+    milvus_settings = MilvusSettings(url=server.url)
     settings = settings.model_copy(update={"milvus": milvus_settings})
     workspaces, embedder, milvus = Workspaces(database), await open_embedder(settings), Milvus(milvus_settings)
     deployment = Deployment(
@@ -408,9 +414,9 @@ def test_a_file_is_filled_and_left_by_the_command_line(
         "DATABASE_URL": settings.database_url.get_secret_value(),
         "DATA_DIR": str(tmp_path / "data"),
         "MILVUS__URL": str(tmp_path / "milvus.db"),
-        "MILVUS__LEAST_SEGMENTS": "0",
     }.items():
         monkeypatch.setenv(f"CITEWELL_{name}", value)
+    monkeypatch.setattr("tools.process.library.LEAST_SEGMENTS", 0)
     (tmp_path / "lamp.md").write_text("# Lamp\n\nThe lamp of the lighthouse turns once in twelve seconds.\n")
 
     def run(*arguments: str) -> str:

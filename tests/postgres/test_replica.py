@@ -12,19 +12,20 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from bench.database_pair import DatabasePair, database_pair
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.conftest import NO_FILE, SCRATCH
+from tests.postgres.database_pair import DatabasePair, database_pair
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
+from tools.process.engines import open_databases
+from tools.process.health import EndpointProbe, check_readiness
+from tools.process.library import Library, open_library
+from tools.replica.replica import Lag, SharedReading
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.settings import ReplicaSettings, Settings
 from tools.storage.database import Connection
-from tools.storage.health import EndpointProbe, check_readiness
-from tools.storage.replica import Lag, SharedReading
 from tools.storage.startup import migrate, open_database
 from tools.telemetry.metrics import REPLICA_READINGS
 
@@ -43,13 +44,18 @@ async def pair() -> AsyncIterator[DatabasePair]:
     shutil.rmtree(folder)
 
 
-def settings_over(pair: DatabasePair, folder: Path, **replica: object) -> Settings:
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On however busy a machine."""
+    monkeypatch.setattr("tools.replica.replica.WAIT_SECONDS", 2.0)
+    monkeypatch.setattr("tools.replica.replica.MOST_LAG_SECONDS", 30.0)
+
+
+def settings_over(pair: DatabasePair, folder: Path, url: str | None = None) -> Settings:
     return Settings(
         **NO_FILE,
         database_url=SecretStr(pair.url("read-write")),
-        replica=ReplicaSettings(url=SecretStr(pair.url("standby")), wait_seconds=2, most_lag_seconds=30).model_copy(
-            update=replica
-        ),
+        replica=ReplicaSettings(url=SecretStr(url or pair.url("standby"))),
         data_dir=folder,
         pool_size=4,
         pool_timeout_seconds=10,
@@ -115,8 +121,12 @@ async def test_what_any_process_changed_is_read_at_once(pair: DatabasePair, libr
     assert answered("replica") > before
 
 
-async def test_a_replica_that_is_behind_is_not_read_until_it_has_caught_up(pair: DatabasePair, tmp_path: Path) -> None:
-    async with open_library(settings_over(pair, tmp_path, wait_seconds=0.01, most_lag_seconds=0.2)) as library:
+async def test_a_replica_that_is_behind_is_not_read_until_it_has_caught_up(
+    pair: DatabasePair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.replica.replica.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("tools.replica.replica.MOST_LAG_SECONDS", 0.2)
+    async with open_library(settings_over(pair, tmp_path)) as library:
         await until(library, lambda reason: reason is None)
         async with paused(pair):
             behind = answered("behind")
@@ -206,7 +216,7 @@ async def test_a_replica_that_is_down_is_missed_by_nobody(pair: DatabasePair, li
 
 
 async def test_a_primary_is_no_replica(pair: DatabasePair, tmp_path: Path) -> None:
-    settings = settings_over(pair, tmp_path, url=SecretStr(pair.url("read-write")))
+    settings = settings_over(pair, tmp_path, url=pair.url("read-write"))
     async with open_library(settings) as library:
         document_id = (await library.ingestor.ingest(ME, note("fender"))).document_id
         await until(library, lambda reason: reason == "it is no standby")
@@ -255,7 +265,7 @@ async def test_changes_are_refused_by_a_standby_as_an_outage(pair: DatabasePair,
 
 async def test_an_address_that_cannot_be_read_is_told(pair: DatabasePair, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"replica\.url"):
-        async with open_database(settings_over(pair, tmp_path, url=SecretStr("no address"))):
+        async with open_databases(settings_over(pair, tmp_path, url="no address")):
             pass
 
 

@@ -22,6 +22,7 @@ from psycopg import errors
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, UnreadableDocument
 from graph.evidence import Identity, Space
+from tools.concurrency.tasks import cancel_and_wait
 from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
 from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
 from tools.library.likeness import SimilarDocument, find_similar
@@ -43,18 +44,17 @@ from tools.library.new_documents import (
 from tools.library.ownership import refusal_to_store
 from tools.library.sandbox import ReadFile, Sandbox
 from tools.library.sandbox_process import Reading, WiredDocument
-from tools.library.segmenting import SegmentSize, segment
 from tools.library.versions import Versions, keep_replaced, note_authors
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
 from tools.retrieval.indexing import BuildLimits, drop_segments, index_documents, maintain
-from tools.retrieval.partitions import lock_library
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.scope import as_uuid
 from tools.retrieval.segment_rows import IndexedDocument, PackedDocument, vector_rows
-from tools.runs.tasks import cancel_and_wait
+from tools.retrieval.segmenting import SegmentSize, segment
 from tools.settings import STATIC, Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import SEGMENTS
 
@@ -171,12 +171,10 @@ async def write_changes(
     *,
     user: str,
     keep: int,
-    part_segments: int,
 ) -> None:
     """Write the changes of a user within the caller's transaction; ``drafts`` are the segments of new texts.
 
-    The texts that they replace are kept as versions, at most ``keep`` of a document. A part of the workspace has at
-    most ``part_segments``; see ``index_documents``.
+    The texts that they replace are kept as versions, at most ``keep`` of a document.
     """
     replaced = [each.document.document_id for each in changes if each.change == "replaced"]
     if replaced:
@@ -186,7 +184,7 @@ async def write_changes(
     texts = [each.document.document_id for each in changes if each.change in ("created", "replaced")]
     await note_authors(connection, workspace, texts, user=user)
     cut = [drafts[each.document.document_id] for each in changes if each.change in ("created", "replaced")]
-    await index_documents(connection, workspace, cut, part_segments=part_segments)
+    await index_documents(connection, workspace, cut)
 
 
 __all__ = ["Ingested", "IngestedArchive", "Ingestor", "NewDocument", "Refused", "Report"]
@@ -261,7 +259,7 @@ class Ingestor:
         self._size = SegmentSize.parse(settings.segment_size)
         self._originals = Originals.of(settings, database, workspaces)
         self._recognition = (
-            Recognition(settings.ocr_languages, settings.ocr_seconds) if settings.ocr == "auto" else None
+            Recognition(settings.ocr_languages, settings.jobs.file_seconds) if settings.ocr == "auto" else None
         )
         self._sandbox = sandbox
         self._versions = Versions(database, workspaces)
@@ -378,15 +376,15 @@ class Ingestor:
         """Bring a workspace's indexes and statistics to the size it has grown to, and a large one to its own tables."""
         number = await self._workspaces.number(workspace)
         async with self._database.connection() as connection:
-            await move_if_outgrown(connection, number, self._settings.own_tables_above)
-            limits = BuildLimits(self._settings.index_build_megabytes, self._settings.index_build_workers)
+            await move_if_outgrown(connection, number)
+            limits = BuildLimits(self._settings.index_build_megabytes)
             await maintain(connection, number, limits=limits)
 
     async def _leave_shared_tables(self, identity: Identity) -> None:
         """Move a library that outgrows the shared tables between two batches, and not after the last of many."""
         workspace = await self._workspaces.number(identity.workspace)
         async with self._database.connection() as connection:
-            if await move_if_outgrown(connection, workspace, self._settings.own_tables_above):
+            if await move_if_outgrown(connection, workspace):
                 self._workspaces.forget(identity.workspace)
 
     async def ingest_many(
@@ -452,7 +450,7 @@ class Ingestor:
 
     def _ready(self, document: NewDocument) -> ReadyDocument:
         ready = make_ready(document, self._size, max_bytes=self._max_bytes, recognition=self._recognition)
-        return self._originals.with_original(ready, document.data)
+        return ready.with_original(document.data) if self._originals.keeps else ready
 
     def _load_file(
         self, workspace: str, fields: NewDocument, reading: Callable[[str], None], file: FoundFile
@@ -560,21 +558,18 @@ class Ingestor:
         self, workspace: int, document: WiredDocument, known: str | None, on_progress: Progress = _silent
     ) -> ReadFile:
         assert self._sandbox is not None
-        limits = self._settings.jobs
         how = Reading(
             workspace=workspace,
             size=str(self._size),
             dimension=self._embedder.dimension if self._settings.embedding.model == STATIC else None,
             known_hash=known,
             max_bytes=self._max_bytes,
-            max_pages=limits.max_pages,
-            max_characters=limits.max_characters,
             recognition=None if self._recognition is None else asdict(self._recognition),
             vectors=self._database.has_vectors,
         )
         file = await self._sandbox.read(document, how, on_progress=on_progress)
         data = None if document.is_text else document.data
-        return replace(file, ready=self._originals.with_original(file.ready, data))
+        return replace(file, ready=file.ready.with_original(data)) if self._originals.keeps else file
 
     async def _known_hashes(self, workspace: int, document_ids: Sequence[str]) -> dict[str, str]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]
@@ -613,7 +608,7 @@ class Ingestor:
                     workspace, [f if f.packed else await again(f.ready) for f in read], on_progress
                 )
             with _workspace_deleted(identity):
-                await self._originals.stage(workspace, [each.document for each in before if each.writes])
+                await self._originals.stage(workspace, [each.document.original for each in before if each.writes])
                 async with self._database.connection() as connection, connection.transaction():
                     now = before
                     if any(each.writes for each in before):
@@ -621,7 +616,7 @@ class Ingestor:
                         now = await self._compare(connection, workspace, identity, documents)
                     written = [each.document for each in now if each.writes]
                     cut = not any(each.is_new_text(drafts) for each in now)
-                    if cut and await self._originals.write(connection, workspace, written):
+                    if cut and await self._originals.write(connection, workspace, [each.original for each in written]):
                         if written:
                             await self._check_embedder(connection)
                             await write_changes(
@@ -631,7 +626,6 @@ class Ingestor:
                                 drafts,
                                 user=identity.user,
                                 keep=self._settings.versions.keep,
-                                part_segments=self._settings.part_segments,
                             )
                         found = [each.outcome(drafts) for each in now]
                         outcomes = await _with_similar(connection, workspace, identity, found)

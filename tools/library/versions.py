@@ -14,9 +14,9 @@ from psycopg.rows import class_row
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.library.catalogue import RawSegment, RawText
-from tools.library.segmenting import SegmentSpan
-from tools.library.structure import unpack_blocks
 from tools.retrieval.scope import VISIBLE, as_uuid, readable, reading_as
+from tools.retrieval.segmenting import SegmentSpan
+from tools.retrieval.structure import unpack_blocks
 from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -24,6 +24,8 @@ from tools.storage.tenants import Workspaces
 TEXT_FIELDS = ("title", "media_type", "page_count", "left_out", "likeness")
 ORIGINAL_FIELDS = ("original_sha256", "original_size", "original_media_type", "original_name")
 KEPT_FIELDS = (*TEXT_FIELDS, *ORIGINAL_FIELDS)
+
+VERSION_DAYS = 30  # after a text was replaced: somebody has noticed by then
 
 _KEEP = f"""
 INSERT INTO document_versions (workspace, document_id, version, title, owner, readers, space_id, space_slug, fields,

@@ -17,20 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import errors, sql
 
-from tools.library.segmenting import SegmentSpan
-from tools.retrieval.index_changes import QUEUE_CHANGES
-from tools.retrieval.partitions import (
-    MOST_LOOKS,
-    PART_SEGMENTS,
-    Place,
-    Tables,
-    ensure_view,
-    find_place,
-    lock_library,
-    partition_name,
-    room_for,
-    vectors_name,
-)
 from tools.retrieval.segment_rows import (
     HEADER,
     TRAILER,
@@ -40,7 +26,7 @@ from tools.retrieval.segment_rows import (
     packed_rows,
     vector_rows,
 )
-from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
+from tools.retrieval.segmenting import SegmentSpan
 from tools.retrieval.term_counting import (
     COMMON,
     add_missing_impacts,
@@ -48,6 +34,19 @@ from tools.retrieval.term_counting import (
     have_impacts,
 )
 from tools.storage.database import Connection, has_vectors
+from tools.storage.index_changes import QUEUE_CHANGES
+from tools.storage.partitions import (
+    MOST_LOOKS,
+    Place,
+    Tables,
+    ensure_view,
+    find_place,
+    lock_library,
+    partition_name,
+    room_for,
+    vectors_name,
+)
+from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 
 log = logging.getLogger(__name__)
 
@@ -85,14 +84,14 @@ async def index_documents(
     workspace: int,
     documents: Sequence[IndexedDocument | PackedDocument],
     *,
-    part_segments: int = PART_SEGMENTS,
+    part_segments: int | None = None,
 ) -> None:
     """Index the segments of many documents by one COPY, in one transaction with their statistics.
 
     The title counts among the terms of every segment, so a new title means indexing again. They go to a part of the
-    workspace that has room for them below ``part_segments``, to a new one where none has. Within a transaction of
-    the caller's it becomes part of that. Call ``maintenance.maintain`` afterwards. Raises UniqueViolation
-    where a segment is indexed already, ValueError where a document's embeddings do not match its spans.
+    workspace that has room for them below ``part_segments``, by default ``PART_SEGMENTS``, to a new one where none has.
+    Within a transaction of the caller's it becomes part of that. Call ``maintenance.maintain`` afterwards. Raises
+    UniqueViolation where a segment is indexed already, ValueError where embeddings do not match a document's spans.
     """
     for document in documents:
         document.check()

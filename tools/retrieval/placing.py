@@ -11,8 +11,9 @@ from contextlib import asynccontextmanager
 from psycopg import sql
 
 from graph.errors import InvalidRequest
-from tools.retrieval.index_changes import queue_all, queue_deleted_workspace
-from tools.retrieval.partitions import (
+from tools.storage.database import Connection, has_vectors
+from tools.storage.index_changes import queue_all, queue_deleted_workspace
+from tools.storage.partitions import (
     Place,
     attach_tables,
     create_tables,
@@ -22,15 +23,14 @@ from tools.retrieval.partitions import (
     lock_library,
     view_name,
 )
-from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
-from tools.storage.database import Connection, has_vectors
+from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 
 OWN_TABLES_ABOVE = 2_000  # segments
 LARGEST_SHARED = 20_000  # segments that are moved back into the shared tables, which all of their indexes are for
 
 
-async def move_if_outgrown(conn: Connection, workspace: int, above: int = OWN_TABLES_ABOVE) -> bool:
-    """Give a workspace of more than ``above`` segments tables of its own. Returns whether it was moved.
+async def move_if_outgrown(conn: Connection, workspace: int) -> bool:
+    """Give a workspace of more than ``OWN_TABLES_ABOVE`` segments tables of its own. Returns whether it was moved.
 
     Like ``maintain``, it needs an autocommit connection outside of a transaction.
     """
@@ -38,7 +38,7 @@ async def move_if_outgrown(conn: Connection, workspace: int, above: int = OWN_TA
         "SELECT segments FROM library_statistics WHERE workspace = %s AND NOT own_tables", [workspace]
     )
     row = await found.fetchone()
-    return row is not None and row[0] > above and await give_own_tables(conn, workspace)
+    return row is not None and row[0] > OWN_TABLES_ABOVE and await give_own_tables(conn, workspace)
 
 
 async def give_own_tables(conn: Connection, workspace: int) -> bool:

@@ -14,10 +14,10 @@ from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.live_run import LogLine, Run
-from tools.runs.run_request import AlreadyAsked, RunRequest, Superseded, question_id, request_to_json
 from tools.sessions.branches import APART, Fork, at_the_end, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY, STORE_BLOBS, STORE_STEP, CheckpointRow
 from tools.sessions.history import question_body
+from tools.sessions.run_request import AlreadyAsked, RunRequest, Superseded, question_id, request_to_json
 from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -116,6 +116,8 @@ _WRITE_AFTER_CHECKPOINT = _WRITE_MESSAGES.format(
     WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
 )"""
 )
+# Longer than a busy process, or the database in a failover, is silent; the runs of a dead one wait that long.
+LEASE_SECONDS = 30.0
 _BUSY = "The session is answering another question."
 
 
@@ -129,7 +131,7 @@ class Ledger:
         spending: Spending | None = None,
         *,
         owner: str = "",
-        lease_seconds: float = 30.0,
+        lease_seconds: float = LEASE_SECONDS,
     ):
         self._database = database
         self._workspaces = workspaces

@@ -10,7 +10,8 @@ from typing import TypeVar
 import psycopg
 
 from graph.errors import InvalidRequest, NotFound
-from tools.retrieval.partitions import (
+from tools.storage.database import Connection, Database, elsewhere
+from tools.storage.partitions import (
     MOST_LOOKS,
     Place,
     create_partition,
@@ -19,7 +20,6 @@ from tools.retrieval.partitions import (
     has_gone,
     share_tables,
 )
-from tools.storage.database import Connection, Database, elsewhere
 
 LONGEST_NAME = 100
 MOVES_SECONDS = 1.0  # between two looks at which workspaces have moved, of a process that is asked for any
