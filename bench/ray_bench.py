@@ -26,7 +26,8 @@ from graph.evidence import Identity
 from tools.bulk.cluster import opened_cluster
 from tools.bulk.ray_ingestion import RayIngestion
 from tools.embeddings.embedder import open_embedder
-from tools.library.ingestion import Ingestor
+from tools.library.found_files import unread_files
+from tools.library.ingestion import Ingestor, NewDocument
 from tools.library.job_store import Jobs
 from tools.library.path_jobs import PathJobs, PathOrder
 from tools.library.sandbox import opened_sandbox
@@ -128,7 +129,8 @@ async def _by_processes(settings: Settings, number: int, manuals: Path, workspac
         ingestor = Ingestor(database, workspaces, await open_embedder(settings), settings, sandbox)
 
         async def ingest() -> None:
-            async for _ in ingestor.ingest_paths(identity, [manuals]):
+            files = unread_files([manuals], identity.workspace, NewDocument(source_type="file"))
+            async for _ in ingestor.ingest_many(identity, files):
                 pass
 
         return await _measured(database, await workspaces.number(workspace), ingest, 0.0)

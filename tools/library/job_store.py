@@ -16,8 +16,8 @@ from typing_extensions import TypedDict
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, QueueFull, restored_error
 from graph.evidence import Identity
-from tools.library.ingestion import Ingested
-from tools.library.sandbox_process import WiredDocument
+from tools.library.changes import Ingested
+from tools.library.reading import WiredDocument
 from tools.library.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications

@@ -14,12 +14,12 @@ from typing import Any
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
+from graph.errors import CitewellError, InvalidRequest
 from graph.evidence import Identity, Space
 from tools.library.claimed_files import CLAIM, CLAIMABLE, MOST_TRIES, ClaimedFile
-from tools.library.ingestion import refuse_duplicate
-from tools.library.new_documents import FoundFile, NewDocument, documents_in, find_files, is_archive
-from tools.library.sandbox_process import WiredDocument
+from tools.library.found_files import FoundFile, find_files
+from tools.library.new_documents import NewDocument, is_archive
+from tools.library.reading import WiredDocument, wired_documents
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -163,34 +163,22 @@ class PathJobs:
 
     def _files(self, workspace: str, order: PathOrder) -> Iterator[_Waiting]:
         """Yield each document below the paths. Blocks: it looks into each file, and reads archives."""
-        seen: dict[str, FoundFile] = {}
         for found in find_files(order.paths):
-            first = seen.setdefault(found.key, found)
             try:
-                if first is not found:
-                    refuse_duplicate(first)
                 yield from self._of_file(workspace, order.fields, found)
             except CitewellError as error:
                 yield _Waiting(found.name, WiredDocument.refused(found.key, error), 0)
 
     def _of_file(self, workspace: str, fields: NewDocument, found: FoundFile) -> Iterator[_Waiting]:
-        new = replace(fields, data=b"", name=found.key, document_id=found.document_id(workspace))
-        if self._by_path and found.read(len(ZIP) - 1) != ZIP:
-            wired = WiredDocument.of(new)
-            yield _Waiting(found.name, wired, found.path.stat().st_size, str(found.path.absolute()))
+        unread = replace(fields, data=b"", name=found.key, document_id=found.document_id(workspace))
+        is_read = not self._by_path or found.read(len(ZIP) - 1) == ZIP
+        new = replace(unread, data=found.read(self._max_bytes)) if is_read else unread
+        if self._by_path and not (is_read and is_archive(new)):
+            size = found.path.stat().st_size
+            yield _Waiting(found.name, WiredDocument.of(unread), size, str(found.path.absolute()))
             return
-        new = replace(new, data=found.read(self._max_bytes))
-        if self._by_path and not is_archive(new):
-            wired = WiredDocument.of(replace(new, data=b""))
-            yield _Waiting(found.name, wired, len(new.data or b""), str(found.path.absolute()))
-            return
-        for path, inside in documents_in(new, max_bytes=self._max_bytes):
-            name = f"{found.name}/{path}" if path else found.name
-            if isinstance(inside, UnreadableDocument):
-                yield _Waiting(name, WiredDocument.refused(name, inside), 0)
-            else:
-                wired = WiredDocument.of(inside)
-                yield _Waiting(name, wired, len(wired.data))
+        for name, wired in wired_documents(new, found.name, max_bytes=self._max_bytes):
+            yield _Waiting(name, wired, len(wired.data))
 
 
 @dataclass(frozen=True, slots=True)
