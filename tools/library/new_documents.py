@@ -178,10 +178,8 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
     Their ids are derived from that of the archive and from the path; the other fields are those of the archive.
     Raises InvalidRequest for a title or slug, which they cannot share, and UnreadableDocument if it cannot be opened.
     """
-    try:
-        check_size(_bytes_of(new), max_bytes)
-    except UnreadableDocument as error:
-        yield "", error
+    if (size := len(_bytes_of(new))) > max_bytes:
+        yield "", too_large(size, max_bytes)
         return
     if not is_archive(new) or new.data is None:
         yield "", new
@@ -282,7 +280,8 @@ def _read(new: NewDocument, max_bytes: int, recognition: Recognition | None) -> 
     if (new.text is None) == (new.data is None):
         raise InvalidRequest("A document needs either a text or a file.")
     data = _bytes_of(new)
-    check_size(data, max_bytes)
+    if len(data) > max_bytes:
+        raise too_large(len(data), max_bytes)
     media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
     return parse(data, name=new.name, media_type=media_type, recognition=recognition)
 
@@ -291,13 +290,12 @@ def _bytes_of(new: NewDocument) -> bytes:
     return storable(new.text).encode() if new.text is not None else new.data or b""
 
 
-def check_size(data: bytes, max_bytes: int) -> None:
-    """Raise UnreadableDocument for a file that is too large."""
-    if len(data) > max_bytes:
-        raise UnreadableDocument(
-            f"The file is too large: {len(data):,} bytes, but the limit is {max_bytes:,}.",
-            suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
-        )
+def too_large(size: int, max_bytes: int) -> UnreadableDocument:
+    """Return the error of a file that has more bytes than a document may have."""
+    return UnreadableDocument(
+        f"The file is too large: {size:,} bytes, but the limit is {max_bytes:,}.",
+        suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
+    )
 
 
 def _named(new: NewDocument) -> dict[str, Any]:

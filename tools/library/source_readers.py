@@ -3,10 +3,10 @@
 import asyncio
 import os
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from tools.library.found_files import FoundFile, as_text
@@ -31,27 +31,27 @@ class Listing:
 ReadFile = NewDocument | CitewellError
 
 
-class SourceReader(Protocol):
+class SourceReader(ABC):
     """A reader of one source. A sync calls ``listing`` once, ``read`` for some of what was listed, then ``close``."""
 
+    @abstractmethod
     async def listing(self) -> Listing:
         """List all files. Raises CitewellError."""
-        ...
 
+    @abstractmethod
     async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:
         """Read listed files, each as a document or the error; documents have ``data``, ``name`` and a source type."""
-        ...
 
     def first_id(self, workspace: str, path: str) -> str | None:
-        """Return the id that other ways of ingestion give the document of a path, or None."""
-        ...
+        """Return the id that other ways of ingestion give the document of a path; None where there is no other way."""
+        return None
 
     async def close(self) -> None:
-        """Give up what is held for reading."""
-        ...
+        """Give up what is held for reading: here, nothing."""
+        return
 
 
-class FolderReader:
+class FolderReader(SourceReader):
     """A reader of a folder on this machine. Hidden files are passed over, and no symbolic link is followed."""
 
     def __init__(self, root: Path, *, max_bytes: int) -> None:
@@ -70,9 +70,6 @@ class FolderReader:
     def first_id(self, workspace: str, path: str) -> str | None:
         """Return the id that `citewell ingest` gives the file."""
         return self._found[path].document_id(workspace)
-
-    async def close(self) -> None:
-        """Do nothing: nothing is held."""
 
     def _list(self) -> Listing:
         files: list[Listed] = []
