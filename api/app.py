@@ -53,11 +53,11 @@ from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
+from tools.concurrency.tasks import cancel_and_wait
 from tools.library.git_cache import caches_of
-from tools.runs.tasks import cancel_and_wait
-from tools.sessions.expiry import Retention, Sweep
+from tools.process.expiry import Retention, Sweep
+from tools.process.health import EndpointProbe
 from tools.settings import Settings
-from tools.storage.health import EndpointProbe
 from tools.telemetry.exporting import start_tracing
 from tools.telemetry.tracing import background_context
 

@@ -15,10 +15,10 @@ from graph.errors import ConfigurationError
 from graph.evidence import Identity
 from tools.auth.identities import Grant, is_loopback
 from tools.auth.limits import UsedLimits
-from tools.library.library import Library
+from tools.concurrency.tasks import shield_until_done
+from tools.process.library import Library
 from tools.runs.live_run import Run
-from tools.runs.run_request import RunReader, RunRequest
-from tools.runs.tasks import shield_until_done
+from tools.sessions.run_request import RunReader, RunRequest
 from tools.settings import Settings
 
 

@@ -28,7 +28,7 @@ from graph.context import Context
 from graph.events import timestamp
 from graph.evidence import AnswerFrom, Effort, Identity, Release, SearchMode, WebMode, WhileRunning
 from text.scripts import SURROGATES
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 
 Timestamp = Annotated[datetime, PlainSerializer(timestamp, return_type=str)]
 

@@ -13,9 +13,9 @@ from starlette.routing import Route
 
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
+from tools.runs.readings import DatabaseReadings, RunReadings
 from tools.settings import MetricsSettings
 from tools.telemetry.metrics import Gatherer, exposition
-from tools.telemetry.readings import DatabaseReadings, RunReadings
 
 
 def gatherers_of(citewell: Citewell) -> list[Gatherer]:

@@ -39,7 +39,7 @@ from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity
 from tools.auth.limits import UsedLimits, client_network
 from tools.auth.login_store import Logins
 from tools.auth.proxies import AuthProxy
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.sessions.shares import SHARES_PATH
 from tools.settings import OidcSettings, Settings
 from tools.spending.accounts import RequestOrigin, coming_from

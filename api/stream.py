@@ -23,8 +23,8 @@ from api.dialects.event_frames import Encoder
 from graph.errors import CitewellError, InvalidRequest, ServerStopping
 from graph.events import Envelope, RunFailed, RunFinished, timestamp
 from graph.evidence import StopReason
-from tools.runs.run_request import RunReader
-from tools.runs.tasks import cancel_and_wait, shield_until_done
+from tools.concurrency.tasks import cancel_and_wait, shield_until_done
+from tools.sessions.run_request import RunReader
 from tools.telemetry.metrics import LIVE_STREAMS
 
 log = logging.getLogger("citewell.api")

@@ -3,8 +3,7 @@
 A part is a module of this package, named PART_bench, with ``async def run(folder: Path) -> list[Figure]``; ``folder``
 is empty, for its data. A part that takes longer to fill its data than to measure has ``async def runs(folder: Path,
 count: int) -> list[list[Figure]]`` instead, and measures the same data several times. Of several runs the table has
-medians and the spread. The results of other parts stay in the file. ``python -m bench soak [MINUTES] [RUNS]`` is a
-program of its own, with a report of its own.
+medians and the spread. The results of other parts stay in the file.
 """
 
 import argparse
@@ -25,58 +24,26 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figures import PAGE, Figure, NotAvailable, aligned_right, median_of_runs, meets, table, with_result_tables
-from bench.soak.soaking import main as soak
 
 T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results.json"
-PARTS = (
-    "retrieval",
-    "milvus",
-    "common",
-    "parts",
-    "passages",
-    "keys",
-    "ingestion",
-    "formats",
-    "sync",
-    "reader",
-    "stream",
-    "durable",
-    "load",
-    "model",
-    "flow",
-    "check",
-    "contention",
-    "log",
-    "several",
-    "sessions",
-    "tenants",
-    "moves",
-    "strangers",
-    "page",
-    "viewer",
-    "sources",
-    "growth",
-    "ray",
-    "start",
-)
+PARTS = ("start", "stream", "durable", "load", "model", "flow", "retrieval", "common", "ingestion", "page")
 
 
 def main(arguments: list[str]) -> int:
     """Run the named parts, or all of them; return 1 if a figure misses its bar. Exits with 2 for an unknown part."""
     console = Console()
-    available = [part for part in PARTS if (RESULTS.parent / f"{part}_bench.py").exists()]
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="run each part N times; the table has medians")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(available)}; all without any")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; all without any")
     asked = parser.parse_args(arguments)
     if asked.runs < 1:
         parser.error("--runs must be at least 1")
-    if unknown := set(asked.parts) - set(available):
-        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(available)}")
+    if unknown := set(asked.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     missed = False
-    for part in asked.parts or available:
+    for part in asked.parts or PARTS:
         began = time.perf_counter()
         try:
             figures = median_of_runs(_runs(part, asked.runs))
@@ -124,4 +91,4 @@ def _printed(part: str, figures: list[Figure], seconds: float) -> Table:
 
 
 if __name__ == "__main__":
-    sys.exit(soak(sys.argv[2:]) if sys.argv[1:2] == ["soak"] else main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

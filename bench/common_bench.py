@@ -1,17 +1,12 @@
 """Benchmark of searching for common words: rows, time and recall of the lexical leg as a workspace grows.
 
-Each class of questions is asked with the budget, and with all segments of its two most telling words as earlier
-releases did. Recall is of the ten best by exact BM25, which reads every segment. Beside them stands
-PostgreSQL's own full-text search, ``tsvector`` with ``ts_rank``, in the same database.
-
-``CITEWELL_BENCH_SEGMENTS`` sets the largest size.
+Recall is of the ten best by exact BM25, which reads every segment. ``CITEWELL_BENCH_SEGMENTS`` sets the largest size.
 """
 
 import os
 import re
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,14 +19,14 @@ from bench.libraries import BenchWorkspace, fill_workspace
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from text.terms import weigh_question
-from tools.retrieval.common_terms import Combinations, CommonTerms
+from tools.retrieval.common_terms import CommonTerms
 from tools.retrieval.hybrid_search import BoundQuery, bound_parameters
 from tools.retrieval.indexing import maintain
-from tools.retrieval.partitions import Place, partition_name
 from tools.retrieval.scope import CANDIDATES, Scope
 from tools.retrieval.search_sql import Statement, numbered, planned, search_statement
 from tools.settings import Settings
 from tools.storage.database import Connection
+from tools.storage.partitions import Place
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
@@ -39,7 +34,6 @@ SEED = 11
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
 LARGEST = 100_000  # unless the environment says otherwise
 QUESTIONS = 12
-RIVAL_SIZES = SIZES[:3]
 TOP = 10
 DIMENSION = 4  # of vectors that nothing here compares
 FILLED_AT_ONCE = 10_000  # segments
@@ -47,15 +41,13 @@ NO_VECTOR_INDEX = 10**9
 # The words of a question, and the share of the segments that each is in.
 CLASSES = {
     "two common": (2, 0.05, 0.5),
-    "three common": (3, 0.05, 0.5),
     "four common": (4, 0.05, 0.5),
     "middling": (3, 0.003, 0.03),
     "rare": (3, 0.0, 0.0003),
-    "a rare and three common": (4, 0.05, 0.5),
 }
 
 
-async def fill_to(conn: Connection, number: int, corpus: Corpus, present: int, segments: int) -> None:
+async def _fill_to(conn: Connection, number: int, corpus: Corpus, present: int, segments: int) -> None:
     """Fill a workspace that has ``present`` segments up to ``segments``, by the path that ingestion takes."""
     for start in range(present, segments, FILLED_AT_ONCE):
         documents = list(corpus.documents((min(segments, start + FILLED_AT_ONCE) - start) // SEGMENTS_PER_DOCUMENT))
@@ -64,38 +56,17 @@ async def fill_to(conn: Connection, number: int, corpus: Corpus, present: int, s
     await maintain(conn, number, index_vectors_above=NO_VECTOR_INDEX)
 
 
-def questions_of(corpus: Corpus, kind: str, count: int = QUESTIONS) -> list[str]:
+def _questions(corpus: Corpus, kind: str) -> list[str]:
     """Return questions of one of ``CLASSES``, the same ones each time."""
     random = Random(f"{SEED} {kind}")
     words, least, most = CLASSES[kind]
     known = corpus.words_within(least, most)
-    rare = corpus.words_within(*CLASSES["rare"][1:]) if kind.startswith("a rare") else []
-    return [" ".join(random.sample(known, words - bool(rare)) + random.sample(rare, bool(rare))) for _ in range(count)]
+    return [" ".join(random.sample(known, words)) for _ in range(QUESTIONS)]
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """Of a class of questions: rows read and milliseconds of each, CPU milliseconds of the server on average, recall.
-
-    Recall is the share of the ten best, of each question; None where it was not asked for.
-    """
-
-    rows: list[int]
-    milliseconds: list[float]
-    cpu: float
-    recall: list[float] | None = None
-
-
-async def measure(
-    conn: Connection,
-    place: Place,
-    questions: Sequence[str],
-    *,
-    budget: int = CANDIDATES,
-    budgeted: bool = True,
-    recall: bool = True,
-    best: dict[str, list[float]] | None = None,
-) -> Measured:
+async def _measure(
+    conn: Connection, place: Place, questions: Sequence[str], best: dict[str, list[float]]
+) -> dict[str, float]:
     """Ask the lexical leg for its ten best, each question once to warm up and once to measure.
 
     ``best`` keeps the exact scores of each question, for another measurement of the same segments.
@@ -103,22 +74,25 @@ async def measure(
     statement, common = _leg(place), CommonTerms()
     rows, times, cpu, shares = [], [], 0.0, []
     for question in questions:
-        asked = await _bound(conn, place, question, budget, common if budgeted else None)
+        asked = await _bound(conn, place, question, common)
         async with planned(conn):
             await statement.execute(conn, asked)
-        before, used = await _rows_read(conn, place), cpu_seconds(conn)
+        before, used = await _rows_read(conn, place), _cpu_seconds(conn)
         began = time.perf_counter()
         async with planned(conn):
             found = await statement.execute(conn, asked)
         times.append((time.perf_counter() - began) * 1000)
-        cpu += cpu_seconds(conn) - used
+        cpu += _cpu_seconds(conn) - used
         rows.append(await _rows_read(conn, place) - before)
-        if recall:
-            exact = (best or {}).get(question) or await _best(conn, place, asked)
-            shares.append(_recall(exact, found))
-            if best is not None:
-                best[question] = exact
-    return Measured(rows, times, cpu * 1000 / len(questions), shares if recall else None)
+        if question not in best:
+            best[question] = await _best(conn, place, asked)
+        shares.append(_recall(best[question], found))
+    return {
+        "p95, ms": percentile(times, 0.95),
+        "CPU of PostgreSQL, ms": cpu * 1000 / len(questions),
+        "rows, most": max(rows),
+        "recall of the ten best": float(np.mean(shares)),
+    }
 
 
 def _leg(place: Place) -> Statement:
@@ -153,13 +127,10 @@ def _own(place: Place) -> str:
     )
 
 
-async def _bound(
-    conn: Connection, place: Place, question: str, budget: int, common: CommonTerms | None
-) -> dict[str, Any]:
-    terms, combinations = weigh_question(question), Combinations()
-    if common is not None:
-        combinations = await common.combinations(conn, place.workspace, terms, budget)
-    query, scope = SearchQuery(question, Identity(), top_k=TOP), Scope(candidates=budget)
+async def _bound(conn: Connection, place: Place, question: str, common: CommonTerms) -> dict[str, Any]:
+    terms = weigh_question(question)
+    combinations = await common.combinations(conn, place.workspace, terms, CANDIDATES)
+    query, scope = SearchQuery(question, Identity(), top_k=TOP), Scope(candidates=CANDIDATES)
     return bound_parameters(BoundQuery(place, query, terms, scope, combinations))
 
 
@@ -187,7 +158,7 @@ async def _rows_read(conn: Connection, place: Place) -> int:
     return int(row[0])
 
 
-def cpu_seconds(conn: Connection) -> float:
+def _cpu_seconds(conn: Connection) -> float:
     """Return the CPU time that the connection's server process has used; Linux tells it to the nanosecond."""
     return int(Path(f"/proc/{conn.info.backend_pid}/schedstat").read_text().split()[0]) / 1e9
 
@@ -195,83 +166,28 @@ def cpu_seconds(conn: Connection) -> float:
 async def runs(folder: Path, count: int) -> list[list[Figure]]:
     """Fill a workspace step by step in its own embedded server, and measure each class of questions at each size."""
     largest = int(os.environ.get("CITEWELL_BENCH_SEGMENTS", LARGEST))
+    sizes = [size for size in SIZES if size <= largest]
     corpus, present = Corpus(SEED), 0
-    measured: list[list[Figure]] = [[] for _ in range(count)]
+    measured: list[dict[tuple[str, int], dict[str, float]]] = [{} for _ in range(count)]
     async with open_database(Settings(data_dir=folder, database_url=None)) as database:
         number = await Workspaces(database).ensure("common")
         async with database.connection() as conn:
-            for size in [size for size in SIZES if size <= largest]:
-                await fill_to(conn, number, corpus, present, size)
+            for size in sizes:
+                await _fill_to(conn, number, corpus, present, size)
                 present = size
-                if size in RIVAL_SIZES:
-                    await _make_full_text(conn, number)
                 best: dict[str, list[float]] = {}
-                for figures in measured:
+                for found in measured:
                     for kind in CLASSES:
-                        questions = questions_of(corpus, kind)
-                        figures += await _compared(conn, Place(number, own=True), size, kind, questions, best)
-    return measured
+                        place, questions = Place(number, own=True), _questions(corpus, kind)
+                        found[kind, size] = await _measure(conn, place, questions, best)
+    return [_figures(found, sizes) for found in measured]
 
 
-async def _compared(
-    conn: Connection, place: Place, size: int, kind: str, questions: Sequence[str], best: dict[str, list[float]]
-) -> list[Figure]:
-    """Measure a class with the budget and, beside it, as before and by PostgreSQL's full-text search."""
-    found = values_of(await measure(conn, place, questions, best=best))
-    others = {"as before": values_of(await measure(conn, place, questions, budgeted=False, best=best))}
-    if size in RIVAL_SIZES:
-        others["ts_rank"] = values_of(await _full_text(conn, questions))
+def _figures(found: Mapping[tuple[str, int], Mapping[str, float]], sizes: Sequence[int]) -> list[Figure]:
+    """Return the figures of the largest size, with those of the others beside them."""
+    *others, largest = sizes
     return [
-        compared(
-            figure(f"{kind}, {size:,} segments: {name}", value, "ms" if name in TIMES else ""),
-            {other: values[name] for other, values in others.items() if name in values},
-            rival=None,
-            more=name == RECALL,
-        )
-        for name, value in found.items()
+        compared(figure(f"{kind}: {name}", value, ""), {f"of {size:,}": found[kind, size][name] for size in others})
+        for kind in CLASSES
+        for name, value in found[kind, largest].items()
     ]
-
-
-RECALL = "recall of the ten best"
-TIMES = ("p50", "p95", "CPU of PostgreSQL, mean")
-
-
-def values_of(measured: Measured) -> dict[str, float]:
-    """Return the figures of a class by their names."""
-    values = {
-        "p50": percentile(measured.milliseconds, 0.5),
-        "p95": percentile(measured.milliseconds, 0.95),
-        "CPU of PostgreSQL, mean": measured.cpu,
-    }
-    if measured.rows:
-        values["rows, median"], values["rows, most"] = float(np.median(measured.rows)), float(max(measured.rows))
-    if measured.recall is not None:
-        values[RECALL] = float(np.mean(measured.recall))
-    return values
-
-
-async def _make_full_text(conn: Connection, number: int) -> None:
-    for statement in (
-        "DROP TABLE IF EXISTS full_text",
-        f"CREATE TABLE full_text AS SELECT to_tsvector('simple', body) AS words FROM {partition_name(number)}",
-        "CREATE INDEX ON full_text USING gin (words)",
-        "VACUUM (ANALYZE) full_text",
-    ):
-        await conn.execute(statement)
-
-
-async def _full_text(conn: Connection, questions: Sequence[str]) -> Measured:
-    """Ask PostgreSQL's own ranking for its ten best of all segments that hold any of the words."""
-    ask = (
-        "SELECT 1 FROM full_text, to_tsquery('simple', %s) AS asked WHERE words @@ asked"
-        f" ORDER BY ts_rank(words, asked) DESC LIMIT {TOP}"
-    )
-    times, cpu = [], 0.0
-    for question in questions:
-        asked = [" | ".join(question.split())]
-        await (await conn.execute(ask, asked)).fetchall()
-        used, began = cpu_seconds(conn), time.perf_counter()
-        await (await conn.execute(ask, asked)).fetchall()
-        times.append((time.perf_counter() - began) * 1000)
-        cpu += cpu_seconds(conn) - used
-    return Measured([], times, cpu * 1000 / len(questions))

@@ -6,7 +6,6 @@ that no other document has, so that documents have subjects.
 """
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.embeddings.static_embedding import bundled_tokenizer
-from tools.library.segmenting import SegmentSpan
+from tools.retrieval.segmenting import SegmentSpan
 
 SEGMENTS_PER_DOCUMENT = 20
 SEGMENT_BYTES = 540
@@ -48,7 +47,6 @@ class Corpus:
     """A generator of documents and questions from a seed."""
 
     def __init__(self, seed: int) -> None:
-        self._seed = seed
         self._random = np.random.default_rng(seed)
         vocabulary = bundled_tokenizer().get_vocab()
         pieces = [piece[1:].lower() for piece in sorted(vocabulary, key=vocabulary.__getitem__) if piece[0] == "▁"]
@@ -57,12 +55,6 @@ class Corpus:
         self._words = words + [words[left] + words[right] for left, right in joined]
         frequency = (np.arange(len(self._words)) + ZIPF_SHIFT) ** -ZIPF_EXPONENT
         self._cumulative = np.cumsum(frequency) / frequency.sum()
-
-    def other(self, number: int) -> "Corpus":
-        """Return a corpus of the same words that draws other documents: the same ones for the same number."""
-        corpus = copy(self)
-        corpus._random = np.random.default_rng([self._seed, number])
-        return corpus
 
     def documents(self, count: int) -> Iterator[BenchDocument]:
         """Yield documents of ``SEGMENTS_PER_DOCUMENT`` segments each."""
@@ -74,23 +66,8 @@ class Corpus:
                 SegmentSpan(index, end - len(body), end, None, "", TOKENS)
                 for index, (body, end) in enumerate(zip(bodies, ends, strict=True))
             ]
-            document_id = str(self.new_id())
+            document_id = str(UUID(bytes=self._random.bytes(16)))
             yield BenchDocument(document_id, " ".join(subject[:3]).title(), "".join(bodies), spans)
-
-    def drawn_words(self, documents: int, words: int) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-        """Draw documents in bulk: all words there are, and which of them stand where.
-
-        The second value has shape (documents, SEGMENTS_PER_DOCUMENT, words), the third (documents, SUBJECT_WORDS).
-        """
-        subjects = self._ranks((documents, SUBJECT_WORDS), skip=100)
-        body = self._ranks((documents, SEGMENTS_PER_DOCUMENT, words))
-        own = self._random.integers(SUBJECT_WORDS, size=body.shape)
-        of_subject = np.take_along_axis(subjects[:, None, :], own, axis=2)
-        return self._words, np.where(self._random.random(body.shape) < SUBJECT_SHARE, of_subject, body), subjects
-
-    def new_id(self) -> UUID:
-        """Draw the id of a document."""
-        return UUID(bytes=self._random.bytes(16))
 
     def words_within(self, least: float, most: float) -> list[str]:
         """Return the words that a segment holds with a probability in this range, so far as its subject allows."""

@@ -16,8 +16,8 @@ class NotAvailable(Exception):
 class Figure(TypedDict):
     """One measured number. ``bar`` is its limit, an upper one if ``better`` is "less"; None if it has none.
 
-    ``beside`` maps other stacks to their values; the value must also be better than that of ``rival``. Of several runs
-    the values are medians, and ``spread`` is the least and the most of ``value``.
+    ``beside`` maps what it is compared with to its value. Of several runs the values are medians, and ``spread`` is the
+    least and the most of ``value``.
     """
 
     name: str
@@ -26,7 +26,6 @@ class Figure(TypedDict):
     bar: float | None
     better: Literal["less", "more"]
     beside: NotRequired[dict[str, float]]
-    rival: NotRequired[str]
     spread: NotRequired[tuple[float, float]]
 
 
@@ -40,15 +39,9 @@ def figure(
     )
 
 
-def compared(found: Figure, others: Mapping[str, float], *, rival: str | None, more: bool = False) -> Figure:
-    """Return a figure with the values of other stacks; it must be better than that of ``rival``, if there is one.
-
-    ``more`` means that more is better, for a figure without a bar that implies it.
-    """
-    figures = {name: round(value, 4) for name, value in others.items()}
-    better: Literal["less", "more"] = "more" if more else found["better"]
-    row = Figure(**{**found, "better": better, "beside": figures})
-    return row if rival is None else Figure(**{**row, "rival": rival})
+def compared(found: Figure, others: Mapping[str, float]) -> Figure:
+    """Return a figure with the values of what it is compared with."""
+    return Figure(**{**found, "beside": {name: round(value, 4) for name, value in others.items()}})
 
 
 def median_of_runs(runs: Sequence[Sequence[Figure]]) -> list[Figure]:
@@ -74,12 +67,9 @@ def _median(runs: Sequence[Figure]) -> Figure:
 
 
 def meets(found: Figure) -> bool | None:
-    """Return whether a figure meets its bar and is ahead of its rival; None if it has neither."""
+    """Return whether a figure meets its bar; None if it has none."""
     sign = 1 if found["better"] == "more" else -1
-    met = [] if found["bar"] is None else [sign * (found["value"] - found["bar"]) >= 0]
-    if "rival" in found:
-        met.append(sign * (found["value"] - found["beside"][found["rival"]]) > 0)
-    return all(met) if met else None
+    return None if found["bar"] is None else sign * (found["value"] - found["bar"]) >= 0
 
 
 def stacks(figures: Sequence[Figure]) -> list[str]:
@@ -88,10 +78,8 @@ def stacks(figures: Sequence[Figure]) -> list[str]:
 
 
 def bar_of(found: Figure) -> str:
-    """Describe a figure's bar and rival; empty if it has neither."""
-    sign = "≤" if found["better"] == "less" else "≥"
-    limit = [] if found["bar"] is None else [f"{sign} {found['bar']:g}"]
-    return ", ".join([*limit, *([f"ahead of {found['rival']}"] if "rival" in found else [])])
+    """Describe a figure's bar; empty if it has none."""
+    return "" if found["bar"] is None else f"{'≤' if found['better'] == 'less' else '≥'} {found['bar']:g}"
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -101,29 +89,28 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-_TABLES = re.compile(r"<!-- results:begin -->.*<!-- results:end -->", re.DOTALL)
+_TABLES = re.compile(r"(<!-- results of (\w+) -->).*?(<!-- end -->)", re.DOTALL)
 
 
 def with_result_tables(page: str, results: dict[str, dict[str, Any]]) -> str:
-    """Return the page with its tables replaced by those of the results."""
-    tables = "\n\n".join(_table(part, result) for part, result in results.items())
-    return _TABLES.sub(lambda _: f"<!-- results:begin -->\n{tables}\n<!-- results:end -->", page)
+    """Return the page with the table of each part that it names replaced by that of the results."""
+    return _TABLES.sub(lambda found: f"{found[1]}\n{_table(results[found[2]])}\n{found[3]}", page)
 
 
-def _table(part: str, result: dict[str, Any]) -> str:
+def _table(result: dict[str, Any]) -> str:
     measured = f"{result['at'][:10]}, {result['cores']} cores, load {result['load']} at the end"
     runs = f", medians of {result['runs']} runs" if "runs" in result else ""
     head, *rows = table(result["figures"])
     ruled = ["--:" if right else "---" for right in aligned_right(head)]
     where = f"{measured}, {result['seconds']:.0f} s{runs}."
-    return "\n".join([f"### {part}", "", where, "", _row(head), f"|{'|'.join(ruled)}|", *map(_row, rows)])
+    return "\n".join([where, "", _row(head), f"|{'|'.join(ruled)}|", *map(_row, rows)])
 
 
 def table(figures: Sequence[Figure]) -> list[list[str]]:
     """Return the cells of a table: its head, then a row for each figure."""
     others = stacks(figures)
     spread = ["least", "most"] if any("spread" in found for found in figures) else []
-    rows = [["figure", "Citewell" if others else "measured", *spread, "unit", "bar", *others]]
+    rows = [["figure", "measured", *spread, "unit", "bar", *others]]
     for found in figures:
         beside = found.get("beside", {})
         ends = found.get("spread", ())

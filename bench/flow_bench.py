@@ -1,7 +1,7 @@
 """Benchmark of how soon text follows a model that writes forty tokens a second, in each wire format.
 
 The server is an unmodified ``citewell serve``; the model runs in the benchmark's process, which knows when it wrote
-each token. The floor is the openai client alone with sse-starlette, which relays the same reply.
+each token.
 """
 
 import json
@@ -10,18 +10,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from bench.corpus import Corpus
 from bench.figures import Figure, compared, figure, percentile
-from bench.libraries import SMALL_SEED, fill_small_library
-from bench.paced_model import INSTANT, PACED, PacedAnswer, PacedModel, paced_model
+from bench.libraries import fill_small_library
+from bench.paced_model import PACED, PacedAnswer, PacedModel, paced_model
 from bench.serving import CITEWELL, Served, served
 from bench.sse_client import Connection
-from bench.wire_formats import RELAY, WIRE_FORMATS, WireFormat
+from bench.wire_formats import WIRE_FORMATS, WireFormat
 from tools.settings import load_settings
 
 WARM_UP = 1  # questions in each format that are not measured
 QUESTIONS = 6
-PAIRS = 5  # of a first question and a follow-up
 DOCUMENTS = 150
 FIRST_MS = 60
 LAST_MS = 150
@@ -43,38 +41,28 @@ class Lags:
 
 
 async def run(folder: Path) -> list[Figure]:
-    """Ask six questions in each format, one at a time, then some to count the model calls before the first word."""
+    """Ask six questions in each format, one at a time."""
     data = folder / "data"
     each_time = WARM_UP + QUESTIONS
-    count = each_time * len(WIRE_FORMATS) + 2 * PAIRS
+    count = each_time * len(WIRE_FORMATS)
     asked = iter(await fill_small_library(load_settings(data_dir=data), count, documents=DOCUMENTS))
     async with paced_model() as model:
-        async with served(folder, data, "-m", "bench.bare_relay", model.base_url) as server:
-            floor = await _lags(RELAY, server, ["Tell."] * each_time, model)
         command = (*CITEWELL, "serve", "--port", "0", "--json")
         async with served(folder, data, *command, settings=_settings(model)) as server:
-            calls = await _calls_before(server, list(islice(asked, 2 * PAIRS)), model)
             lags = {
                 each.name: await _lags(each, server, list(islice(asked, each_time)), model) for each in WIRE_FORMATS
             }
     native = lags["native"]
     return [
-        *_figures("first sentence", {name: each.first for name, each in lags.items()}, floor.first, FIRST_MS),
-        *_figures("last text", {name: each.last for name, each in lags.items()}, floor.last, LAST_MS),
-        compared(
-            figure("first word p50, native", percentile(native.word, 0.5), "ms"),
-            {"p95": percentile(native.word, 0.95)},
-            rival=None,
-        ),
-        figure("model calls before the first word", max(calls.first), "", at_most=0),
-        figure("the same, with a selected page", max(calls.with_page), "", at_most=0),
-        figure("the same, of a follow-up", max(calls.follow_up), "", at_most=1),
-        compared(figure("CPU of a run", native.cpu, "ms"), {RELAY.name: floor.cpu}, rival=None),
+        *_figures("first sentence", {name: each.first for name, each in lags.items()}, FIRST_MS),
+        *_figures("last text", {name: each.last for name, each in lags.items()}, LAST_MS),
+        *_figures("first word", {"native": native.word}),
+        figure("CPU of a run", native.cpu, "ms"),
     ]
 
 
 def _settings(model: PacedModel) -> dict[str, str]:
-    models = [{"name": name, "base_url": model.base_url, "model": name} for name in (PACED, INSTANT)]
+    models = [{"name": PACED, "base_url": model.base_url, "model": PACED}]
     # Titles are not part of an answer and would add model calls; without an exam a judge has no say.
     extras = {"CITEWELL_AUTO_TITLE": "false", "CITEWELL_JUDGE__KIND": "off"}
     return {"CITEWELL_MODELS": json.dumps(models), "CITEWELL_DEFAULT_MODEL": PACED, **extras}
@@ -104,46 +92,12 @@ def _note(lags: Lags, texts: Sequence[tuple[int, str]], answer: PacedAnswer) -> 
     lags.last.append((texts[-1][0] - answer.ended_at) / 1e6)
 
 
-def _figures(name: str, lags: Mapping[str, Sequence[float]], floor: Sequence[float], most: int) -> list[Figure]:
-    """Return the median of each format, with its 95th percentile and the floor's median beside it."""
+def _figures(name: str, lags: Mapping[str, Sequence[float]], at_most: int | None = None) -> list[Figure]:
+    """Return the median of each format, with its 95th percentile beside it."""
     return [
         compared(
-            figure(f"{name} p50, {wire}", percentile(values, 0.5), "ms", at_most=most),
-            {"p95": percentile(values, 0.95), RELAY.name: percentile(floor, 0.5)},
-            rival=None,
+            figure(f"{name} p50, {wire}", percentile(values, 0.5), "ms", at_most=at_most),
+            {"p95": percentile(values, 0.95)},
         )
         for wire, values in lags.items()
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """Model calls before the one that writes, for each question of a kind."""
-
-    first: list[int]
-    follow_up: list[int]
-    with_page: list[int]
-
-
-async def _calls_before(server: Served, questions: Sequence[str], model: PacedModel) -> Calls:
-    """Ask in pairs, a first question and a follow-up; then about a selected page."""
-    connection = await Connection.open(server.url)
-    page = next(Corpus(SMALL_SEED).documents(1)).document_id
-
-    async def session() -> str:
-        created = json.loads(await connection.post("/api/sessions", {}))
-        return f"/api/sessions/{created['session_id']}/runs"
-
-    async def calls(path: str, question: str, **more: list[str]) -> int:
-        model.forget()
-        await connection.stream(path, {"question": question, "model": INSTANT, **more})
-        return model.calls_before_the_answer()
-
-    found = Calls([], [], [])
-    for question, other in zip(questions[::2], questions[1::2], strict=True):
-        path = await session()
-        found.first.append(await calls(path, question))
-        found.follow_up.append(await calls(path, other))
-        found.with_page.append(await calls(await session(), question, page_ids=[page]))
-    connection.close()
-    return found

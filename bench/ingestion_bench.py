@@ -17,8 +17,8 @@ from bench.manual_pages import Sentences, html_page, markdown_page, pdf_of
 from cli.ingest import PROCESSES
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested, Ingestor, NewDocument
-from tools.library.library import open_library
 from tools.library.sandbox import opened_sandbox
+from tools.process.library import open_library
 from tools.settings import Settings
 
 SEED = 15

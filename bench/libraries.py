@@ -20,13 +20,13 @@ from graph.ports import Families, Family, SearchQuery
 from graph.usage import Meter
 from tools.embeddings.static_embedding import StaticEmbedder
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.retrieval.indexing import index_documents, maintain
-from tools.retrieval.partitions import PART_SEGMENTS, lock_library
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.segment_rows import IndexedDocument
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
 
 BATCH_DOCUMENTS = 100
@@ -85,17 +85,10 @@ async def load_workspaces(database: Database, embedder: StaticEmbedder, corpus: 
     return loaded
 
 
-async def fill_workspace(
-    conn: Connection,
-    workspace: BenchWorkspace,
-    *,
-    moving: bool = True,
-    maintained: bool = True,
-    part_segments: int = PART_SEGMENTS,
-) -> None:
-    """Index a workspace's documents with everything that search needs, in the tables that it needs if ``moving``.
+async def fill_workspace(conn: Connection, workspace: BenchWorkspace, *, maintained: bool = True) -> None:
+    """Index a workspace's documents with everything that search needs, in the tables that it needs.
 
-    A part of it has at most ``part_segments``. Without ``maintained``, statistics and indexes are left for later.
+    Without ``maintained``, statistics and indexes are left for later.
     """
     indexed = workspace.indexed()
     for start in range(0, len(indexed), BATCH_DOCUMENTS):
@@ -104,9 +97,8 @@ async def fill_workspace(
             await lock_library(conn, workspace.number)
             ids, titles = [each.document_id for each in batch], [each.title for each in batch]
             await conn.execute(_DOCUMENTS, [workspace.number, ids, titles])
-            await index_documents(conn, workspace.number, batch, part_segments=part_segments)
-        if moving:
-            await move_if_outgrown(conn, workspace.number)
+            await index_documents(conn, workspace.number, batch)
+        await move_if_outgrown(conn, workspace.number)
     if maintained:
         await maintain(conn, workspace.number)
 

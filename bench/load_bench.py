@@ -13,7 +13,7 @@ from bench.figures import Figure, compared, figure, percentile
 from bench.libraries import fill_small_library
 from bench.serving import Served
 from bench.sse_client import CheckedStream, Connection
-from bench.stacks import BARE, CITEWELL, LANGGRAPH_DEV, OURS, PLAIN_SSE, STUDIO, Stack, serving
+from bench.stacks import CITEWELL, OURS, PLAIN_SSE, Stack, serving
 from tools.settings import load_settings
 from tools.storage.startup import open_database
 
@@ -28,22 +28,22 @@ PATIENCE_SECONDS = 90
 
 
 async def run(folder: Path) -> list[Figure]:
-    """Measure each stack in turn, ours last."""
+    """Measure the floor, then ours."""
     data = folder / "data"
     questions = await fill_small_library(settings := load_settings(data_dir=data), QUESTIONS)
     idle: dict[str, float] = {}
     paced: dict[str, list[CheckedStream]] = {}
     async with open_database(settings):
-        for stack in (BARE, PLAIN_SSE, STUDIO, OURS):
-            async with serving(stack, folder, data, settings=MANY_RUNS, jobs=IDLE_STREAMS) as server:
+        for stack in (PLAIN_SSE, OURS):
+            async with serving(stack, folder, data, settings=MANY_RUNS) as server:
                 idle[stack.name], reader = await _idle_memory(stack, server, questions)
-            async with serving(stack, folder, data, settings=MANY_RUNS, jobs=PACED_STREAMS) as server:
+            async with serving(stack, folder, data, settings=MANY_RUNS) as server:
                 delays = await _delays(server, questions) if stack is OURS else []
                 paced[stack.name] = await _paced(stack, server, questions)
     return [
         _row("memory of an idle stream, its run included", "KiB", idle, at_most=80),
         figure("memory of another idle stream of the same run", reader, "KiB"),
-        _row("500 paced streams: lost or out of order", "", _each(paced, _faults), at_most=0, rival=None),
+        _row("500 paced streams: lost or out of order", "", _each(paced, _faults), at_most=0),
         _row("500 paced streams: first event p50", "ms", _each(paced, lambda streams: _first(streams, 0.5))),
         _row("500 paced streams: first event p95", "ms", _each(paced, lambda streams: _first(streams, 0.95))),
         _row("500 paced streams: the last one ends", "s", _each(paced, _last)),
@@ -52,11 +52,9 @@ async def run(folder: Path) -> list[Figure]:
     ]
 
 
-def _row(
-    name: str, unit: str, found: dict[str, float], *, at_most: float | None = None, rival: str | None = LANGGRAPH_DEV
-) -> Figure:
+def _row(name: str, unit: str, found: dict[str, float], *, at_most: float | None = None) -> Figure:
     others = {stack: value for stack, value in found.items() if stack != CITEWELL}
-    return compared(figure(name, found[CITEWELL], unit, at_most=at_most), others, rival=rival)
+    return compared(figure(name, found[CITEWELL], unit, at_most=at_most), others)
 
 
 def _each(paced: dict[str, list[CheckedStream]], measure: Callable[[list[CheckedStream]], float]) -> dict[str, float]:

@@ -1,7 +1,6 @@
 """A scripted model at the speed of a real one: half a second a call, forty tokens a second, an answer in sections.
 
-Its answer quotes and rewords sentences of the segments in its prompt. A request without segments gets one of the same
-shape about a document of its own, for the floor that streams the same reply without Citewell.
+Its answer quotes and rewords sentences of the segments in its prompt.
 """
 
 import json
@@ -10,11 +9,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from bench.corpus import Corpus
 from evals.scripted_endpoint import ModelRequest, Reply, Say, Step, Wait, scripted_endpoint
 from evals.scripted_replies import sensible, shown_segments
 
-PACED, INSTANT = "paced", "instant"
+PACED = "paced"
 CALL_SECONDS = 0.5
 TOKEN_SECONDS = 1 / 40
 SECTIONS = 3
@@ -57,7 +55,6 @@ class PacedModel:
         self.base_url = ""
         self.requests: list[ModelRequest] = []
         self.answers: list[PacedAnswer] = []
-        self._document = dict(enumerate(next(Corpus(7).documents(1)).bodies()))
 
     def forget(self) -> None:
         """Drop what was requested so far, before the next question."""
@@ -65,22 +62,17 @@ class PacedModel:
         self.answers.clear()
 
     def respond(self, request: ModelRequest) -> Reply:
-        """Return the whole reply, a token at a time; a model named ``instant`` takes no time for it."""
+        """Return the whole reply, a token at a time."""
         self.requests.append(request)
-        text = self._answer(request) if request.prompt in ("generate_answer", None) else sensible(request)
-        paced = request.body["model"] == PACED
-        steps: list[Step] = [Wait(CALL_SECONDS)] if paced else []
+        text = self._answer(request) if request.prompt == "generate_answer" else sensible(request)
+        steps: list[Step] = [Wait(CALL_SECONDS)]
         for token in _TOKEN.findall(text):
-            steps += [Wait(TOKEN_SECONDS), Say(token)] if paced else [Say(token)]
+            steps += [Wait(TOKEN_SECONDS), Say(token)]
         return Reply(steps, tokens=len(steps))
 
-    def calls_before_the_answer(self) -> int:
-        """Count the requests that were made before the one that writes the answer."""
-        return next(at for at, request in enumerate(self.requests) if request is self.answers[0].request)
-
     def _answer(self, request: ModelRequest) -> str:
-        segments = shown_segments(request.text) or self._document
-        sections = [_section(str(name), body, place) for place, (name, body) in enumerate(segments.items())]
+        segments = shown_segments(request.text)
+        sections = [_section(name, body, place) for place, (name, body) in enumerate(segments.items())]
         text = json.dumps({"sections": sections[:SECTIONS]})
         sentence = _SENTENCE.findall(str(sections[0]["text"]))[0]
         begin = text.index(sentence)

@@ -21,7 +21,7 @@ from bench.serving import served
 from bench.sse_client import Connection
 from graph.evidence import Identity
 from tools.library.ingestion import NewDocument
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.settings import Settings, load_settings
 
 SEED = 11

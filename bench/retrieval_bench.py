@@ -17,15 +17,15 @@ from bench.figures import Figure, figure, percentile
 from bench.libraries import BenchWorkspace, Loaded, load_workspaces
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult
-from tools.embeddings.langchain_adapter import library_vector_store
 from tools.embeddings.static_embedding import StaticEmbedder
 from tools.retrieval.flat_indexes import LEAST_SEARCHES, FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_segments, maintain, vector_as_text
-from tools.retrieval.partitions import find_place
+from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.search_sql import EXPLORED
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import find_place
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 

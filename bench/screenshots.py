@@ -17,7 +17,7 @@ from bench.browser import launched
 from bench.serving import CITEWELL, served
 from graph.evidence import Identity
 from tools.library.ingestion import NewDocument
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.settings import load_settings
 
 ROOT = Path(__file__).parents[1]

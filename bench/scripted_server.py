@@ -24,7 +24,7 @@ from graph.entrypoint import open_runner
 from graph.evidence import Hit
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Family, Grading
 from graph.usage import Meter
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.settings import Settings, load_settings
 
 BACKLOG = 2048

@@ -6,7 +6,7 @@ import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -49,12 +49,11 @@ async def started(
     data: Path,
     *command: str,
     settings: Mapping[str, str] | None = None,
-    out: int | IO[bytes] = PIPE,
     errors: IO[bytes] | None = None,
 ) -> AsyncIterator[Process]:
     """Start a program over a data folder, without the caller's own settings; stop it on exit.
 
-    Its errors go where ``errors`` says, else where its output does unless that is read.
+    Its errors go where ``errors`` says, else where this process's go.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CITEWELL_", "OPENAI_"))}
     ours = {
@@ -65,8 +64,8 @@ async def started(
     }
     process = await asyncio.create_subprocess_exec(
         *command,
-        stdout=out,
-        stderr=errors or (None if out is PIPE else out),
+        stdout=PIPE,
+        stderr=errors,
         cwd=folder,
         env={**kept, **ours, **(settings or {})},
     )
@@ -109,24 +108,6 @@ def cpu_of(process: psutil.Process) -> float:
             continue
         used += times.user + times.system
     return float(used)
-
-
-def running_seconds(process: psutil.Process) -> dict[int, float]:
-    """Return the seconds of CPU of a process and each of its children by their ids, to the nanosecond on Linux.
-
-    Threads that have ended do not count, so it is for what passes between two moments: see ``used_since``.
-    """
-    used: dict[int, float] = {}
-    for each in [process, *process.children(recursive=True)]:
-        with suppress(FileNotFoundError, ProcessLookupError):
-            threads = Path(f"/proc/{each.pid}/task").iterdir()
-            used[each.pid] = sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
-    return used
-
-
-def used_since(before: Mapping[int, float], process: psutil.Process) -> float:
-    """Return the seconds of CPU of a process and its children since ``running_seconds`` before; not of ended ones."""
-    return sum(max(0.0, now - before.get(pid, 0.0)) for pid, now in running_seconds(process).items())
 
 
 def postgres_of(data: Path) -> psutil.Process:

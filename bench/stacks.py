@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import socket
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,103 +11,49 @@ from typing import Any
 import psutil
 
 from bench.figures import percentile
-from bench.scripted_graph import CONFIGURATION
-from bench.serving import Served, cpu_of, served, started
+from bench.serving import Served, cpu_of, served
 from bench.sse_client import Connection, Timing
 
 CITEWELL = "Citewell"
-LANGGRAPH_DEV = "langgraph dev"
-GRAPH_ALONE = "graph alone"
 SSE_STARLETTE = "sse-starlette"
-BARE_ASGI = "bare ASGI"
-STARTUP_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A wire format: where a conversation is created, where questions go, and how a reply marks text."""
+    """A server: where a conversation is created, if it has them, and where questions go."""
 
     name: str
     new: str | None
     run: str
-    text_in: bytes
 
     async def conversation(self, connection: Connection) -> str:
         """Create a conversation, if the server has them, and return the path for its questions."""
         if self.new is None:
             return self.run
         made: dict[str, Any] = json.loads(await connection.post(self.new, {}))
-        return self.run.format(made.get("session_id") or made["thread_id"])
+        return self.run.format(made["session_id"])
 
     def asking(self, question: str, script: str = "") -> dict[str, Any]:
         """Return the request body of a question; ``script`` names the script that answers it."""
-        if self.name != LANGGRAPH_DEV:
-            return {"question": question, "model": script}
-        return {
-            "assistant_id": "citewell",
-            "input": {"question": question},
-            "context": {"model": script},
-            "stream_mode": ["custom"],
-        }
+        return {"question": question, "model": script}
 
     async def ask(self, connection: Connection, path: str, question: str) -> Timing:
         """Ask a question, and read the answer to its end."""
-        return await connection.stream(path, self.asking(question), text_in=self.text_in)
+        return await connection.stream(path, self.asking(question))
 
 
-OURS = Stack(CITEWELL, "/api/sessions", "/api/sessions/{}/runs", b"event: text_delta\n")
-STUDIO = Stack(LANGGRAPH_DEV, "/threads", "/threads/{}/runs/stream", b'"type":"text_delta"')
-PLAIN_SSE = Stack(SSE_STARLETTE, None, "/run", b"event: text_delta\n")
-BARE = Stack(BARE_ASGI, None, "/run", b"event: text_delta\n")
+OURS = Stack(CITEWELL, "/api/sessions", "/api/sessions/{}/runs")
+PLAIN_SSE = Stack(SSE_STARLETTE, None, "/run")
 
 
 @asynccontextmanager
 async def serving(
-    stack: Stack, folder: Path, data: Path, *, settings: Mapping[str, str] | None = None, jobs: int = 10
+    stack: Stack, folder: Path, data: Path, *, settings: Mapping[str, str] | None = None
 ) -> AsyncIterator[Served]:
-    """Start a stack's server; ``jobs`` bounds the concurrent runs of ``langgraph dev``."""
-    if stack is STUDIO:
-        async with langgraph_dev(folder, data, jobs, settings or {}) as server:
-            yield server
-        return
-    floor = {PLAIN_SSE.name: "sse", BARE.name: "asgi"}.get(stack.name)
-    command = ["-m", "bench.scripted_floor", floor] if floor else ["-m", "bench.scripted_server"]
-    async with served(folder, data, *command, settings=settings) as server:
+    """Start a stack's server."""
+    module = "bench.scripted_server" if stack is OURS else "bench.scripted_floor"
+    async with served(folder, data, "-m", module, settings=settings) as server:
         yield server
-
-
-@asynccontextmanager
-async def langgraph_dev(folder: Path, data: Path, jobs: int, settings: Mapping[str, str]) -> AsyncIterator[Served]:
-    """Start the LangGraph development server on the graph; its files are deleted with its folder."""
-    home = folder / "langgraph"
-    home.mkdir(exist_ok=True)
-    (home / "langgraph.json").write_text(json.dumps(CONFIGURATION))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", str(jobs)]
-    quiet = {"LANGSMITH_TRACING": "false", "LANGGRAPH_CLI_NO_ANALYTICS": "1", "LOG_LEVEL": "ERROR", **settings}
-    with (home / "log").open("wb") as log:
-        async with started(home, data, *command, settings=quiet, out=log) as process:
-            url = f"http://127.0.0.1:{port}"
-            async with asyncio.timeout(STARTUP_SECONDS):
-                while not await _is_up(url):  # noqa: ASYNC110 - another process has no event to wait for
-                    await asyncio.sleep(0.1)
-            yield Served(url, psutil.Process(process.pid))
-
-
-async def _is_up(url: str) -> bool:
-    try:
-        connection = await Connection.open(url)
-    except OSError:
-        return False
-    try:
-        await connection.get("/ok")
-    except (AssertionError, OSError, asyncio.IncompleteReadError):
-        return False
-    finally:
-        connection.close()
-    return True
 
 
 WARM_UP = 10
@@ -133,17 +77,15 @@ class Answers:
     busy_cpu: float
 
 
-async def measure(
-    stack: Stack, server: Served, questions: Sequence[str], postgres: psutil.Process, *, warm_up: int = WARM_UP
-) -> Answers:
+async def measure(stack: Stack, server: Served, questions: Sequence[str], postgres: psutil.Process) -> Answers:
     """Ask each question in its own conversation, created beforehand; the first ones only warm up the server."""
     connection = await Connection.open(server.url)
     paths = [await stack.conversation(connection) for _ in questions]
     asked = list(zip(paths, questions, strict=True))
-    for path, question in asked[:warm_up]:
+    for path, question in asked[:WARM_UP]:
         await stack.ask(connection, path, question)
     used, stored = server.cpu(), cpu_of(postgres)
-    timings = [await stack.ask(connection, path, question) for path, question in asked[warm_up:]]
+    timings = [await stack.ask(connection, path, question) for path, question in asked[WARM_UP:]]
     used, stored = server.cpu() - used, cpu_of(postgres) - stored
     rate, busy = await _at_once(stack, server, questions, connection)
     connection.close()

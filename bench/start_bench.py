@@ -115,6 +115,4 @@ async def _rest(folder: Path, data: Path, questions: Sequence[str]) -> _Rest:
 
 
 def _row(name: str, values: Sequence[float], unit: str, at_most: float | None = None) -> Figure:
-    return compared(
-        figure(name, median(values), unit, at_most=at_most), {"least": min(values), "most": max(values)}, rival=None
-    )
+    return compared(figure(name, median(values), unit, at_most=at_most), {"least": min(values), "most": max(values)})

@@ -1,7 +1,6 @@
 """Benchmark of a client's time to the first event and first text, and of a server's memory at rest.
 
 The server is ``citewell serve`` in a separate process, over a small library, and answers with the extractive family.
-The floor is measured too: the same uvicorn over a bare sse-starlette endpoint that does no work.
 """
 
 import asyncio
@@ -9,40 +8,32 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.corpus import Corpus
 from bench.figures import Figure, figure, percentile
+from bench.libraries import fill_small_library
 from bench.serving import CITEWELL, postgres_of, proportional_memory, served
 from bench.sse_client import Connection, Timing
-from graph.evidence import Identity
-from tools.library.ingestion import NewDocument
-from tools.library.library import open_library
-from tools.settings import Settings, load_settings
+from tools.settings import load_settings
 
-DOCUMENTS = 50
 QUESTIONS = 50
 WARM_UP = 10
 MEGABYTE = 1e6
 
 
 async def run(folder: Path) -> list[Figure]:
-    """Ask fifty questions, each in its own session, and the floor as many times."""
+    """Ask fifty questions, each in its own session."""
     # If run as root, the account of the embedded server must be able to enter.
     await asyncio.to_thread(folder.chmod, 0o711)
     data = folder / "data"
-    questions = await _fill(load_settings(data_dir=data))
+    questions = await fill_small_library(load_settings(data_dir=data), WARM_UP + QUESTIONS)
     async with served(folder, data, *CITEWELL, "serve", "--port", "0", "--json") as server:
         at_rest = server.bytes()
         postgres = proportional_memory(postgres_of(data))
         timings = await _ask(server.url, questions)
         after = server.bytes()
-    async with served(folder, data, "-m", "bench.scripted_floor", "idle") as server:
-        bare = await _ask_bare(server.url)
     first, text, whole = [[getattr(each, name) * 1000 for each in timings] for name in ("first", "text", "whole")]
-    floor = [each.first * 1000 for each in bare]
     return [
         figure("first event p50", percentile(first, 0.5), "ms", at_most=5),
         figure("first event p95", percentile(first, 0.95), "ms"),
-        figure("first event p50, bare sse-starlette", percentile(floor, 0.5), "ms"),
         figure("first text p50", percentile(text, 0.5), "ms", at_most=60),
         figure("first text p95", percentile(text, 0.95), "ms"),
         figure("whole answer p50", percentile(whole, 0.5), "ms"),
@@ -50,19 +41,6 @@ async def run(folder: Path) -> list[Figure]:
         figure("citewell serve after the questions", after / MEGABYTE, "MB"),
         figure("its embedded PostgreSQL (PSS)", postgres / MEGABYTE, "MB"),
     ]
-
-
-async def _fill(settings: Settings) -> list[str]:
-    """Ingest a small library, and return questions about some of its segments."""
-    corpus = Corpus(7)
-    documents = list(corpus.documents(DOCUMENTS))
-    new = [NewDocument(document_id=each.document_id, title=each.title, text=each.text) for each in documents]
-    async with open_library(settings) as library:
-        async for report in library.ingestor.ingest_many(Identity(), new):
-            if report.status == "refused":
-                raise AssertionError(report.reason)
-    bodies = [body for document in documents for body in document.bodies()]
-    return [corpus.question(body) for body in bodies[:: len(bodies) // (QUESTIONS + WARM_UP)]][: QUESTIONS + WARM_UP]
 
 
 async def _ask(url: str, questions: Sequence[str]) -> list[Timing]:
@@ -73,12 +51,5 @@ async def _ask(url: str, questions: Sequence[str]) -> list[Timing]:
         session = json.loads(await connection.post("/api/sessions", {}))
         path = f"/api/sessions/{session['session_id']}/runs"
         timings.append(await connection.stream(path, {"question": question, "search": "always"}))
-    connection.close()
-    return timings[WARM_UP:]
-
-
-async def _ask_bare(url: str) -> list[Timing]:
-    connection = await Connection.open(url)
-    timings = [await connection.stream("/run", {"question": "Why?"}) for _ in range(WARM_UP + QUESTIONS)]
     connection.close()
     return timings[WARM_UP:]

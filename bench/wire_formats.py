@@ -125,4 +125,3 @@ WIRE_FORMATS = (
     WireFormat("ai_sdk", "/api/chat", _ui_chat, _of_type("text-delta", "delta")),
     WireFormat("ag_ui", "/agui", _agent_input, _of_type("TEXT_MESSAGE_CONTENT", "delta")),
 )
-RELAY = WireFormat("openai client, relayed", "/run", lambda question: {"question": question}, _delta)

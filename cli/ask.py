@@ -18,8 +18,8 @@ from graph.evidence import AnswerFrom, SearchMode, WebMode
 if TYPE_CHECKING:
     from graph.events import Envelope, RetrievalDecided, RunFailed, RunFinished
     from tools.runs.live_run import Run
-    from tools.runs.run_request import RunRequest
     from tools.runs.runner import Runner
+    from tools.sessions.run_request import RunRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ async def _ask(
     from cli.rendering.terminal_run import TerminalRun
     from graph.context import Context
     from graph.errors import InvalidRequest, SpendingLimitReached
-    from tools.runs.run_request import RunRequest
+    from tools.sessions.run_request import RunRequest
 
     if not question.strip():
         raise InvalidRequest("question: it is empty.", suggestion="Write a question.")

@@ -158,11 +158,11 @@ async def check_model(model: ModelSettings) -> Check:
 
 async def check_milvus(settings: Settings) -> Check:
     """Check that Milvus answers, and say whether searches ask it and how far it lags behind the library."""
-    from tools.milvus.collection import Milvus
-    from tools.retrieval.index_changes import read_backlog, read_index
+    from tools.process.engines import open_milvus
+    from tools.storage.index_changes import read_backlog, read_index
 
     try:
-        milvus = Milvus(settings.milvus)
+        milvus = open_milvus(settings.milvus)
         try:
             await milvus.ping()
             async with _connection(settings) as connection:

@@ -157,10 +157,10 @@ async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
 
     Raises ConfigurationError, DatabaseUnavailable.
     """
-    from tools.storage.startup import open_database
+    from tools.process.engines import open_databases
     from tools.storage.tenants import Workspaces
 
-    async with open_database(settings) as database:
+    async with open_databases(settings) as database:
         _collect_from_here_on()
         yield Storage(database, Workspaces(database))
 

@@ -14,7 +14,7 @@ from cli.options import AsJson, WorkspaceName, Yes, confirmed
 
 if TYPE_CHECKING:
     from tools.embeddings.embedder import Embedder
-    from tools.embeddings.reindexing import Reindexed
+    from tools.retrieval.reindexing import Reindexed
     from tools.settings import Settings
     from tools.storage.database import Database
 
@@ -74,16 +74,15 @@ async def _embed_again(on_ray: bool, as_json: bool) -> Exit:
 
 async def _switch(to: str, as_json: bool) -> Exit:
     from graph.errors import ConfigurationError
-    from tools.milvus.collection import Milvus
-    from tools.milvus.keeping import IndexKeeper
+    from tools.process.engines import index_keeper, open_milvus
 
     settings = settings_for()
     if settings.milvus.url is None:
         raise ConfigurationError("CITEWELL_MILVUS__URL is not set.", suggestion="Set it to the address of your Milvus.")
-    milvus = Milvus(settings.milvus)
+    milvus = open_milvus(settings.milvus)
     try:
         async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
-            keeper = IndexKeeper(storage.database, milvus, settings.milvus)
+            keeper = index_keeper(storage.database, milvus, settings.milvus)
             if to == "postgresql":
                 await keeper.end()
                 rows, message = 0, "PostgreSQL searches alone; the collections of Milvus are dropped."
@@ -118,8 +117,8 @@ async def _embed_library(
     on_ray: bool,
     on_progress: Callable[[int, int], None],
 ) -> "Reindexed":
-    from tools.embeddings.reindexing import reindex as embed_library
     from tools.retrieval.indexing import BuildLimits
+    from tools.retrieval.reindexing import reindex as embed_library
 
     limits = BuildLimits(settings.index_build_megabytes, settings.index_build_workers)
     if not on_ray:
@@ -186,8 +185,8 @@ def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = Fal
 
 
 async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
-    from tools.sessions.expiry import Retention
-    from tools.sessions.expiry import expire as sweep
+    from tools.process.expiry import Retention
+    from tools.process.expiry import expire as sweep
     from tools.spending.charges import Spending
 
     settings = settings_for()

@@ -108,7 +108,7 @@ async def _fill(citewell: "Citewell", identity: "Identity", stage: "Stage | None
 async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage: "Stage | None") -> "list[AskOutcome]":
     from cli.ask import ask_question
     from graph.context import Context
-    from tools.runs.run_request import RunRequest
+    from tools.sessions.run_request import RunRequest
 
     context = Context(workspace=identity.workspace, user=identity.user, groups=list(identity.groups), model=model)
     outcomes: list[AskOutcome] = []

@@ -82,10 +82,10 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
     from tools.library.ingestion import Ingestor
     from tools.library.job_worker import JobWorker
     from tools.library.sandbox import opened_sandbox
-    from tools.milvus.index_worker import following_index
+    from tools.process.engines import following_index
     from tools.runs.carriers import PostgresCarrier
     from tools.runs.notifications import Notifications
-    from tools.telemetry.readings import DatabaseReadings
+    from tools.runs.readings import DatabaseReadings
 
     share_heap()
     settings = settings_for()

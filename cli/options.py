@@ -73,8 +73,7 @@ DataSetName = Annotated[
     str,
     typer.Argument(
         metavar="SET",
-        help="golden, governed, own, or a set read from --path: clapnq, clapnq-open, financebench, hotpotqa, manuals, "
-        "rgb, union, wice, xquad.",
+        help="golden, governed, or one read from --path: own, manuals.",
     ),
 ]
 DataSetPath = Annotated[

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from answers.verification import Verification
     from graph.ports import Family
     from tools.library.given_texts import GivenText
-    from tools.library.library import Library
+    from tools.process.library import Library
     from tools.settings import Settings
 
 STDIN = "-"
@@ -123,7 +123,7 @@ async def _opened(
         yield family, None
         return
     from tools.judges.examiner import without_background_exam
-    from tools.library.library import open_library
+    from tools.process.library import open_library
 
     async with (
         open_library(without_background_exam(settings)) as library,

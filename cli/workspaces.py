@@ -11,8 +11,8 @@ from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, Yes, confirmed
 
 if TYPE_CHECKING:
+    from tools.moves.moving import OutsideOriginals, Plan
     from tools.settings import Settings
-    from tools.storage.moving import OutsideOriginals, Plan
     from tools.storage.tenants import WorkspaceSummary
 
 workspaces = typer.Typer(help="Create, list, move and delete workspaces.", no_args_is_help=True)
@@ -151,7 +151,7 @@ async def _move(
     yes: bool,
     as_json: bool,
 ) -> Exit:
-    from tools.storage.moving import MoveLimits, opened_move
+    from tools.moves.moving import MoveLimits, opened_move
 
     settings, to = settings_for(), _named(to)
     stores = _outside(settings, originals)
@@ -194,9 +194,9 @@ def _named(to: str | None) -> str:
 
 def _outside(settings: "Settings", originals: str | None) -> "OutsideOriginals | None":
     from graph.errors import InvalidRequest
+    from tools.moves.moving import OutsideOriginals
     from tools.originals.originals import place_of
     from tools.originals.stores import OFF, POSTGRESQL, open_object_store
-    from tools.storage.moving import OutsideOriginals
 
     if originals is None:
         return None
@@ -216,7 +216,7 @@ def _print_progress(line: str) -> None:
 
 def _show_plan(plan: "Plan", as_json: bool) -> None:
     from cli.tables import show_table
-    from tools.storage.moved_tables import LEFT_OUT
+    from tools.moves.moved_tables import LEFT_OUT
 
     if as_json:
         print_json({**asdict(plan), "stays": LEFT_OUT})
@@ -229,7 +229,7 @@ def _show_plan(plan: "Plan", as_json: bool) -> None:
 
 
 async def _abandon(name: str, to: str | None, as_json: bool) -> None:
-    from tools.storage.moving import abandon_move
+    from tools.moves.moving import abandon_move
 
     async with opened_database(settings_for()) as storage:
         other = await abandon_move(storage.database.url, name, to)

@@ -12,8 +12,8 @@ from graph.entrypoint import Citewell
 from graph.errors import CitewellError
 from graph.events import AnyEvent, PagesLoaded, QueryRewritten, RetrievalDecided, TextDelta
 from graph.evidence import PageUse
-from tools.runs.run_request import RunRequest
 from tools.runs.runner import Runner
+from tools.sessions.run_request import RunRequest
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from evals.cases import DataSet, Document
 from graph.errors import InvalidRequest
 from graph.evidence import Identity, Space
 from tools.library.ingestion import Ingested, NewDocument
-from tools.library.library import Library
+from tools.process.library import Library
 
 _TEXT_NAMESPACE = UUID("6f0a3a52-5d0c-4f0e-9a55-3d2f0a9b7c11")
 

@@ -18,7 +18,7 @@ from evals.report.run_page import write_report
 from evals.run_folder import RunFolder, RunOptions, configuration_of
 from graph.entrypoint import Citewell
 from graph.errors import InvalidRequest
-from tools.runs.tasks import for_each_concurrently
+from tools.concurrency.tasks import for_each_concurrently
 
 
 async def evaluate(

@@ -18,7 +18,7 @@ from graph.errors import InvalidRequest
 from graph.evidence import ExamFigure, Section, Segment, Verdict
 from graph.ports import ClaimChecker, Judge, Judgement, OpenClaim
 from graph.usage import Meter
-from tools.runs.tasks import for_each_concurrently
+from tools.concurrency.tasks import for_each_concurrently
 
 BATCH = 5  # claims judged together, about as many as a section of an answer has
 FAILED: tuple[Verdict, ...] = ("contradicted", "unsupported")

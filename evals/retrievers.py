@@ -20,9 +20,9 @@ from graph.entrypoint import Citewell, open_runner
 from graph.errors import InvalidRequest
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
-from tools.embeddings.langchain_adapter import library_vector_store
 from tools.judges.examiner import without_background_exam
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
+from tools.retrieval.langchain_adapter import library_vector_store
 from tools.runs.executor import Durability
 from tools.settings import Settings
 

@@ -9,7 +9,8 @@ from graph.ports import Resources
 from tools.guides.guide_store import GuideStore
 from tools.guides.guides import Guides
 from tools.guides.proving import Prover, keyless
-from tools.library.library import Library, open_library
+from tools.process.engines import carriers_of
+from tools.process.library import Library, open_library
 from tools.runs.executor import Durability, Graph
 from tools.runs.runner import Runner
 from tools.sessions.titles import SessionTitler
@@ -54,6 +55,7 @@ async def open_runner(
         durability=durability,
         titling=titling,
         spending=library.spending,
+        carriers=carriers_of(settings.runs),
     )
     library.job_worker.give_way_to(lambda: runner.is_answering)
     guides = _guides(library, resources)

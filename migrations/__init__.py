@@ -95,7 +95,7 @@ def _create_extension(url: str) -> None:
 
 
 # What stands for pgvector's types where the server has no pgvector: the weights of a segment's terms, in the order of
-# the terms, and vectors that are never there. tools/embeddings/reindexing.py changes them once it has.
+# the terms, and vectors that are never there. tools/retrieval/reindexing.py changes them once it has.
 WITHOUT_VECTORS = {
     b"CREATE EXTENSION IF NOT EXISTS vector;": b"",
     b" sparsevec(1000000000) ": b" real[] ",

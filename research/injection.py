@@ -25,7 +25,7 @@ from graph.evidence import Identity, Message, Segment
 from research.attacks import EXFIL, AdversarialModel, Attack, InjectionData, load_injection
 from tools.judges.examiner import without_background_exam
 from tools.llm.prompting import sanitize
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
 _BARE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?<![\w.-])www\.)[^\s<>\"'`)\]|]+", re.IGNORECASE)

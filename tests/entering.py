@@ -7,7 +7,7 @@ from graph.events import Queued, RunFinished
 from graph.evidence import Identity
 from tools.runs.ledger import Ledger, Titled
 from tools.runs.live_run import Run
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.evidence import Identity
-from tools.library.library import Library
-from tools.runs.run_request import question_id
+from tools.process.library import Library
 from tools.sessions.history import StoredMessage
+from tools.sessions.run_request import question_id
 
 _PAGE = 200
 

@@ -14,7 +14,7 @@ from graph.errors import NotFound
 from graph.events import RunFinished, ThinkingDelta
 from graph.evidence import Message, Spent
 from tools.backends.backend_registry import ANY, find_backend, installed_backends, only_endpoint
-from tools.runs.run_request import RunReader
+from tools.sessions.run_request import RunReader
 from tools.settings import EXTRACTIVE, Settings
 
 NO_THINKING = (None, "", "none", "minimal")

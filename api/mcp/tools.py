@@ -36,8 +36,8 @@ from graph.events import AnyEvent, PagesLoaded, RunFailed, RunFinished, SearchFa
 from graph.evidence import CitationContext, Identity, Segment, StopReason
 from graph.ports import SearchQuery
 from tools.auth.identities import EVERYTHING, Rights, Scope
-from tools.runs.run_request import RunReader
 from tools.runs.runner import Runner
+from tools.sessions.run_request import RunReader
 from tools.settings import Settings
 
 log = logging.getLogger("citewell.mcp")

@@ -14,7 +14,7 @@ from api.scopes import needs
 from tools.exports.formats import FILE_FORMATS, ExportFormat, file_name
 from tools.exports.gathering import Exports
 from tools.exports.wording import Language, words_of
-from tools.library.library import Library
+from tools.process.library import Library
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
 _FILES: dict[int | str, dict[str, Any]] = {

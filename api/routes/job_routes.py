@@ -25,9 +25,9 @@ from graph.errors import CitewellError
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested, IngestedArchive, Refused
 from tools.library.job_store import FileState, Job, JobDetail, JobFile, JobPage
-from tools.library.library import Library
 from tools.library.new_documents import NewDocument, is_archive, readers_with
 from tools.library.reading import WiredDocument, wired_documents
+from tools.process.library import Library
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
 MOST_FILES = 1000

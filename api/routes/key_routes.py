@@ -12,7 +12,7 @@ from api.scopes import needs
 from graph.errors import InvalidRequest
 from tools.auth.api_keys import LONGEST_LABEL, ApiKey, ApiKeys, KeyTerms, key_id
 from tools.auth.identities import Scope
-from tools.library.library import Library
+from tools.process.library import Library
 
 router = APIRouter(prefix="/api/keys", tags=["keys"])
 MOST = 1_000_000_000  # of a limit

@@ -26,11 +26,11 @@ from tools.auth.document_links import LinkedPlace
 from tools.library.catalogue import DocumentDetails, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.layout import Layout
-from tools.library.library import Library
 from tools.library.new_documents import NewDocument, readers_with
 from tools.library.ownership import change_owner
 from tools.library.places import Place
 from tools.library.versions import Version
+from tools.process.library import Library
 
 documents_router = APIRouter(tags=["documents"])
 WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}

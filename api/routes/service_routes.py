@@ -12,7 +12,7 @@ from api.fields import Body
 from api.problems import NotReady, problems
 from api.scopes import needs
 from tools.auth.identities import SCOPES
-from tools.storage.health import EndpointProbe, check_readiness
+from tools.process.health import EndpointProbe, check_readiness
 
 health_router = APIRouter(tags=["health"])
 graph_router = APIRouter(prefix="/api", tags=["graph"])

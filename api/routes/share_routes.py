@@ -27,7 +27,7 @@ from graph.evidence import Identity
 from tools.auth.identities import Grant, Limits
 from tools.auth.limits import UsedLimits
 from tools.exports.wording import LANGUAGES, Language, words_of
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.sessions.shares import DAY_SECONDS, SHARES_PATH, Audience, OpenedShare, Share
 
 shares_router = APIRouter(prefix="/api/sessions/{session_id}/shares", tags=["sessions"])

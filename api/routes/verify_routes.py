@@ -23,7 +23,7 @@ from graph.usage import Meter
 from text.scripts import SURROGATES
 from tools.library.given_texts import MOST_BYTES as MOST_SOURCE_BYTES
 from tools.library.given_texts import MOST_TEXTS, GivenText, given_segments
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.settings import RunSettings
 
 AT_ONCE = 4  # verifications that a process works on; the others wait

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.studio.chat_steps import ChatSteps
 from graph.builder import build
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.settings import load_settings
 
 PREFLIGHT_HEADER = b"access-control-request-private-network"

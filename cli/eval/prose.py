@@ -63,7 +63,7 @@ async def _open_judge(stack: AsyncExitStack, name: str, any_judge: bool) -> "Jud
     from evals.prose_claims import AnyJudge
     from tools.backends.backend_registry import configured_families
     from tools.judges.examiner import without_background_exam
-    from tools.library.library import open_library
+    from tools.process.library import open_library
 
     settings = without_background_exam(settings_for())
     if any_judge:

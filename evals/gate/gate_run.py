@@ -26,7 +26,7 @@ from evals.sets.manuals import manuals_set
 from graph.entrypoint import Citewell, open_runner
 from graph.errors import InvalidRequest
 from tools.judges.examiner import without_background_exam
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
 SCRIPTED = "scripted"

@@ -9,7 +9,7 @@ from graph.errors import InvalidRequest
 FOLDER = Path(__file__).parent
 MANUAL = Path(__file__).resolve().parents[2] / "docs"
 # Pages that change whenever something is measured.
-FIGURES_ALONE = frozenset({"benchmarks", "evaluation", "scale", "soak"})
+FIGURES_ALONE = frozenset({"benchmarks", "evaluation", "scale"})
 
 
 def load_golden() -> DataSet:

@@ -13,21 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-import numpy as np
 from typing_extensions import TypedDict
 
 import tools.claims
-from evals.bootstrap import auc, balanced_accuracy
 from evals.metrics import Metric
 from evals.records import Record, SectionRecord
-from evals.sets.wice import claims_digest, load_wice
-from graph.errors import InvalidRequest
 from graph.evidence import Segment
-from tools.claims.lexical_support import SUPPORT_THRESHOLD, estimate_support, support_weights
+from tools.claims.lexical_support import SUPPORT_THRESHOLD, estimate_support
 
 Score = Callable[[str, str], float]  # of a premise and a statement; higher means more likely supported
 
@@ -45,15 +40,13 @@ class Rating(TypedDict):
 class SupportFunction:
     """A named function of a premise and a statement; a score of ``threshold`` or more means supported.
 
-    ``rating`` is its known rating, if any. ``fitted_on`` is the digest of the claims that it was fitted on, if any: on
-    those claims only a held-out rating is valid.
+    ``rating`` is its known rating, if any.
     """
 
     name: str
     score: Score
     threshold: float
     rating: Rating | None = None
-    fitted_on: str = ""
 
     def holds(self, premise: str, statement: str) -> bool:
         """Return whether the premise supports the statement."""
@@ -72,28 +65,6 @@ def described(function: SupportFunction) -> SupportDescription:
     return SupportDescription(name=function.name, rating=function.rating)
 
 
-def rated(function: SupportFunction, path: Path) -> Rating:
-    """Rate a function on WiCE: each claim against the whole page it cites, supported claims against all others.
-
-    A function that was fitted on the same claims keeps its known rating. Raises InvalidRequest if the file cannot be
-    read, or lacks supported claims or others.
-    """
-    claims = load_wice(path)
-    if function.rating is not None and claims_digest(claims) == function.fitted_on:
-        return function.rating
-    supported = np.array([claim.label == "supported" for claim in claims])
-    if supported.all() or not supported.any():
-        raise InvalidRequest(f"{path} needs both supported claims and others.")
-    scores = np.array([function.score("\n\n".join(claim.lines), claim.text) for claim in claims])
-    yes, no = scores[supported], scores[~supported]
-    return Rating(
-        claims=len(claims),
-        auroc=auc(yes, no),
-        balanced_accuracy=balanced_accuracy(yes, no, function.threshold),
-        of="WiCE",
-    )
-
-
 @cache
 def shipped() -> SupportFunction:
     """Return the claim checker's support estimator, rated on held-out articles."""
@@ -104,7 +75,7 @@ def shipped() -> SupportFunction:
         balanced_accuracy=float(table["balanced_accuracy"]),
         of="WiCE, articles held out",
     )
-    return SupportFunction("word coverage", _estimated, SUPPORT_THRESHOLD, rating, support_weights().fitted_on)
+    return SupportFunction("word coverage", _estimated, SUPPORT_THRESHOLD, rating)
 
 
 @lru_cache(maxsize=1 << 14)  # the measures of a run and of its groups score the same pairs repeatedly

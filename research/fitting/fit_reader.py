@@ -28,7 +28,6 @@ from answers.entries import entries_of, passage_around
 from answers.entry import Entry
 from evals.cases import sentence_spans, sentences_in
 from evals.gold_passages import quote_hits
-from evals.sets.clapnq import CLAPnqQuestion
 from evals.sets.manuals import manuals_set
 from graph.evidence import Hit, Segment
 from research.development import load_development
@@ -53,12 +52,13 @@ from research.fitting.training_questions import (
     gather_development,
     gather_manuals,
 )
+from research.sets.clapnq import CLAPnqQuestion
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS
 from tools.extractive.extractive_family import KEPT_AT_MOST
 from tools.extractive.quoted_passages import MOST_QUOTED
 from tools.extractive.reader import reader_input
 from tools.extractive.sentence_features import FEATURES, MEMBERSHIP_FEATURES
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.rules.candidate_sentences import CandidateSentence
 from tools.settings import load_settings
 

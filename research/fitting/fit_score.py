@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from text.terms import UNSPACED_TERM, weigh_question, weigh_segment
 from tools.embeddings.static_embedding import StaticEmbedder, count_tokens
-from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse
 from tools.retrieval.search_sql import CONTEXT, CONTEXT_NORM, IDF_POWER, dense_coverage
+from tools.retrieval.segmenting import SegmentSize, segment
 
 
 @dataclass(frozen=True, slots=True)

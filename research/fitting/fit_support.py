@@ -20,9 +20,9 @@ from typing_extensions import TypedDict
 
 import tools.claims
 from evals.bootstrap import auc, balanced_accuracy
-from evals.sets.wice import WiCEClaim, claims_digest, load_wice, page_of
 from research.fitting.cross_validation import fold_of
 from research.fitting.small_models import Floats, evenly, fit_logistic
+from research.sets.wice import WiCEClaim, claims_digest, load_wice, page_of
 from tools.claims.lexical_support import SUPPORT_FEATURES, SUPPORT_THRESHOLD, measure_coverage, support_features
 
 PENALTY = 10.0

@@ -17,14 +17,14 @@ from evals.dataset_store import (
     throwaway_workspace,
     without_documents,
 )
-from evals.sets.clapnq import CLAPnqQuestion, load_clapnq
-from evals.sets.xquad import XQuAD, load_xquad
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
 from graph.state import Turn
 from graph.usage import Meter
+from research.sets.clapnq import CLAPnqQuestion, load_clapnq
+from research.sets.xquad import XQuAD, load_xquad
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.rules.question_rules import RulePreparer
 
 LANGUAGES = ("en", "zh", "vi")

@@ -9,7 +9,7 @@ import pytest
 from graph.entrypoint import Citewell
 from tests.api.scraping import grown, scrape
 from tests.api.test_errors import assert_problem
-from tools.sessions.expiry import Retention, expire
+from tools.process.expiry import Retention, expire
 
 QUESTION = {"question": "How many days of annual leave does an employee get?", "min_score": 0, "stream": False}
 

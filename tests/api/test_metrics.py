@@ -30,7 +30,7 @@ from tests.api.serving import client_of
 from tests.fakes import MemoryLibrary, ScriptedChecker, ScriptedFamily, ScriptedJudge, quote, resources, segment
 from tests.postgres.proxy import Proxy, proxied
 from tests.postgres.test_faults import END_ALL
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.settings import AuthSettings, MetricsSettings, RunSettings, Settings
 from tools.storage.database import Database
 

@@ -23,8 +23,8 @@ from tests.api.serving import served
 from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
 from tests.wire.adapters.openai import OpenAIAdapter, document_of
 from tools.runs.live_run import Run
-from tools.runs.run_request import RunRequest
 from tools.runs.runner import Runner
+from tools.sessions.run_request import RunRequest
 from tools.settings import Settings
 
 LEAVE = "How many days of annual leave does an employee get?"

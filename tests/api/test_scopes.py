@@ -23,7 +23,7 @@ from tests.api.test_errors import assert_problem
 from tests.issuer import claims
 from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.auth.identities import EVERYTHING, Limits, Scope
-from tools.runs.run_request import RunRequest, request_from_json, request_to_json
+from tools.sessions.run_request import RunRequest, request_from_json, request_to_json
 from tools.settings import AuthSettings, Settings
 
 SECRET = "not a word of it is known to anybody"

@@ -24,7 +24,7 @@ from tests.api.serving import client_of, served
 from tests.contract.embeddings_server import DIMENSION, serve_embeddings
 from tests.scripted_openai import Hold, Say, ScriptedOpenAI, answer, say
 from tools.auth.api_keys import ApiKeys, KeyTerms, key_id
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 from tools.settings import AuthSettings, EmbeddingSettings, RunSettings, Settings, SpendingSettings
 from tools.storage.database import Database
 

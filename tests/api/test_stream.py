@@ -22,7 +22,7 @@ from graph.evidence import Message
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tools.runs.live_run import Run
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 
 RUN_ID = str(UUID(int=1))
 

@@ -15,7 +15,8 @@ import pytest
 from graph.events import RunFinished, payload
 from tests.fakes import HeldFamily
 from tests.postgres.processes import ME, log_of, process
-from tools.runs.carriers import open_notifications
+from tools.process.engines import carriers_of
+from tools.runs.carriers import PostgresCarrier
 from tools.runs.event_log import RunLogs
 from tools.runs.notifications import CHANNEL, EVERYBODY, Carrier, Listener, Notifications, channel_of
 from tools.settings import RunSettings, Settings
@@ -299,7 +300,7 @@ class CarrierContract:
         await logs.notifications.close()
 
     async def test_the_settings_choose_it(self, carrier: Carrier, runs: dict[str, Any], database: Database) -> None:
-        opened = open_notifications(database.url, RunSettings(**runs))
+        opened = Notifications(PostgresCarrier(database.url), *carriers_of(RunSettings(**runs)))
         async with listening(carrier, CHANNEL) as heard, asyncio.timeout(60):
             opened.notify("chosen")
             assert await heard.payloads.get() == "chosen"

@@ -11,7 +11,8 @@ from pydantic import SecretStr, ValidationError
 
 from graph.errors import ConfigurationError
 from tests.contract.carrier_kit import CarrierContract, Outage
-from tools.runs.carriers import PostgresCarrier, open_notifications
+from tools.process.engines import carriers_of
+from tools.runs.carriers import PostgresCarrier
 from tools.settings import RunSettings
 
 ENDED = """
@@ -51,5 +52,5 @@ def test_an_address_of_another_kind_is_refused_without_being_repeated(address: s
 def test_a_server_of_nats_needs_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nats", None)
     with pytest.raises(ConfigurationError) as refused:
-        open_notifications("postgresql:///x", RunSettings(nats_url=SecretStr("nats://127.0.0.1:4222")))
+        carriers_of(RunSettings(nats_url=SecretStr("nats://127.0.0.1:4222")))
     assert "citewell[nats]" in refused.value.advice

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.hanging_blocks import hanging
-from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import Parsed, parse
+from tools.retrieval.segmenting import SegmentSize, segment
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FIXTURES / "corpus.json").read_text(encoding="utf-8"))

@@ -14,9 +14,9 @@ from graph.ports import CitedEntry, Judge
 from graph.usage import Meter
 from tests.contract.judge_kit import Bench, JudgeContract, Verdicts, by_words, claim
 from tests.scripted_openai import Reply, Say, ScriptedOpenAI, predictions, say, scripted_openai, status, token
+from tools.judges.chat_judge import ChatJudge
 from tools.judges.entailment import EntailmentJudge
 from tools.judges.minicheck import MiniCheckJudge
-from tools.llm.chat_judge import ChatJudge
 from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import JudgeSettings, ModelSettings
 

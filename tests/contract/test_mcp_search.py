@@ -22,11 +22,11 @@ from tests.api.serving import served
 from tests.scripted_mcp import KEEPER, LAMP, mcp_app
 from tests.scripted_web import Reply, found, page, result, serve_web
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
-from tools.mcp_search.mcp_library import McpLibrary
+from tools.library.mcp_library import McpLibrary
 from tools.mcp_search.results import FoundLink, FoundText, results_of
 from tools.mcp_search.search_server import McpServer
-from tools.runs.run_request import RunRequest
+from tools.process.library import Library, open_library
+from tools.sessions.run_request import RunRequest
 from tools.settings import McpServerSettings, Settings
 from tools.web.fetching import PageFetcher
 from tools.web.guard import Guard

@@ -6,10 +6,10 @@ from tests.contract.searcher_kit import LIBRARY, ME, SearcherContract
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import Ingested, Ingestor
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.partitions import find_place
 from tools.retrieval.placing import share_tables_again
 from tools.settings import Settings
 from tools.storage.database import Database
+from tools.storage.partitions import find_place
 from tools.storage.tenants import Workspaces
 
 

@@ -14,6 +14,7 @@ from tests.scripted_web import Reply, ScriptedWeb, found, page, redirect, result
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor, NewDocument
+from tools.library.web_library import WebLibrary
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
@@ -21,7 +22,6 @@ from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 from tools.web.fetching import PageFetcher
 from tools.web.serper import Serper
-from tools.web.web_library import WebLibrary
 
 ODD = json.dumps(result("http://\uff11\uff12\uff17.0.0.1/?x", KEEPER, "odd")).encode()
 WORDS = "The lamp turns every twelve seconds, day and night. " * 3

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.several_bench import endure
 from tests.conftest import SCRATCH
+from tests.e2e.enduring import endure
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bench.loopback_server import LoopbackServer
-from bench.milvus_server import PROGRAM, milvus_server
 from tests.contract.searcher_kit import LIBRARY, ME, SearcherContract
+from tests.engines.loopback_server import LoopbackServer
+from tests.engines.milvus_server import PROGRAM, milvus_server
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import Ingestor
 from tools.milvus.collection import Milvus

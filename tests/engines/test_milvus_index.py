@@ -11,8 +11,6 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from bench.loopback_server import LoopbackServer
-from bench.milvus_server import PROGRAM, milvus_server
 from cli.main import main
 from graph.errors import IndexUnavailable
 from graph.ports import SearchQuery, SearchResult
@@ -29,8 +27,9 @@ from tests.contract.searcher_kit import (
     chinese_pages,
     document,
 )
+from tests.engines.loopback_server import LoopbackServer
+from tests.engines.milvus_server import PROGRAM, milvus_server
 from tools.embeddings.embedder import Embedder, open_embedder
-from tools.embeddings.reindexing import reindex
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.milvus.collection import Milvus, Row
@@ -39,10 +38,11 @@ from tools.milvus.keeping import IndexKeeper
 from tools.originals.originals import Originals
 from tools.retrieval.candidates import Candidates
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.index_changes import read_backlog
 from tools.retrieval.indexing import drop_segments
+from tools.retrieval.reindexing import reindex
 from tools.settings import MilvusSettings, Settings
 from tools.storage.database import Database
+from tools.storage.index_changes import read_backlog
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import REGISTRY
 

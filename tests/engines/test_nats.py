@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bench.loopback_server import LoopbackServer
 from tests.contract.carrier_kit import CarrierContract, Outage
-from tools.runs.carriers import NatsCarrier
+from tests.engines.loopback_server import LoopbackServer
+from tools.nats.nats_carrier import NatsCarrier
 
 PROGRAM = shutil.which("nats-server")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="without its engine: `make test-engines` installs NATS")

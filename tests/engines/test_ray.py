@@ -22,11 +22,11 @@ from tools.bulk.cluster import Cluster, opened_cluster, settings_on_nodes
 from tools.bulk.ray_ingestion import reports_of
 from tools.bulk.ray_reindexing import reindex_on_ray
 from tools.embeddings.embedder import open_embedder, recorded_embedding
-from tools.embeddings.reindexing import reindex
 from tools.library.found_files import unread_files
 from tools.library.ingestion import Ingestor, NewDocument, Report
 from tools.library.path_jobs import PathOrder
 from tools.library.sandbox import opened_sandbox
+from tools.retrieval.reindexing import reindex
 from tools.settings import EmbeddingSettings, JobSettings, RaySettings, Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database

@@ -11,11 +11,11 @@ from graph.context import Context
 from graph.evidence import Identity
 from graph.ports import Family
 from graph.state import State
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.runs.completion import finished_message
-from tools.runs.run_request import RunRequest
 from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import run_saver
+from tools.sessions.run_request import RunRequest
 from tools.storage.database import Database
 
 ME = Identity("default", "local")

@@ -19,8 +19,8 @@ from graph.state import State
 from tests.fakes import MemoryLibrary, MemoryMcp, MemoryWeb, ScriptedFamily, ScriptedRewriter, resources, segment
 from tests.graph.asking import LEAVE, PAY
 from tests.graph.wrong_answers import QUESTION, RIGHT, writer
-from tools.runs.run_request import RunRequest
 from tools.runs.runner import Runner
+from tools.sessions.run_request import RunRequest
 from tools.settings import RunSettings, Settings
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces

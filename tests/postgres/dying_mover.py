@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import psycopg
 
-from tools.storage.moving import MoveLimits, opened_move
+from tools.moves.moving import MoveLimits, opened_move
 
 Moment = Literal["before", "after"]
 

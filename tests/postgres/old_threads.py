@@ -23,7 +23,7 @@ from psycopg.types.json import Jsonb
 from graph.evidence import Identity
 from tests.postgres.conversing import ME, Conversation
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.sessions.checkpoints import prune_thread
 from tools.settings import Settings
 from tools.storage.database import Database

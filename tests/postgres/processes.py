@@ -9,9 +9,10 @@ from graph.context import Context
 from graph.events import Envelope
 from graph.evidence import Identity
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources, segment
+from tools.process.engines import carriers_of
 from tools.runs.live_run import Run
-from tools.runs.run_request import RunReader, RunRequest
 from tools.runs.runner import Runner
+from tools.sessions.run_request import RunReader, RunRequest
 from tools.sessions.session_store import Sessions
 from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings, Settings
@@ -32,7 +33,15 @@ class Process:
         self.database = database
         self.family = family
         ports = resources(MemoryLibrary([LEAVE]), family)
-        self.runner = Runner(build(ports).compile(), ports, database, Workspaces(database), settings, titling=titling)
+        self.runner = Runner(
+            build(ports).compile(),
+            ports,
+            database,
+            Workspaces(database),
+            settings,
+            titling=titling,
+            carriers=carriers_of(settings),
+        )
 
     async def session(self) -> str:
         return (await Sessions(self.database, Workspaces(self.database)).create(ME)).session_id

@@ -23,8 +23,8 @@ from graph.evidence import Identity
 from migrations import revisions
 from tests.postgres.old_threads import BROKEN_OFF, HANDBOOK, QUESTIONS
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library
-from tools.runs.run_request import RunRequest
+from tools.process.library import Library
+from tools.sessions.run_request import RunRequest
 from tools.settings import Settings
 from tools.storage.embedded import EmbeddedServer
 from tools.storage.startup import migrate, open_database

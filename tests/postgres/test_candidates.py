@@ -27,10 +27,10 @@ from tools.library.ingestion import Ingestor
 from tools.originals.originals import Originals
 from tools.retrieval.candidates import CandidateList, Candidates
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.index_changes import begin_again, begin_index, end_index, queue_all, read_backlog
 from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.index_changes import begin_again, begin_index, end_index, queue_all, read_backlog
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import REGISTRY
 

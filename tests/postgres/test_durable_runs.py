@@ -15,7 +15,7 @@ from graph.ports import Draft
 from graph.usage import Meter
 from tests.fakes import HeldFamily
 from tests.postgres.processes import ME, Process, kinds, log_of, process
-from tools.runs.run_request import RunReader
+from tools.sessions.run_request import RunReader
 from tools.settings import Settings
 
 

@@ -23,11 +23,11 @@ from graph.errors import ConfigurationError, DatabaseUnavailable, DiskLow
 from graph.evidence import Identity
 from tests.conftest import SCRATCH
 from tools.library.ingestion import NewDocument
-from tools.runs.run_request import RunRequest
+from tools.process.health import EndpointProbe, check_readiness
+from tools.sessions.run_request import RunRequest
 from tools.settings import JobSettings, Settings
 from tools.storage.database import Database
 from tools.storage.embedded import STATE_DIR, WHEEL, EmbeddedServer, start_embedded, unprivileged_user
-from tools.storage.health import EndpointProbe, check_readiness
 from tools.storage.startup import open_database
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")

@@ -9,8 +9,8 @@ from langgraph.checkpoint.base import empty_checkpoint
 from tests.conftest import NO_FILE
 from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
+from tools.process.expiry import Expired, Retention, Sweep, expire
 from tools.sessions.checkpoints import PARALLEL_STEPS, run_saver
-from tools.sessions.expiry import Expired, Retention, Sweep, expire
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.spending.charges import Spending

@@ -21,7 +21,7 @@ from tests.postgres.proxy import Proxy, proxied
 from tools.runs.leases import Leases
 from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, NOTIFY
-from tools.runs.run_request import RunReader, RunRequest
+from tools.sessions.run_request import RunReader, RunRequest
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.tenants import Workspaces

@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 from graph.errors import NotFound
 from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult
-from tools.embeddings.reindexing import reindex
 from tools.library.catalogue import Documents, write_document_rows
 from tools.library.new_documents import NewDocument, make_ready
-from tools.library.segmenting import SegmentSize, SegmentSpan
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_documents, new_version
-from tools.retrieval.partitions import drop_partition, lock_library
+from tools.retrieval.reindexing import reindex
 from tools.retrieval.search_sql import Statement
 from tools.retrieval.segment_rows import IndexedDocument
+from tools.retrieval.segmenting import SegmentSize, SegmentSpan
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import drop_partition, lock_library
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 

@@ -18,8 +18,8 @@ from tools.library import job_worker
 from tools.library.job_store import FileState, expire_jobs
 from tools.library.new_documents import NewDocument
 from tools.library.sandbox import Sandbox
+from tools.process.expiry import Retention, expire
 from tools.runs.retry import retry_while_unavailable
-from tools.sessions.expiry import Retention, expire
 
 FORKED = multiprocessing.get_context("forkserver")
 SLEEPER = """

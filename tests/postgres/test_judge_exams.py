@@ -18,7 +18,7 @@ from tools.judges.exam import Exam, examine
 from tools.judges.exam_store import ExamStore, exam_key
 from tools.judges.examined_judge import ExaminedJudge
 from tools.judges.examiner import Examiner, ExamInProgress, without_background_exam
-from tools.library.library import open_library
+from tools.process.library import open_library
 from tools.settings import JudgeSettings, ModelSettings, Settings
 from tools.storage.database import Database
 

@@ -13,9 +13,9 @@ from langchain_core.documents import Document
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.embeddings.embedder import Embedder, open_embedder
-from tools.embeddings.langchain_adapter import LibraryRetriever, library_vector_store
 from tools.library.ingestion import Ingestor, NewDocument
 from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.langchain_adapter import LibraryRetriever, library_vector_store
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -120,7 +120,7 @@ def test_a_retriever_says_that_it_is_asynchronous(database: Database, workspaces
 
 
 def test_importing_the_face_does_not_import_the_store() -> None:
-    code = "import sys, tools.embeddings.langchain_adapter; sys.exit('langchain_postgres' in sys.modules)"
+    code = "import sys, tools.retrieval.langchain_adapter; sys.exit('langchain_postgres' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from tests.postgres.processes import ME, log_of, process
+from tools.process.expiry import Expired, Retention, expire
 from tools.runs.log_days import DAYS_AHEAD, LOG_HOURS, add_days, new_run_id
-from tools.sessions.expiry import Expired, Retention, expire
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.database import Database

@@ -37,21 +37,21 @@ from tests.postgres.processes import log_of
 from tests.postgres.proxy import proxied
 from tests.postgres.test_crashes import FORKED
 from tools.auth.api_keys import ApiKeys
-from tools.embeddings.reindexing import reindex
 from tools.library.versions import expire_versions
+from tools.moves import moving
+from tools.moves.moved_tables import IN_PARTS, LEFT_OUT, moved_tables
+from tools.moves.moving import MoveLimits, OutsideOriginals, Report, abandon_move, opened_move, redacted_address
 from tools.originals.stores import open_object_store
-from tools.retrieval.partitions import PART_SEGMENTS, lock_library, open_part
+from tools.process.expiry import Retention, expire
 from tools.retrieval.placing import give_own_tables, share_tables_again
+from tools.retrieval.reindexing import reindex
 from tools.runs.leases import Leases
 from tools.runs.log_days import new_run_id
-from tools.runs.run_request import RunRequest
-from tools.sessions.expiry import Retention, expire
+from tools.sessions.run_request import RunRequest
 from tools.sessions.shares import expire_shares
 from tools.settings import AuthSettings, Settings
-from tools.storage import moving
 from tools.storage.embedded import EmbeddedServer
-from tools.storage.moved_tables import IN_PARTS, LEFT_OUT, moved_tables
-from tools.storage.moving import MoveLimits, OutsideOriginals, Report, abandon_move, opened_move, redacted_address
+from tools.storage.partitions import PART_SEGMENTS, lock_library, open_part
 from tools.storage.tenants import may_change_closed
 
 ANN = Identity("tenant", "ann")

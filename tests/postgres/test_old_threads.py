@@ -8,7 +8,7 @@ import pytest
 from graph.state import SCHEMA_VERSION
 from tests.postgres.conversing import ME, Conversation
 from tests.postgres.old_threads import BROKEN_OFF, HANDBOOK, QUESTIONS, Rows, load, threads
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.settings import Settings
 from tools.storage.database import Database
 

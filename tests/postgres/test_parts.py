@@ -22,23 +22,23 @@ from tests.postgres.test_backups import empty_database, restore, run
 from tests.postgres.test_flat_search import WordEmbedder, prose
 from tests.postgres.test_shared_tables import QUESTIONS, Process, another, held_lock, waiting_backend
 from tools.embeddings.embedder import open_embedder
-from tools.embeddings.langchain_adapter import library_vector_store
-from tools.embeddings.reindexing import reindex
-from tools.library.segmenting import SegmentSpan
 from tools.milvus.filling import _SEGMENTS as FILLING
 from tools.milvus.keeping import _VERSIONS as COMPARING
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_documents, maintain
-from tools.retrieval.partitions import PART_SEGMENTS, drop_partition, find_place, lock_library
+from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.placing import give_own_tables, share_tables_again
+from tools.retrieval.reindexing import reindex
 from tools.retrieval.search_sql import search_statement
 from tools.retrieval.segment_rows import IndexedDocument
-from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
+from tools.retrieval.segmenting import SegmentSpan
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.embedded import EmbeddedServer
+from tools.storage.partitions import PART_SEGMENTS, drop_partition, find_place, lock_library
 from tools.storage.startup import open_database
+from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 from tools.storage.tenants import Workspaces
 
 __all__ = ["empty_database"]

@@ -21,7 +21,7 @@ from tests.postgres.conversing import ME, Conversation, store_turn
 from tests.postgres.processes import Process, process
 from tools.extractive.extractive_family import ExtractiveGrader, ExtractiveWriter
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.runs.live_run import Run
 from tools.sessions.checkpoints import delete_threads, prune_thread
 from tools.settings import Settings

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from graph.errors import EmbeddingUnavailable, InvalidRequest
 from tools.embeddings.embedder import check_recorded, recorded_embedding
-from tools.embeddings.reindexing import reindex
-from tools.library.segmenting import SegmentSpan
 from tools.retrieval.indexing import drop_segments, index_segments
+from tools.retrieval.reindexing import reindex
+from tools.retrieval.segmenting import SegmentSpan
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 

@@ -12,19 +12,20 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from bench.database_pair import DatabasePair, database_pair
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.conftest import NO_FILE, SCRATCH
+from tests.postgres.database_pair import DatabasePair, database_pair
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
+from tools.process.engines import open_databases
+from tools.process.health import EndpointProbe, check_readiness
+from tools.process.library import Library, open_library
+from tools.replica.replica import Lag, SharedReading
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.settings import ReplicaSettings, Settings
 from tools.storage.database import Connection
-from tools.storage.health import EndpointProbe, check_readiness
-from tools.storage.replica import Lag, SharedReading
 from tools.storage.startup import migrate, open_database
 from tools.telemetry.metrics import REPLICA_READINGS
 
@@ -255,7 +256,7 @@ async def test_changes_are_refused_by_a_standby_as_an_outage(pair: DatabasePair,
 
 async def test_an_address_that_cannot_be_read_is_told(pair: DatabasePair, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"replica\.url"):
-        async with open_database(settings_over(pair, tmp_path, url=SecretStr("no address"))):
+        async with open_databases(settings_over(pair, tmp_path, url=SecretStr("no address"))):
             pass
 
 

@@ -16,12 +16,10 @@ from graph.errors import EmbeddingUnavailable, NotFound
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from text.terms import weigh_question, weigh_segment
-from tools.library.segmenting import SegmentSpan
 from tools.retrieval import indexing
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, BoundQuery, HybridSearcher, bound_parameters
 from tools.retrieval.indexing import drop_segments, index_documents, index_segments
-from tools.retrieval.partitions import Place, create_partition, drop_partition
 from tools.retrieval.scope import Scope
 from tools.retrieval.search_sql import (
     CONTEXT,
@@ -36,9 +34,11 @@ from tools.retrieval.search_sql import (
 )
 from tools.retrieval.segment_rows import IndexedDocument
 from tools.retrieval.segment_store import SegmentStore
+from tools.retrieval.segmenting import SegmentSpan
 from tools.retrieval.term_counting import count_common_terms
 from tools.retrieval.title_hop import MOST_NAMED, NAMESAKES
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import Place, create_partition, drop_partition
 from tools.storage.tenants import Workspaces
 
 ME = Identity()

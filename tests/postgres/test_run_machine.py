@@ -24,7 +24,7 @@ from graph.usage import Meter
 from tests.fakes import ScriptedFamily, quote
 from tests.postgres.processes import ME, Process, process
 from tools.runs.notifications import ABANDONED, NOTIFY
-from tools.runs.run_request import RunReader
+from tools.sessions.run_request import RunReader
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.tenants import Workspaces

@@ -14,8 +14,8 @@ from graph.events import TERMINAL, Envelope, RunFailed, RunFinished
 from graph.evidence import Identity
 from tests.fakes import HeldFamily, MemoryLibrary, ScriptedFamily, resources, segment
 from tools.runs.live_run import Run
-from tools.runs.run_request import RunRequest
 from tools.runs.runner import Runner
+from tools.sessions.run_request import RunRequest
 from tools.sessions.session_store import Sessions
 from tools.settings import RunSettings
 from tools.storage.database import Database

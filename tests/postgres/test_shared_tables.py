@@ -14,18 +14,18 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, document
 from tools.embeddings.embedder import Embedder, open_embedder
-from tools.embeddings.langchain_adapter import library_vector_store
-from tools.embeddings.reindexing import reindex
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.languages import SampledLanguages
 from tools.retrieval import indexing, placing
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.partitions import Place
+from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.placing import give_own_tables, move_if_outgrown, share_tables_again
+from tools.retrieval.reindexing import reindex
 from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import Place
 from tools.storage.tenants import Workspaces
 
 OWN, SHARED, OTHER = Identity("own"), Identity("shared"), Identity("other")

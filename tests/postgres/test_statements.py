@@ -9,7 +9,7 @@ from graph.entrypoint import Citewell, open_citewell
 from graph.events import RunFinished
 from graph.evidence import Identity
 from tools.library.ingestion import NewDocument
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 from tools.settings import Settings
 
 ME = Identity()

@@ -11,8 +11,8 @@ from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
 from graph.usage import Meter
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.test_runs import LEAVE, ME, Desk, desk
-from tools.runs.run_request import RunRequest
 from tools.sessions.history import History
+from tools.sessions.run_request import RunRequest
 from tools.sessions.session_store import Sessions
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces

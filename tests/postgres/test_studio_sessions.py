@@ -11,7 +11,7 @@ from api.studio.session_threads import SessionSaver
 from graph.builder import build
 from tests.postgres.conversing import ME, Conversation
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
+from tools.process.library import Library, open_library
 from tools.sessions.checkpoints import run_saver
 from tools.settings import Settings
 

@@ -9,8 +9,8 @@ from graph.errors import NotFound
 from graph.evidence import Identity, Space
 from graph.ports import SearchQuery
 from tools.library.ingestion import NewDocument
-from tools.library.library import Library, open_library
 from tools.library.versions import Version, expire_versions
+from tools.process.library import Library, open_library
 from tools.settings import Settings, VersionSettings
 
 ID = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a09"

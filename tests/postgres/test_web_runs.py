@@ -11,8 +11,8 @@ from graph.events import AnyEvent, RunFinished, SearchFailed, SourcesFound
 from graph.evidence import Identity
 from tests.scripted_web import Reply, ScriptedWeb, found, result, serve_web
 from tools.library.ingestion import NewDocument
-from tools.library.library import open_library
-from tools.runs.run_request import RunRequest
+from tools.process.library import open_library
+from tools.sessions.run_request import RunRequest
 from tools.settings import Settings
 
 ME = Identity()

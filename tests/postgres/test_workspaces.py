@@ -6,11 +6,11 @@ import pytest
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
 from tools.library.languages import SampledLanguages
-from tools.retrieval.partitions import Place, drop_partition
 from tools.retrieval.placing import give_own_tables, share_tables_again
 from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
 from tools.storage.database import Database
+from tools.storage.partitions import Place, drop_partition
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 

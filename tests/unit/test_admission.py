@@ -3,7 +3,7 @@
 import asyncio
 
 from tools.runs.executor import Admission
-from tools.telemetry.readings import Load
+from tools.runs.readings import Load
 
 
 def ignore(_: int) -> None:

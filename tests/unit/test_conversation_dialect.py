@@ -27,7 +27,7 @@ from graph.evidence import Citation, Claim, Message, Section, SectionClaim, Sour
 from tests.api.reading import parse_frames
 from tests.wire.runs import FAILURE, MESSAGE_ID, RUN_ID, cancelled_runs, logged, runs
 from tests.wire.texts import citation, claim, source
-from tools.runs.run_request import question_id
+from tools.sessions.run_request import question_id
 
 SOURCES = [source(1), source(2), source(3)]
 STARTED = RunStarted(

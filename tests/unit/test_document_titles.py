@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.pdf_files import pdf
 from tools.library.new_documents import NewDocument, make_ready
-from tools.library.segmenting import SegmentSize
+from tools.retrieval.segmenting import SegmentSize
 
 SIZE = SegmentSize.parse("300 tokens")
 HEAD = "<html><head><title>Oil lamps &#8212; Lights 2.1 documentation</title></head><body>"

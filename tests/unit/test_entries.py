@@ -11,9 +11,9 @@ from answers.entries import MOST_WITH_CODE, entries_of, passage_around
 from answers.entry import Entry
 from graph.evidence import Segment
 from tools.embeddings.embedder import count_tokens
-from tools.library.segmenting import SegmentSize, segment
-from tools.library.structure import pack_blocks, unpack_blocks
 from tools.parsers import parse
+from tools.retrieval.segmenting import SegmentSize, segment
+from tools.retrieval.structure import pack_blocks, unpack_blocks
 
 SETTINGS = b"""<html><body><main><h1>Memory</h1><p>These settings limit memory.</p>
 <dl><dt id="guc-pool">pool_size (integer)</dt>

@@ -15,7 +15,7 @@ from evals.run_folder import RunOptions
 from graph.entrypoint import open_runner
 from graph.evidence import Identity
 from tests.conftest import NO_FILE, QUICKLY
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.settings import EXTRACTIVE, Settings
 
 DATA = load_gate_data()

@@ -1,18 +1,12 @@
 """ALCE's two measures with a function whose opinions are known, and how a function is rated."""
 
-import json
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import figures
-from evals.metrics.alce import ALCE, Alce, SupportFunction, described, rated, shipped
+from evals.metrics.alce import ALCE, Alce, SupportFunction, described, shipped
 from evals.records import Record
-from evals.sets.wice import claims_digest, load_wice
-from graph.errors import InvalidRequest
 from tests.evals_records import bare, passage, section_of, stated
 
 
@@ -157,34 +151,3 @@ def test_the_shipped_function_reads_plain_text(premise: str, supported: str, uns
     assert shipped().holds(premise, supported)
     assert not shipped().holds(premise, unsupported)
     assert shipped().score("", supported) == 0.0
-
-
-def labelled(tmp_path: Path, *rows: tuple[str, str]) -> Path:
-    file = tmp_path / "claims.jsonl"
-    evidence = ["a b", "c"]
-    lines = [
-        {"label": label, "claim": text, "evidence": evidence, "supporting_sentences": [[]]} for label, text in rows
-    ]
-    file.write_text("\n".join(map(json.dumps, lines)))
-    return file
-
-
-LABELLED = (("supported", "a c"), ("supported", "x y"), ("partially_supported", "a x"), ("not_supported", "y z"))
-
-
-def test_a_function_is_rated_by_what_people_labelled(tmp_path: Path) -> None:
-    rating = rated(ALL_WORDS, labelled(tmp_path, *LABELLED))
-    # scores 1 and 0 against 0.5 and 0: two pairs right, one wrong, one tie
-    assert rating == {"claims": 4, "auroc": 0.625, "balanced_accuracy": 0.75, "of": "WiCE"}
-
-
-def test_a_function_that_saw_the_claims_keeps_its_held_out_rating(tmp_path: Path) -> None:
-    file = labelled(tmp_path, *LABELLED)
-    fitted = replace(shipped(), fitted_on=claims_digest(load_wice(file)))
-    assert rated(fitted, file) == fitted.rating
-    assert rated(shipped(), file)["of"] == "WiCE"
-
-
-def test_labels_of_one_kind_rate_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="both supported claims and others"):
-        rated(ALL_WORDS, labelled(tmp_path, LABELLED[0]))

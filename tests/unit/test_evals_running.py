@@ -18,6 +18,8 @@ from evals.sets import load_data_set
 from graph.entrypoint import open_citewell
 from graph.errors import InvalidRequest, UnknownModel
 from graph.ports import SearchQuery, SearchResult
+from research.sets import union_set
+from research.sets.clapnq import clapnq_set
 from tests.unit.made_data_sets import write_all
 from tools.settings import Settings
 
@@ -160,7 +162,7 @@ async def test_a_folder_goes_on_only_with_what_it_was_begun_with(
 
 
 async def test_every_document_of_every_set_is_stored_as_its_loader_gives_it(settings: Settings, tmp_path: Path) -> None:
-    union = load_data_set("union", write_all(tmp_path))
+    union = union_set(write_all(tmp_path))
     async with open_citewell(settings) as citewell, stored_data_set(citewell.library, union) as (stored, identity):
         pages = await citewell.library.reader.read_pages(list(stored.ids.values()), identity)
     assert {stored.names[page.document_id]: "".join(segment.text for segment in page.segments) for page in pages} == {
@@ -169,7 +171,7 @@ async def test_every_document_of_every_set_is_stored_as_its_loader_gives_it(sett
 
 
 async def test_selected_pages_are_read_under_the_sets_own_names(settings: Settings, tmp_path: Path) -> None:
-    data = load_data_set("clapnq", write_all(tmp_path) / "clapnq").sample(1)
+    data = clapnq_set(write_all(tmp_path) / "clapnq").sample(1)
     records: list[Record] = []
     async with open_citewell(settings.model_copy(update={"refuse_below": 0.0})) as citewell:
         await run_data_set(citewell, data, IN_TURN, records.append)
@@ -180,7 +182,7 @@ async def test_selected_pages_are_read_under_the_sets_own_names(settings: Settin
 
 
 async def test_retrieval_alone_is_measured_over_everything(settings: Settings, tmp_path: Path) -> None:
-    union = load_data_set("union", write_all(tmp_path))
+    union = union_set(write_all(tmp_path))
     told: list[tuple[int, int]] = []
     async with open_citewell(settings) as citewell:
         report = await run_retrieval(citewell.library, union, progress=lambda done, of: told.append((done, of)))
@@ -201,7 +203,7 @@ async def test_a_set_without_evidence_has_nothing_to_search_for(example: DataSet
 
 
 async def test_another_retriever_is_measured_beside_ours(settings: Settings, tmp_path: Path) -> None:
-    union = load_data_set("union", write_all(tmp_path))
+    union = union_set(write_all(tmp_path))
     told: list[tuple[int, int]] = []
     async with open_citewell(settings) as citewell:
         report = await run_retrieval(

@@ -19,8 +19,8 @@ from tools.extractive.quoted_passages import (
     select_quotes,
 )
 from tools.extractive.reader import RankedSentences, rank_by_part
-from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse
+from tools.retrieval.segmenting import SegmentSize, segment
 from tools.rules.candidate_sentences import candidate_sentences
 
 PAGE = """# Ferry timetable

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Citation, CitationContext, ContextSlice, Identity, Page, Segment, SegmentBlock
-from tools.library.freshness import PlacedQuote, call_fresh, check_freshness, relocate_quotes
+from tools.sessions.freshness import PlacedQuote, call_fresh, check_freshness, relocate_quotes
 
 ME = Identity()
 

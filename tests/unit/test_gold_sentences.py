@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evals.cases import SentenceMatch, best_match, sentence_spans, sentences_in
-from evals.sets.clapnq import load_clapnq
+from research.sets.clapnq import load_clapnq
 from tests.unit.made_data_sets import write_clapnq
 
 BRIDGE = (

@@ -12,8 +12,8 @@ import pytest
 from evals.cases import Case, DataSet, Document
 from evals.golden import FOLDER, load_golden
 from tools.embeddings.embedder import count_tokens
-from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse
+from tools.retrieval.segmenting import SegmentSize, segment
 
 LANGUAGES = {"en", "vi", "zh"}
 FILES = [*sorted(LANGUAGES), "manual"]

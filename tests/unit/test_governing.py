@@ -15,9 +15,9 @@ from graph.ports import WrittenSection
 from tools.claims.code_checker import check_section
 from tools.extractive.extractive_family import select_quotes
 from tools.extractive.reader import rank_by_part
-from tools.library.segmenting import SegmentSize, segment
-from tools.library.structure import named_and_around, pack_blocks, unpack_blocks
 from tools.parsers import parse
+from tools.retrieval.segmenting import SegmentSize, segment
+from tools.retrieval.structure import named_and_around, pack_blocks, unpack_blocks
 
 
 def segments_of(text: str, name: str = "a.md", words: int = 300) -> list[Segment]:

@@ -10,9 +10,9 @@ from graph.ports import CitedEntry, Judge, OpenClaim
 from graph.usage import Meter
 from tests.distributions import install_documented, site
 from tools.backends.backend_registry import configured_families, open_judge
+from tools.judges.chat_judge import ChatJudge
 from tools.judges.entailment import EntailmentJudge
 from tools.judges.minicheck import MiniCheckJudge
-from tools.llm.chat_judge import ChatJudge
 from tools.settings import ModelSettings, Settings, load_settings
 
 __all__ = ["site"]

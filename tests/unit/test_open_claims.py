@@ -5,7 +5,7 @@ from dataclasses import replace
 from answers.open_claims import question_of
 from graph.evidence import ContextSlice, Proof, Section, Segment, SegmentBlock
 from graph.state import ClaimRow
-from tools.llm.chat_judge import _numbered
+from tools.judges.chat_judge import _numbered
 
 TEXT = "Sets the memory. The default is 4MB."
 TERM = ContextSlice("term", 10, 28, "work_mem (integer)")

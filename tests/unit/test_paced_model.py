@@ -1,7 +1,6 @@
 """The paced model of the benchmark answers from the segments it is shown, and knows which tokens it timed."""
 
 import json
-from typing import cast
 
 from bench.paced_model import PACED, SECTIONS, PacedModel
 from evals.scripted_endpoint import ModelRequest, Reply, Say, Wait
@@ -36,11 +35,3 @@ def test_the_answer_quotes_and_rewords_the_segments() -> None:
     assert answer.first_sentence == first
     assert "".join(tokens(reply)[answer.begins_at : answer.ends_at + 1]).startswith(first)
     assert sum(isinstance(step, Wait) for step in reply.steps) == len(tokens(reply)) + 1
-
-
-def test_a_request_that_is_not_ours_gets_an_answer_of_the_same_shape() -> None:
-    model = PacedModel()
-    bare = ModelRequest({"model": PACED, "messages": [{"role": "user", "content": "Tell."}], "stream": True})
-    sections = json.loads("".join(tokens(model.respond(bare))))["sections"]
-    assert len(cast(list[object], sections)) == SECTIONS
-    assert model.calls_before_the_answer() == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tools.runs.tasks import finish_then_cancel
+from tools.concurrency.tasks import finish_then_cancel
 
 
 @pytest.mark.parametrize("cancels", [1, 2, 3])

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from graph.errors import ConfigurationError
 from text.words import count_words, cut_near, is_boundary
 from tools.embeddings.embedder import count_tokens
-from tools.library.segmenting import SegmentSize, SegmentSpan, segment
 from tools.parsers import Parsed, parse
 from tools.parsers.plain import read_text
+from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
 
 LETTERS = "abc Z.?!-\t\n\r\f0\u0301é灯。、ไมย한ᄀ\u1161\u11a8😀🏽\u200d👩🇻🇳\ufe0f"
 TEXTS = st.text(LETTERS, max_size=400) | st.text(max_size=100) | st.text("ab. \n", min_size=100, max_size=1000)

@@ -16,7 +16,7 @@ from psycopg import DataError
 from psycopg.rows import class_row
 
 from graph.errors import DatabaseUnavailable, InvalidRequest
-from tools.runs.tasks import shield_until_done
+from tools.concurrency.tasks import shield_until_done
 from tools.storage.database import Database
 
 log = logging.getLogger("citewell.audit")

@@ -15,12 +15,12 @@ from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import Identity
 from tools.bulk.cluster import Cluster, Dataset, settings_on_nodes
 from tools.bulk.stages import EmbedFiles, ReadFiles, StoreFiles, Work
+from tools.concurrency.tasks import cancel_and_wait
 from tools.library.claimed_files import refuse_exhausted
 from tools.library.ingestion import Ingestor, Refused, Report
 from tools.library.job_store import ENDED, LONGEST_PAGE, POLL_SECONDS, Job, Jobs
 from tools.library.path_jobs import Claims
 from tools.runs.notifications import NOTIFY
-from tools.runs.tasks import cancel_and_wait
 from tools.settings import STATIC, Settings
 from tools.storage.database import Database
 

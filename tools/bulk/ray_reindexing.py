@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from tools.bulk.actors import Actor, Table, own_release
 from tools.bulk.cluster import Cluster, Dataset, settings_on_nodes
 from tools.embeddings.embedder import Embedder, open_embedder
-from tools.embeddings.reindexing import Reindexed, embed_page, name_of, pages_of, reindex
 from tools.retrieval.indexing import BuildLimits
+from tools.retrieval.reindexing import Reindexed, embed_page, name_of, pages_of, reindex
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database

@@ -1,1 +1,1 @@
-"""Embedding models, and reindexing a library from one to another."""
+"""Embedding models."""

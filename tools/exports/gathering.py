@@ -25,8 +25,8 @@ from tools.exports.exported import (
     marked,
     quote_key,
 )
-from tools.library.withholding import WITHHELD
 from tools.retrieval.scope import READABLE, as_uuid, reading_as
+from tools.retrieval.withholding import WITHHELD
 from tools.sessions.history import StoredMessage
 from tools.sessions.session_store import Sessions
 from tools.storage.database import Database

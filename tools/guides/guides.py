@@ -17,11 +17,11 @@ from graph.ports import Families, SegmentReader
 from graph.usage import Meter
 from text.language import language
 from text.normal_forms import fold_case
+from tools.concurrency.tasks import cancel_and_wait
 from tools.guides.guide_store import GuideStore
 from tools.guides.outlines import GuideHeading, GuideSentence, guide_outline, guide_sentences
 from tools.guides.proving import Proven, Prover
 from tools.guides.rule_questions import Candidate, rule_questions, spread_out
-from tools.runs.tasks import cancel_and_wait
 from tools.sessions.history import StoredMessage
 from tools.sessions.session_store import Sessions
 from tools.spending.charges import Spending

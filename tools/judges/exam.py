@@ -19,9 +19,9 @@ from typing import Any
 from graph.errors import ModelReplyInvalid
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.usage import Meter
+from tools.concurrency.tasks import for_each_concurrently
 from tools.judges.exam_marking import LEAST_RIGHT, MOST_WRONG, Answer, LanguageResult, halves, mark
 from tools.llm.prompting import estimate_tokens
-from tools.runs.tasks import for_each_concurrently
 
 BATCH = 5  # claims judged together, as many as a section of an answer has
 REASONED_TOKENS = 80  # of a verdict with its reasons

@@ -14,11 +14,11 @@ from graph.errors import CitewellError, DependencyFailed
 from graph.ports import Judge
 from graph.reasons import Reason
 from prompts import load
+from tools.concurrency.tasks import cancel_and_wait
 from tools.judges.exam import Cost, Exam, Progress, built_in_exam, estimate_cost, examine
 from tools.judges.exam_marking import LanguageResult
 from tools.judges.exam_store import ExamKey, ExamStore, StoredExam, exam_key
 from tools.llm.prompting import LANGUAGES
-from tools.runs.tasks import cancel_and_wait
 from tools.settings import JudgeSettings, Settings
 from tools.storage.database import Database
 

@@ -74,7 +74,7 @@ def configured_judge(settings: Settings, model: ModelSettings | None) -> Judge |
         from tools.judges.minicheck import MiniCheckJudge
 
         return MiniCheckJudge(judging, instruction=judge.instruction)
-    from tools.llm.chat_judge import ChatJudge
+    from tools.judges.chat_judge import ChatJudge
 
     return ChatJudge(judging)
 

@@ -1,1 +1,1 @@
-"""Documents: ingestion, listing, passages, and the freshness of citations."""
+"""Documents: ingestion and its jobs, listing, passages, and what is found on the web and stored for a time."""

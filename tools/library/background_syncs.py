@@ -5,9 +5,9 @@ import logging
 
 from graph.errors import CitewellError
 from graph.evidence import Identity
+from tools.concurrency.tasks import cancel_and_wait
 from tools.library.source_records import Source
 from tools.library.syncing import Syncer
-from tools.runs.tasks import cancel_and_wait
 
 log = logging.getLogger("citewell.sources")
 

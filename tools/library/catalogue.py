@@ -29,10 +29,10 @@ from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument, readers_with, stored_readers
 from tools.originals.originals import Original, Originals
 from tools.retrieval.indexing import drop_segments, new_version
-from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import NOT_EXPIRED, READABLE, VISIBLE, readable, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor
+from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
 
 

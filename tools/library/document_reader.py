@@ -10,15 +10,15 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 
 from graph.errors import CitewellError, UnreadableDocument
+from tools.concurrency.tasks import cancel_and_wait
 from tools.embeddings.embedder import Embedder
 from tools.library.new_documents import UnreadDocument
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, read_in_thread, silent, wired_sources
 from tools.library.sandbox import Sandbox
-from tools.library.segmenting import SegmentSize
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
 from tools.retrieval.scope import as_uuid
-from tools.runs.tasks import cancel_and_wait
+from tools.retrieval.segmenting import SegmentSize
 from tools.settings import STATIC, Settings
 from tools.storage.database import Database
 
@@ -139,9 +139,9 @@ class DocumentReader:
         how = replace(self._how, workspace=workspace, known_hash=known_hash)
         read = read_in_thread if self._sandbox is None else self._sandbox.read
         file = await read(document, how, on_progress=on_progress)
-        if document.is_text:
+        if document.is_text or not self._originals.keeps:
             return file
-        return replace(file, ready=await asyncio.to_thread(self._originals.with_original, file.ready, document.data))
+        return replace(file, ready=await asyncio.to_thread(file.ready.with_original, document.data))
 
     async def _known_hashes(self, workspace: int, document_ids: Iterable[str]) -> dict[str, str]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]

@@ -12,12 +12,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from graph.errors import DependencyFailed, InvalidRequest
+from tools.concurrency.tasks import finish_then_cancel
 from tools.library.git_cache import GitCache, remove_unused
 from tools.library.git_copy import copy_repository
 from tools.library.new_documents import NewDocument, too_large
 from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile, SourceReader
 from tools.library.sync_plan import Listed
-from tools.runs.tasks import finish_then_cancel
 from tools.web.guard import Guard
 
 log = logging.getLogger("citewell.library")

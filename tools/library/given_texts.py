@@ -11,8 +11,8 @@ from itertools import islice
 from graph.errors import InvalidRequest
 from graph.evidence import Segment
 from text.words import count_words
-from tools.library.segmenting import SegmentSize, segment
 from tools.parsers.canonical_text import Block, Parsed
+from tools.retrieval.segmenting import SegmentSize, segment
 
 MOST_TEXTS = 50
 MOST_BYTES = 500_000

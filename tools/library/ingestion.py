@@ -36,11 +36,11 @@ from tools.library.sandbox import Sandbox
 from tools.library.versions import Versions
 from tools.originals.originals import Originals
 from tools.retrieval.indexing import BuildLimits, maintain
-from tools.retrieval.partitions import lock_library
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.segment_rows import PackedDocument
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import SEGMENTS
 
@@ -225,7 +225,7 @@ class Ingestor:
             embedded = await self.embed(identity, whole, on_progress)
             drafts |= {file.packed.document_id: file.packed for file in embedded if file.packed}
             with _workspace_deleted(identity):
-                await self._originals.stage(workspace, [each.document for each in changes if each.writes])
+                await self._originals.stage(workspace, [each.document.original for each in changes if each.writes])
                 async with self._database.connection() as connection, connection.transaction():
                     if any(each.writes for each in changes):
                         await lock_library(connection, workspace)
@@ -253,10 +253,10 @@ class Ingestor:
         drafts: dict[str, PackedDocument],
     ) -> bool:
         """Write changes; False if segments or originals of theirs are missing, and the steps before come again."""
-        written = [each.document for each in changes if each.writes]
-        if _missing(changes, drafts) or not await self._originals.write(connection, workspace, written):
+        originals = [each.document.original for each in changes if each.writes]
+        if _missing(changes, drafts) or not await self._originals.write(connection, workspace, originals):
             return False
-        if written:
+        if originals:
             await self._check_embedder(connection)
             keep, part = self._settings.versions.keep, self._settings.part_segments
             await write_changes(

@@ -18,7 +18,7 @@ from graph.errors import CitewellError, InvalidRequest, NotFound, QueueFull, res
 from graph.evidence import Identity
 from tools.library.changes import Ingested
 from tools.library.reading import WiredDocument
-from tools.library.withholding import find_unreadable
+from tools.retrieval.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
 from tools.settings import JobSettings

@@ -15,6 +15,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from graph.errors import CitewellError, DatabaseUnavailable, WorkspaceMoved
+from tools.concurrency.tasks import cancel_and_wait, shield_until_done
 from tools.library.claimed_files import (
     CLAIM,
     CLAIMABLE,
@@ -32,7 +33,6 @@ from tools.library.job_store import POLL_SECONDS, STOPS, WORK
 from tools.library.reading import WiredDocument
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
-from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.settings import JobSettings
 from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.telemetry.metrics import FILES, LEASE_FAILURES

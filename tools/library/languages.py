@@ -7,9 +7,9 @@ from psycopg import sql
 
 from graph.evidence import Identity
 from text.language import language
-from tools.retrieval.partitions import Place
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.storage.database import Database
+from tools.storage.partitions import Place
 from tools.storage.tenants import Workspaces
 
 LEAST_SHARE = 0.05  # of the sample, for a language to count as one of the library

@@ -14,16 +14,18 @@ from uuid import UUID, uuid4, uuid5
 from graph.errors import InvalidRequest, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.likeness import sketch
-from tools.library.segmenting import SegmentSize
+from tools.originals.originals import NewOriginal
 from tools.parsers import Parsed, Recognition, media_type_of, parse
 from tools.parsers.canonical_text import Block, storable
 from tools.parsers.parser_registry import ARCHIVE
+from tools.retrieval.segmenting import SegmentSize
 
 HASH_EPOCH = b"3"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
 MOST_METADATA_DEPTH = 20  # replies and messages hold it some levels deeper, and no reader of JSON goes on without end
 MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}
 MOST_READERS = 100
+LONGEST_ORIGINAL_NAME = 255
 _NAMED_BY_TEXT = 80
 _FILES = UUID("b1d3c5f2-7c0a-5f0e-8a61-3e9d2f4c6b80")
 _URL = re.compile(r"https?://[^\s/]|/(?!/)", re.IGNORECASE)
@@ -91,14 +93,6 @@ class DocumentFields:
 
 
 @dataclass(frozen=True, slots=True)
-class NewOriginal:
-    """The bytes of a file to keep, and their SHA-256 in hexadecimal."""
-
-    sha256: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class ReadyDocument:
     """A validated document without its text; ``original`` is the file to keep with it.
 
@@ -111,6 +105,23 @@ class ReadyDocument:
     content_hash: str
     original: NewOriginal | None = None
     warnings: tuple[str, ...] = ()
+
+    def with_original(self, data: bytes | None) -> "ReadyDocument":
+        """Add the file that the document was read from; None where it was given as text.
+
+        What is stored for a time only, such as a result of the web search, keeps none.
+        """
+        if data is None or self.fields.expires_at is not None:
+            return self
+        original = NewOriginal.of(data)
+        fields = replace(
+            self.fields,
+            original_sha256=original.sha256,
+            original_size=len(data),
+            original_media_type=self.fields.media_type,
+            original_name=PurePath(self.name).name[:LONGEST_ORIGINAL_NAME],
+        )
+        return replace(self, fields=fields, original=original)
 
 
 @dataclass(frozen=True, slots=True)

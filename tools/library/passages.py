@@ -14,8 +14,8 @@ from graph.ports import SearchQuery, SegmentReader, SegmentSearcher
 from text.normal_forms import compose
 from text.words import is_whole
 from tools.library.ingestion import Ingestor, NewDocument
+from tools.retrieval.withholding import MARKED
 
-SOURCE_TYPE = "selection"
 MOST_PLACES = 1000  # tried in the search for a place at word boundaries
 CANDIDATES = 10  # segments of the library that are most like a passage
 BESIDE = 2  # neighbours of each on either side, into which it may reach
@@ -73,7 +73,7 @@ class MarkedPassages:
             text=passage,
             media_type="text/plain",
             owner=identity.user,
-            source_type=SOURCE_TYPE,
+            source_type=MARKED,
             metadata={},
             expires_at=datetime.now(UTC) + self._keep,
         )

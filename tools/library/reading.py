@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, restored_error
 from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, count_tokens
 from tools.library.new_documents import NewDocument, ReadyDocument, UnreadDocument, documents_in, id_of, make_ready
-from tools.library.segmenting import SegmentSize, SegmentSpan, segment
 from tools.parsers import Parsed, Recognition
 from tools.parsers.canonical_text import storable
 from tools.retrieval.segment_rows import PackedDocument, TermCounts, packed_rows, vector_rows
+from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
 
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
 _WIRED = [field.name for field in fields(NewDocument) if field.name not in ("text", "data")]

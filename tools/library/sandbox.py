@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graph.errors import DocumentTooExpensive, restored_error
+from tools.concurrency.tasks import cancel_and_wait
 from tools.library.new_documents import DocumentFields, ReadyDocument
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
 from tools.library.sandbox_process import LENGTH, Frame, Task, write_frame
 from tools.retrieval.segment_rows import PackedDocument, TermCounts
-from tools.runs.tasks import cancel_and_wait
 from tools.settings import JobSettings
 
 log = logging.getLogger("citewell.library")

@@ -13,10 +13,10 @@ from psycopg.types.json import Jsonb
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
 from tools.library.new_documents import checked_readers, readers_with, stored_readers
-from tools.library.withholding import find_unreadable
-from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import readable, reading_as
+from tools.retrieval.withholding import find_unreadable
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
 
 Kind = Literal["folder", "git", "site", "s3"]

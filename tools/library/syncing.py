@@ -24,6 +24,7 @@ from typing_extensions import TypedDict
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
+from tools.concurrency.tasks import finish_then_cancel
 from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.changes import Ingested, Refused, Report
 from tools.library.git_cache import caches_of
@@ -37,11 +38,10 @@ from tools.library.source_records import LOCK, Source, record_sync
 from tools.library.sync_plan import Compared, Known, Listed, Plan, Step, compare, plan
 from tools.library.web_pages import WebPages
 from tools.parsers import formats
-from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import NOT_EXPIRED
-from tools.runs.tasks import finish_then_cancel
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import lock_library
 from tools.storage.supervision import MEGABYTE
 from tools.storage.tenants import Workspaces
 from tools.web.addresses import canonical_address

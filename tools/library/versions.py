@@ -14,9 +14,9 @@ from psycopg.rows import class_row
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.library.catalogue import RawSegment, RawText
-from tools.library.segmenting import SegmentSpan
-from tools.library.structure import unpack_blocks
 from tools.retrieval.scope import VISIBLE, as_uuid, readable, reading_as
+from tools.retrieval.segmenting import SegmentSpan
+from tools.retrieval.structure import unpack_blocks
 from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.storage.tenants import Workspaces
 

@@ -1,1 +1,1 @@
-"""MCP servers as search sources beside the web."""
+"""Searches of MCP servers, and what they find."""

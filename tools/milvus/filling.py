@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.milvus.collection import Milvus, Row
-from tools.retrieval.index_changes import SearchIndex
-from tools.retrieval.partitions import OWN_SEGMENTS, OWN_VECTORS
 from tools.storage.database import Connection, Database
+from tools.storage.index_changes import SearchIndex
+from tools.storage.partitions import OWN_SEGMENTS, OWN_VECTORS
 from tools.telemetry.metrics import INDEX_ROWS
 
 CHANGES_AT_ONCE = 100

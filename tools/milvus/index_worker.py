@@ -7,14 +7,12 @@ that the index holds with the library once an hour. Any number of processes may 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from graph.errors import CitewellError, IndexUnavailable
+from tools.concurrency.tasks import cancel_and_wait
 from tools.milvus.collection import Milvus
 from tools.milvus.keeping import IndexKeeper
-from tools.runs.tasks import cancel_and_wait
 from tools.settings import MilvusSettings
 from tools.storage.database import Database
 from tools.telemetry.tracing import background_context
@@ -86,19 +84,3 @@ class IndexWorker:
             self._compared_at = now
             return await self._keeper.settle(index) > 0
         return False
-
-
-@asynccontextmanager
-async def following_index(database: Database, settings: MilvusSettings) -> AsyncIterator[None]:
-    """Work beside what a process does, where the settings name a Milvus. Raises ConfigurationError."""
-    if settings.url is None:
-        yield
-        return
-    milvus = Milvus(settings)
-    worker = IndexWorker(database, milvus, settings)
-    worker.start()
-    try:
-        yield
-    finally:
-        await worker.close()
-        await milvus.close()

@@ -12,7 +12,9 @@ from uuid import UUID
 from graph.errors import ConfigurationError, IndexUnavailable, NotFound
 from tools.milvus.collection import Milvus, Place
 from tools.milvus.filling import LOCK, VERSION, VERSION_BYTES, IndexFiller
-from tools.retrieval.index_changes import (
+from tools.settings import MilvusSettings
+from tools.storage.database import Connection, Database
+from tools.storage.index_changes import (
     SearchIndex,
     begin_index,
     end_index,
@@ -22,9 +24,7 @@ from tools.retrieval.index_changes import (
     read_backlog,
     read_index,
 )
-from tools.retrieval.partitions import OWN_SEGMENTS, OWN_VECTORS, lock_library
-from tools.settings import MilvusSettings
-from tools.storage.database import Connection, Database
+from tools.storage.partitions import OWN_SEGMENTS, OWN_VECTORS, lock_library
 
 DOCUMENTS_AT_ONCE = 200
 WAIT_SECONDS = 0.2

@@ -6,15 +6,14 @@ announces them first, so that what a failure leaves behind is found and removed 
 
 import hashlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from typing_extensions import TypedDict
 
 from graph.errors import NotFound
 from graph.evidence import Identity
-from tools.library.new_documents import NewOriginal, ReadyDocument
 from tools.originals.stores import (
     OFF,
     POSTGRESQL,
@@ -24,10 +23,10 @@ from tools.originals.stores import (
     OriginalStore,
     open_object_store,
 )
-from tools.retrieval.partitions import lock_library
 from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
 
 STAGED_FOR = "1 day"  # an ingestion is over by then; what no document refers to after it is removed
@@ -41,6 +40,19 @@ class Original(TypedDict):
     size: int
     media_type: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewOriginal:
+    """The bytes of a file to keep, and their SHA-256 in hexadecimal."""
+
+    sha256: str
+    data: bytes
+
+    @classmethod
+    def of(cls, data: bytes) -> "NewOriginal":
+        """Return a file to keep."""
+        return cls(hashlib.sha256(data).hexdigest(), data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +84,14 @@ class Originals:
             return cls(database, workspaces, place=place)
         return cls(database, workspaces, place=place, store=open_object_store(place))
 
-    def with_original(self, ready: ReadyDocument, data: bytes | None) -> ReadyDocument:
-        """Add the file that a document was read from; None where it was given as text.
+    @property
+    def keeps(self) -> bool:
+        """Whether new documents keep the files that they were read from."""
+        return self._place != OFF
 
-        What is stored for a time only, such as a result of the web search, keeps none.
-        """
-        if data is None or ready.fields.expires_at is not None or self._place == OFF:
-            return ready
-        digest = hashlib.sha256(data).hexdigest()
-        fields = replace(
-            ready.fields,
-            original_sha256=digest,
-            original_size=len(data),
-            original_media_type=ready.fields.media_type,
-            original_name=PurePath(ready.name).name[:_LONGEST_NAME],
-        )
-        return replace(ready, fields=fields, original=NewOriginal(digest, data))
-
-    async def stage(self, workspace: int, documents: Sequence[ReadyDocument]) -> None:
+    async def stage(self, workspace: int, originals: Sequence[NewOriginal | None]) -> None:
         """Store originals outside of PostgreSQL, before the transaction that refers to them."""
-        found = _by_hash(documents)
+        found = _by_hash(originals)
         if self._outside is None or not found:
             return
         rows = {
@@ -107,12 +107,12 @@ class Originals:
             if not await self._outside.exists(key):
                 await self._outside.put(key, data)
 
-    async def write(self, connection: Connection, workspace: int, documents: Sequence[ReadyDocument]) -> bool:
+    async def write(self, connection: Connection, workspace: int, originals: Sequence[NewOriginal | None]) -> bool:
         """Store originals in PostgreSQL, or claim those that are staged, within the caller's transaction.
 
         The caller holds the library's lock. Returns False if some were collected meanwhile and have to be staged again.
         """
-        found = _by_hash(documents)
+        found = _by_hash(originals)
         if not found:
             return True
         if self._outside is None:
@@ -209,13 +209,12 @@ def place_of(settings: Settings) -> str:
     return place.rstrip("/") if place.startswith(S3) else str(Path(place).expanduser().resolve())
 
 
-def _by_hash(documents: Sequence[ReadyDocument]) -> dict[str, bytes]:
-    """Return the new originals by their hash, in its order, so that concurrent writers lock rows in the same order."""
-    found = {each.original.sha256: each.original.data for each in documents if each.original is not None}
+def _by_hash(originals: Sequence[NewOriginal | None]) -> dict[str, bytes]:
+    """Return originals by their hash, in its order, so that concurrent writers lock rows in the same order."""
+    found = {each.sha256: each.data for each in originals if each is not None}
     return dict(sorted(found.items()))
 
 
-_LONGEST_NAME = 255
 _STAGE = f"""
 INSERT INTO originals (workspace, sha256, size, place, staged_until)
 SELECT %(workspace)s, sha256, size, %(place)s, now() + interval '{STAGED_FOR}'

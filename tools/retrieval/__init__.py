@@ -1,1 +1,1 @@
-"""The library's segments: stored in one partition per workspace, found by words and vectors, read by id."""
+"""The library's segments: cut, indexed, found by words and vectors, and read by id as far as the reader may."""

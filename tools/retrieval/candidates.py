@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import IndexUnavailable
-from tools.retrieval.index_changes import SearchIndex
-from tools.retrieval.partitions import Place
 from tools.retrieval.search_sql import Statement, planned, question_part
 from tools.storage.database import Connection
+from tools.storage.index_changes import SearchIndex
+from tools.storage.partitions import Place
 from tools.telemetry.metrics import INDEX_SEARCHES, UNKNOWN_CANDIDATES
 
 log = logging.getLogger(__name__)
@@ -58,6 +58,34 @@ class CandidateIndex(Protocol):
         self, collection: str, workspace: int, vector: NDArray[np.float32], count: int
     ) -> CandidateList:
         """Name the segments of the greatest cosine similarity. Raises IndexUnavailable."""
+        ...
+
+
+class CandidateEngine(CandidateIndex, Protocol):
+    """An engine that holds such an index."""
+
+    async def warm(self) -> None:
+        """Load what the first search would wait for."""
+        ...
+
+    async def ping(self) -> None:
+        """Raise IndexUnavailable where it does not answer."""
+        ...
+
+    async def close(self) -> None:
+        """Close its connections."""
+        ...
+
+
+class IndexFollower(Protocol):
+    """Keeps an index up to date with the library, once it is started."""
+
+    def start(self) -> None:
+        """Start working, unless it has begun."""
+        ...
+
+    async def close(self) -> None:
+        """Stop working; changes that were being followed are left to others at once."""
         ...
 
 

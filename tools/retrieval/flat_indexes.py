@@ -28,9 +28,9 @@ from tools.retrieval.flat_index import (
     Stamp,
     row_memory,
 )
-from tools.retrieval.partitions import LIBRARY_VERSION, joined, vectors_name
-from tools.retrieval.stored_columns import VECTOR_COLUMNS
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import LIBRARY_VERSION, joined, vectors_name
+from tools.storage.stored_columns import VECTOR_COLUMNS
 from tools.telemetry.metrics import VECTOR_MEMORY
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,6 @@ from tools.retrieval.candidates import CandidateCounts, Candidates, has_enough, 
 from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
 from tools.retrieval.indexing import vector_as_text
-from tools.retrieval.partitions import Place
 from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, as_array, find_scope, reading_as
 from tools.retrieval.search_sql import (
     NEAR,
@@ -34,6 +33,7 @@ from tools.retrieval.search_sql import (
 )
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import Place
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import RETRIEVALS
 from tools.telemetry.tracing import retrieval_span

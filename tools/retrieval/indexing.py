@@ -17,9 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import errors, sql
 
-from tools.library.segmenting import SegmentSpan
-from tools.retrieval.index_changes import QUEUE_CHANGES
-from tools.retrieval.partitions import (
+from tools.retrieval.segment_rows import (
+    HEADER,
+    TRAILER,
+    IndexedDocument,
+    PackedDocument,
+    TermCounts,
+    packed_rows,
+    vector_rows,
+)
+from tools.retrieval.segmenting import SegmentSpan
+from tools.retrieval.term_counting import (
+    COMMON,
+    add_missing_impacts,
+    count_common_terms,
+    have_impacts,
+)
+from tools.storage.database import Connection, has_vectors
+from tools.storage.index_changes import QUEUE_CHANGES
+from tools.storage.partitions import (
     MOST_LOOKS,
     PART_SEGMENTS,
     Place,
@@ -31,23 +47,7 @@ from tools.retrieval.partitions import (
     room_for,
     vectors_name,
 )
-from tools.retrieval.segment_rows import (
-    HEADER,
-    TRAILER,
-    IndexedDocument,
-    PackedDocument,
-    TermCounts,
-    packed_rows,
-    vector_rows,
-)
-from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
-from tools.retrieval.term_counting import (
-    COMMON,
-    add_missing_impacts,
-    count_common_terms,
-    have_impacts,
-)
-from tools.storage.database import Connection, has_vectors
+from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 
 log = logging.getLogger(__name__)
 

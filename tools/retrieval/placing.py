@@ -11,8 +11,9 @@ from contextlib import asynccontextmanager
 from psycopg import sql
 
 from graph.errors import InvalidRequest
-from tools.retrieval.index_changes import queue_all, queue_deleted_workspace
-from tools.retrieval.partitions import (
+from tools.storage.database import Connection, has_vectors
+from tools.storage.index_changes import queue_all, queue_deleted_workspace
+from tools.storage.partitions import (
     Place,
     attach_tables,
     create_tables,
@@ -22,8 +23,7 @@ from tools.retrieval.partitions import (
     lock_library,
     view_name,
 )
-from tools.retrieval.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
-from tools.storage.database import Connection, has_vectors
+from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 
 OWN_TABLES_ABOVE = 2_000  # segments
 LARGEST_SHARED = 20_000  # segments that are moved back into the shared tables, which all of their indexes are for

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from graph.evidence import EVERYONE, Identity, Segment
 from graph.ports import SearchQuery
-from tools.library.structure import unpack_blocks
+from tools.retrieval.structure import unpack_blocks
 from tools.storage.database import Connection
 
 # Of segments AS s joined with documents AS d.

@@ -31,9 +31,9 @@ import psycopg
 from answers.fusion import NEIGHBOUR_DECAY
 from graph.evidence import Hit
 from text.terms import UNSPACED_TERM
-from tools.retrieval.partitions import LIBRARY_VERSION, ReadTables
 from tools.retrieval.scope import LASTING, NOT_EXPIRED, READABLE, SEGMENT_COLUMNS, as_segment
 from tools.storage.database import Connection
+from tools.storage.partitions import LIBRARY_VERSION, ReadTables
 
 IDF_POWER = 1.3  # sharpens the IDF: question words are rarer in prose than they are telling
 CONSTRAINTS = 6  # of a box of common terms

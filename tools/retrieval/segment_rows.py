@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from text.terms import TermVector, weigh_segment, with_impacts
-from tools.library.segmenting import SegmentSpan
-from tools.library.structure import named_and_around, pack_blocks
+from tools.retrieval.segmenting import SegmentSpan
+from tools.retrieval.structure import named_and_around, pack_blocks
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"

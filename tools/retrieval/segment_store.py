@@ -11,9 +11,9 @@ from psycopg import sql
 
 from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery, SearchResult
-from tools.retrieval.partitions import Place, ReadTables
 from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_array, as_segment, as_uuid, reading_as
 from tools.storage.database import Connection, Database
+from tools.storage.partitions import Place, ReadTables
 from tools.storage.tenants import Workspaces
 
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from psycopg import sql
 
 from text.terms import IMPACT_LEVELS, IMPACT_SPACE, IMPACT_STEP, LEAST_IMPACT
-from tools.retrieval.partitions import find_place, lock_library, partition_name
 from tools.storage.database import Connection, has_vectors
+from tools.storage.partitions import find_place, lock_library, partition_name
 
 COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
 DOCUMENTS_AT_ONCE = 50  # that get impact keys in one transaction

@@ -30,8 +30,8 @@ from tools.runs.event_log import RunLogs
 from tools.runs.ledger import Ledger
 from tools.runs.live_run import LogLine, Run
 from tools.runs.retry import retry_while_unavailable
-from tools.runs.run_request import Superseded
 from tools.sessions.checkpoints import CheckpointRow
+from tools.sessions.run_request import Superseded
 
 log = logging.getLogger("citewell.runs")
 

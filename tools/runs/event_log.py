@@ -10,7 +10,7 @@ from typing import Any, cast
 from graph.errors import NotFound
 from graph.events import TERMINAL, Envelope, RunFailed, RunFinished, timestamp
 from graph.evidence import Identity, Message, Outcome, StopReason
-from tools.library.withholding import documents_of, find_unreadable, hidden_in, withhold
+from tools.retrieval.withholding import documents_of, find_unreadable, hidden_in, withhold
 from tools.runs.live_run import Run
 from tools.runs.notifications import CHANNEL, STOPS, Notifications
 from tools.runs.published import parse_line

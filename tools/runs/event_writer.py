@@ -9,11 +9,11 @@ from psycopg.types.numeric import Int4
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import AnyEvent
+from tools.concurrency.tasks import cancel_and_wait
 from tools.runs.live_run import DELTAS, LogLine, Run
 from tools.runs.notifications import Notifications
 from tools.runs.retry import retry_while_unavailable
-from tools.runs.run_request import RunReader
-from tools.runs.tasks import cancel_and_wait
+from tools.sessions.run_request import RunReader
 from tools.storage.database import Database
 from tools.telemetry.tracing import background_context
 

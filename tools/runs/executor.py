@@ -19,19 +19,19 @@ from graph.evidence import Section, Spent
 from graph.ports import Resources, SegmentReader
 from graph.state import FIRST_STEP, InputState, State
 from graph.usage import charged_to, use_by_model
+from tools.concurrency.tasks import cancel_and_wait, shield_until_done
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, RunTexts, resources_of_run
 from tools.runs.completion import Completion, CompletionRecorder, internal_error
 from tools.runs.event_log import POLL_SECONDS, wait_for_wakeup
 from tools.runs.leases import Leases
 from tools.runs.live_run import Run
 from tools.runs.notifications import Notifications
+from tools.runs.readings import Load
 from tools.runs.retry import retry_while_unavailable
-from tools.runs.run_request import Superseded
-from tools.runs.tasks import cancel_and_wait, shield_until_done
 from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, prune_thread, run_saver
+from tools.sessions.run_request import Superseded
 from tools.storage.database import Database, database_errors
 from tools.telemetry.logs import log_ids
-from tools.telemetry.readings import Load
 from tools.telemetry.tracing import describe_run, run_span
 
 log = logging.getLogger("citewell.runs")

@@ -11,12 +11,12 @@ from psycopg.rows import class_row
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import StopReason
+from tools.concurrency.tasks import cancel_and_wait
 from tools.runs.completion import CompletionRecorder
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS, Notifications
-from tools.runs.run_request import Superseded
-from tools.runs.tasks import cancel_and_wait
+from tools.sessions.run_request import Superseded
 from tools.storage.database import TAKES_CHANGES, Database
 from tools.telemetry.metrics import LEASE_FAILURES, TAKEN_OVER
 from tools.telemetry.tracing import background_context

@@ -29,9 +29,9 @@ from graph.events import (
     timestamp,
 )
 from graph.evidence import Failure, FamilyName, Spent, StopReason
+from tools.concurrency.tasks import cancel_and_wait
 from tools.runs.published import PublishedEvents
-from tools.runs.run_request import RunReader, RunRequest, Superseded
-from tools.runs.tasks import cancel_and_wait
+from tools.sessions.run_request import RunReader, RunRequest, Superseded
 from tools.spending.accounts import RunAccount
 from tools.telemetry.metrics import RunMetrics
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from typing import Any, Protocol
 
-from tools.runs.tasks import cancel_and_wait
+from tools.concurrency.tasks import cancel_and_wait
 from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.runs")

@@ -6,7 +6,7 @@ last checkpoint, and the log continues.
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from uuid import uuid4
 
@@ -18,7 +18,7 @@ from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
 from graph.usage import charged_to, use_by_model
-from tools.runs.carriers import open_notifications
+from tools.runs.carriers import PostgresCarrier
 from tools.runs.completion import CompletionRecorder, internal_error
 from tools.runs.event_log import RunLogs
 from tools.runs.event_writer import EventWriter
@@ -27,9 +27,11 @@ from tools.runs.leases import Heartbeat, Leases, TakenOverRun
 from tools.runs.ledger import EntryStatus, Ledger, Titled
 from tools.runs.live_run import Run
 from tools.runs.log_days import new_run_id
+from tools.runs.notifications import Carrier, Notifications
 from tools.runs.published import parse_event
-from tools.runs.run_request import RunReader, RunRequest, request_from_json
+from tools.runs.readings import Load
 from tools.sessions.branches import Fork
+from tools.sessions.run_request import RunReader, RunRequest, request_from_json
 from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings
 from tools.spending.charges import Spending
@@ -37,13 +39,15 @@ from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 from tools.telemetry.logs import log_ids
 from tools.telemetry.metrics import RunMetrics
-from tools.telemetry.readings import Load
 
 log = logging.getLogger("citewell.runs")
 
 
 class Runner:
-    """Starts runs on the graph and manages each until it ends."""
+    """Starts runs on the graph and manages each until it ends.
+
+    ``carriers`` carry notifications beside the database's own; the last one sends.
+    """
 
     def __init__(
         self,
@@ -56,6 +60,7 @@ class Runner:
         durability: Durability | None = None,
         titling: SessionTitler | None = None,
         spending: Spending | None = None,
+        carriers: Sequence[Carrier] = (),
     ):
         settings = settings or RunSettings()
         owner = str(uuid4())
@@ -69,7 +74,7 @@ class Runner:
         self._spending = spending or Spending(database, workspaces)
         self._ledger = Ledger(database, workspaces, self._spending, owner=owner, lease_seconds=settings.lease_seconds)
         self._leases = Leases(database, owner, settings.lease_seconds)
-        self._notifications = open_notifications(database.url, settings, owner=owner)
+        self._notifications = Notifications(PostgresCarrier(database.url), *carriers, owner=owner)
         self._logs = RunLogs(database, workspaces, self._notifications)
         self._event_writer = EventWriter(database, self._logs.stored, self._notifications)
         self._admission = Admission(settings.max_active, settings.max_waiting)

@@ -1,1 +1,1 @@
-"""Conversations: sessions, messages, branches, titles, checkpoints, and their expiry."""
+"""Conversations: sessions, messages, branches, titles, checkpoints, and the freshness of old quotes."""

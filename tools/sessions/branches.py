@@ -6,7 +6,7 @@ from uuid import UUID
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 from tools.storage.database import Connection
 
 _MESSAGE = """

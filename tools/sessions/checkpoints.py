@@ -19,7 +19,7 @@ from psycopg.types.json import Jsonb
 
 from graph.evidence import Spent
 from graph.state import FIRST_STEP, Gathering, Outside
-from tools.runs.tasks import finish_then_cancel
+from tools.concurrency.tasks import finish_then_cancel
 from tools.storage.database import Connection, Pool
 
 # State holds builtins only, so stored bytes must never cause a module import (CVE-2026-28277).

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from graph.errors import NotFound
 from graph.evidence import Outcome
-from tools.runs.run_request import question_id
+from tools.sessions.run_request import question_id
 from tools.sessions.session_rows import Session
 from tools.storage.database import Connection
 from tools.storage.pagination import decode_cursor, invalid_cursor

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from graph.evidence import Identity
 from text.late_patterns import LatePattern
-from tools.library.withholding import documents_of, find_unreadable, hidden_in, withhold
+from tools.retrieval.withholding import documents_of, find_unreadable, hidden_in, withhold
 from tools.sessions.session_rows import SESSION_COLUMNS, Session
 from tools.storage.database import Connection
 

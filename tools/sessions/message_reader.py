@@ -14,9 +14,9 @@ from typing import Any
 from pydantic_core import from_json
 
 from graph.evidence import Identity
-from tools.library.freshness import Checked, call_fresh, check_freshness, cited_segments
-from tools.library.withholding import brought_in, documents_of, withhold
 from tools.retrieval.segment_store import SegmentStore
+from tools.retrieval.withholding import brought_in, documents_of, withhold
+from tools.sessions.freshness import Checked, call_fresh, check_freshness, cited_segments
 from tools.sessions.history import BranchMessage, StoredMessage
 from tools.storage.database import Connection, Database
 
@@ -76,7 +76,7 @@ class KnownMessage:
         return self.message is not None or self.encoded_as(place, encode) is not None
 
     def hidden(self, refused: Collection[str], gone: Collection[str]) -> frozenset[str]:
-        """Return the documents that are to be withheld of it; see ``tools.library.withholding.hidden_in``."""
+        """Return the documents that are to be withheld of it; see ``tools.retrieval.withholding.hidden_in``."""
         return self.documents & {*refused, *(set(gone) - self.brought)} if refused or gone else _NOTHING
 
     def encoded_as(self, place: BranchMessage, encode: Encode | None) -> bytes | None:

@@ -1,1 +1,1 @@
-"""PostgreSQL: connections, the embedded server, tenants and health."""
+"""PostgreSQL: connections, the embedded server, workspaces and the tables that hold them."""

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
+from typing import Any, LiteralString, Protocol, TypeVar
 
 import psycopg
 from psycopg_pool import PoolTimeout
@@ -18,9 +18,6 @@ from graph.errors import (
 )
 from tools.storage.pool import Connection, Pool, PoolBusy
 from tools.storage.supervision import DiskRoom
-
-if TYPE_CHECKING:
-    from tools.storage.replica import Replica
 
 T = TypeVar("T")
 
@@ -98,6 +95,19 @@ async def has_vectors(connection: Connection) -> bool:
     return row is not None and bool(row[0])
 
 
+class ReadReplica(Protocol):
+    """Standbys that answer readings as the primary would."""
+
+    @property
+    def left_out(self) -> str | None:
+        """Why the primary answers alone, as a clause; None while the standbys answer."""
+        ...
+
+    async def read(self, work: Callable[[Connection], Awaitable[T]], *, seconds: float | None = READING_SECONDS) -> T:
+        """Do readings, as ``Database.read`` does."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """An open database. Use ``pool`` only where a component manages connections itself, as the checkpointer does.
@@ -109,7 +119,7 @@ class Database:
     pool: Pool
     has_vectors: bool = True
     room: DiskRoom | None = None  # that the disk of the embedded server must keep
-    replica: "Replica | None" = None
+    replica: ReadReplica | None = None
 
     async def require_room(self) -> None:
         """Raise DiskLow where the disk has no room for anything new; call it before new work is accepted."""

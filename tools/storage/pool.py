@@ -11,7 +11,7 @@ import psycopg
 from psycopg.pq import PipelineStatus
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from tools.runs.tasks import finish_then_cancel
+from tools.concurrency.tasks import finish_then_cancel
 
 Connection = psycopg.AsyncConnection
 

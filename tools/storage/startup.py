@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import psycopg
 from psycopg import conninfo, sql
@@ -17,7 +16,7 @@ from pydantic_core import from_json, to_json
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
-from tools.runs.tasks import cancel_and_wait
+from tools.concurrency.tasks import cancel_and_wait
 from tools.settings import Settings
 from tools.storage.database import CONNECTING, Connection, Database, Pool, database_errors, has_vectors, refuse_older
 from tools.storage.supervision import DiskRoom, keep_running
@@ -37,8 +36,8 @@ SESSION = "SELECT set_config('jit', 'off', false), set_config('max_parallel_work
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """Open the configured database with the schema of this release.
 
-    Raises DatabaseUnavailable if it cannot be reached, ConfigurationError if a server that the deployment runs itself
-    needs ``citewell migrate``.
+    A replica that the settings name is opened beside it, by who opens the process. Raises DatabaseUnavailable if it
+    cannot be reached, ConfigurationError if a server that the deployment runs itself needs ``citewell migrate``.
     """
     async with _located(settings) as (url, room):
         if settings.database_url is None:
@@ -47,14 +46,14 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             await _refuse_pending(url)
         async with await _connect(url) as connection:
             vectors = await has_vectors(connection)
-        pool = _pool(url, settings)
+        pool = pool_of(url, settings)
         async with pool:
             await _filled(pool)
-            async with _with_replica(Database(url, pool, vectors, room), settings) as database:
-                yield database
+            yield Database(url, pool, vectors, room)
 
 
-def _pool(url: str, settings: Settings) -> Pool:
+def pool_of(url: str, settings: Settings) -> Pool:
+    """Return a pool for the database at an address, as the settings say; it is not open yet."""
     return Pool(
         url,
         min_size=1,
@@ -65,20 +64,6 @@ def _pool(url: str, settings: Settings) -> Pool:
         max_idle=MAX_IDLE_SECONDS,
         kwargs={"autocommit": True, **CONNECTING},
     )
-
-
-@asynccontextmanager
-async def _with_replica(database: Database, settings: Settings) -> AsyncIterator[Database]:
-    if settings.replica.url is None:
-        yield database
-        return
-    from tools.storage.replica import opened_replica
-
-    url = settings.replica.url.get_secret_value()
-    check_address(url, "replica.url")
-    pool = _pool(url, settings)
-    async with opened_replica(pool, database.connection, settings.replica) as replica:
-        yield replace(database, replica=replica)
 
 
 async def migrate(settings: Settings) -> list[str]:

@@ -10,8 +10,8 @@ from typing import TypeVar
 import psycopg
 
 from graph.errors import InvalidRequest, NotFound
-from tools.retrieval.partitions import MOST_LOOKS, Place, create_partition, drop_partition, find_place, share_tables
 from tools.storage.database import Connection, Database, elsewhere
+from tools.storage.partitions import MOST_LOOKS, Place, create_partition, drop_partition, find_place, share_tables
 
 LONGEST_NAME = 100
 MOVES_SECONDS = 1.0  # between two looks at which workspaces have moved, of a process that is asked for any

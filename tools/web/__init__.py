@@ -1,1 +1,1 @@
-"""The web as a second library: search through an endpoint, guarded page fetching, temporary storage."""
+"""The web: search through an endpoint, and pages and sites fetched behind one guard."""

@@ -25,7 +25,7 @@ from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from graph.errors import NotFound
 from graph.evidence import Identity
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.sessions.session_store import StoredMessage, named_session
 
 router = APIRouter(tags=["ai_sdk"])

@@ -27,7 +27,7 @@ from graph.events import (
     ThinkingDelta,
 )
 from graph.evidence import Source
-from tools.runs.run_request import question_id
+from tools.sessions.run_request import question_id
 
 STAGES = {
     "decide_retrieval": ("understanding", 5),

@@ -26,8 +26,8 @@ from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest
 from graph.events import TERMINAL, Envelope
 from graph.evidence import Identity
-from tools.library.library import Library
-from tools.runs.run_request import AlreadyAsked, RunReader, RunRequest
+from tools.process.library import Library
+from tools.sessions.run_request import AlreadyAsked, RunReader, RunRequest
 
 # An EventSource reconnects with the last id that it received, until it is closed or answered with 204.
 REFUSED_ID = "refused"

@@ -32,7 +32,7 @@ from graph.evidence import Identity, Segment, Space
 from graph.ports import SearchQuery
 from tools.backends.backend_registry import find_backend
 from tools.library.catalogue import Document
-from tools.library.library import Library
+from tools.process.library import Library
 from tools.settings import EXTRACTIVE
 
 PAGES_LISTED = 20

@@ -16,7 +16,7 @@ from api.fields import CONTROL, AnswerFromField, ExactTypes, ModelName, PageIds,
 from api.problems import Problem
 from graph.context import Context
 from graph.evidence import AnswerFrom, Citation, Freshness, Identity, Message
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 from tools.sessions.session_store import History, Session, StoredMessage
 
 SOURCES_FOUND = 5

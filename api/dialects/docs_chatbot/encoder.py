@@ -32,7 +32,7 @@ from graph.events import (
 )
 from graph.evidence import Message, Source
 from tools.auth.document_links import LinkSigner
-from tools.library.passages import SOURCE_TYPE as SELECTION
+from tools.retrieval.withholding import MARKED as SELECTION
 
 LONGEST_CONTENT = 10_000
 

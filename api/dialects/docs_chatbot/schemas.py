@@ -11,7 +11,7 @@ from api.fields import AnswerFromField, ExactTypes, LineEnds, Printable, Selecte
 from graph.context import Context
 from graph.evidence import Identity, Message
 from tools.auth.document_links import LinkSigner
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 from tools.sessions.session_store import History, StoredMessage
 
 CHUNKS_FOUND = 5

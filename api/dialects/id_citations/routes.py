@@ -23,8 +23,8 @@ from api.stream import RunStream, resume_position, stream_responses, wants_strea
 from graph.errors import NotFound
 from graph.evidence import Identity
 from text.numbers import page_references
-from tools.library.library import Library
-from tools.runs.run_request import RunReader
+from tools.process.library import Library
+from tools.sessions.run_request import RunReader
 from tools.sessions.session_store import RunStatus, StoredMessage, named_session
 
 

@@ -24,7 +24,7 @@ from graph.evidence import (
     Verdict,
     VerdictSource,
 )
-from tools.runs.run_request import RunRequest, question_id
+from tools.sessions.run_request import RunRequest, question_id
 from tools.sessions.session_store import RunStatus, StoredMessage
 
 

@@ -25,7 +25,7 @@ from api.scopes import needs
 from api.stream import RunStream, resume_position, stream_responses, wait_for_end
 from graph.errors import InvalidRequest
 from graph.events import RunFailed
-from tools.runs.run_listing import RunPage, RunState
+from tools.sessions.run_listing import RunPage, RunState
 from tools.sessions.session_store import RunStatus, Session
 
 Search = Annotated[

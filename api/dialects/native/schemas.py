@@ -28,10 +28,10 @@ from graph.evidence import (
     WhileRunning,
 )
 from tools.runs.live_run import Run
-from tools.runs.run_listing import RunStatus
-from tools.runs.run_request import RunRequest
 from tools.sessions.feedback import Feedback
 from tools.sessions.history_search import SessionHit
+from tools.sessions.run_listing import RunStatus
+from tools.sessions.run_request import RunRequest
 from tools.sessions.session_store import EncodedHistory, Session, StoredMessage
 
 WITH_REGENERATE = "leave it out: regenerate asks the same question again"

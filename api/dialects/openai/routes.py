@@ -26,7 +26,7 @@ from api.scopes import needs
 from api.stream import HEADERS, RunStream, wait_for_end
 from graph.events import RunFailed
 from tools.auth.identities import SCOPES
-from tools.runs.run_request import RunReader
+from tools.sessions.run_request import RunReader
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 

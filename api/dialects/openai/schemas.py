@@ -18,7 +18,7 @@ from graph.events import RunFinished
 from graph.evidence import Identity, Spent
 from graph.state import Turn
 from tools.auth.document_links import LinkSigner
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 
 
 def _parts(content: object) -> object:

@@ -32,9 +32,9 @@ from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
 from graph.evidence import Identity
 from tools.auth.document_links import LinkSigner
-from tools.library.library import Library
-from tools.runs.run_listing import RunStatus
-from tools.runs.run_request import RunReader, question_id
+from tools.process.library import Library
+from tools.sessions.run_listing import RunStatus
+from tools.sessions.run_request import RunReader, question_id
 from tools.sessions.session_store import Session
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"])

@@ -23,7 +23,7 @@ from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Spent
 from graph.state import Turn
 from tools.auth.document_links import LinkSigner
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 
 RESPONSE, MESSAGE, REASONING, CONVERSATION = "resp_", "msg_", "rs_", "conv_"
 _TEXTS = ("input_text", "output_text", "text", "refusal")

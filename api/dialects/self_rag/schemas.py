@@ -11,7 +11,7 @@ from api.dialects.chat_request import ChatMessage, last_question, parse_question
 from api.fields import AnswerFromField, ExactTypes, ModelName, knobs_with
 from graph.context import Context
 from graph.evidence import Identity, Source
-from tools.runs.run_request import RunRequest
+from tools.sessions.run_request import RunRequest
 
 _MARK = re.compile(r"\[ref:\d+\]")
 

@@ -1,5 +1,5 @@
 -- The library: segments with all that search reads, a partition for each workspace, and what is counted of their terms.
--- Partitions are made and dropped by tools/retrieval/partitions.py.
+-- Partitions are made and dropped by tools/storage/partitions.py.
 
 CREATE TABLE segments (
     workspace     integer NOT NULL,

@@ -2,4 +2,4 @@
 -- ingesting it again adds it.
 
 ALTER TABLE segments ADD COLUMN structure jsonb;
-COMMENT ON COLUMN segments.structure IS 'blocks and their context slices, as tools/library/structure.py packs them';
+COMMENT ON COLUMN segments.structure IS 'blocks and their context slices, as tools/retrieval/structure.py packs them';

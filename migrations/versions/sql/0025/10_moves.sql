@@ -1,4 +1,4 @@
--- Workspaces that move to another database, or came from one: tools/storage/moving.py, docs/adr/0034.
+-- Workspaces that move to another database, or came from one: tools/moves/moving.py, docs/adr/0034.
 CREATE TABLE workspace_moves (
     workspace integer PRIMARY KEY REFERENCES workspaces ON DELETE CASCADE,
     move_id   uuid NOT NULL,

@@ -1,5 +1,5 @@
 -- Further parts of large workspaces, beside the partition of segments that is their first; docs/adr/0035 says why these
--- are no partitions of that one. A part is a table with indexes of its own, made by tools/retrieval/partitions.py.
+-- are no partitions of that one. A part is a table with indexes of its own, made by tools/storage/partitions.py.
 CREATE TABLE further_segments (
     LIKE segments INCLUDING ALL EXCLUDING INDEXES,
     part integer NOT NULL CHECK (part > 0)

@@ -1,1 +1,0 @@
-"""The soak: a deployment under load for an hour while things go wrong, and proof that nothing was lost or doubled."""

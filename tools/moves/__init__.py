@@ -1,0 +1,1 @@
+"""Moves of workspaces to another database."""

@@ -1,0 +1,1 @@
+"""Notifications by a server of NATS."""

@@ -1,0 +1,200 @@
+"""Composition of a process's library: the database and everything that reads and writes it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from answers.checking import question_coverage
+from graph.ports import Families, Resources, SegmentSearcher
+from tools.auth.document_links import DocumentLinks
+from tools.backends.backend_registry import configured_families
+from tools.embeddings.embedder import Embedder, open_embedder, recorded_embedding, refuse_mismatch
+from tools.judges.examined_judge import examined_by
+from tools.judges.examiner import open_examiner
+from tools.library.background_syncs import BackgroundSyncs
+from tools.library.catalogue import Documents
+from tools.library.ingestion import Ingestor
+from tools.library.job_store import Jobs
+from tools.library.job_worker import JobWorker
+from tools.library.languages import SampledLanguages
+from tools.library.layout import Layouts
+from tools.library.listing import LibraryCatalogue
+from tools.library.mcp_library import McpLibrary, open_mcp_search
+from tools.library.original_views import VIEW_LIMITS, OriginalViews
+from tools.library.passages import MarkedPassages
+from tools.library.places import Places
+from tools.library.sandbox import opened_sandbox
+from tools.library.source_records import Sources
+from tools.library.syncing import Syncer
+from tools.library.versions import Versions
+from tools.library.web_library import WebLibrary, open_web
+from tools.library.web_pages import WebPages
+from tools.originals.originals import Originals
+from tools.parsers import formats
+from tools.process.engines import index_worker, open_databases, open_milvus
+from tools.retrieval.candidates import CandidateEngine, CandidateIndex, Candidates, IndexFollower
+from tools.retrieval.flat_indexes import FlatIndexes
+from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.segment_store import SegmentStore
+from tools.runs.carriers import PostgresCarrier
+from tools.runs.notifications import Notifications
+from tools.sessions.feedback import FeedbackBook
+from tools.sessions.session_store import Sessions
+from tools.sessions.shares import Shares
+from tools.settings import MilvusSettings, Settings
+from tools.spending.charges import Spending
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
+from tools.web.sites import WebReader
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The database of a process and the components that read and write it."""
+
+    settings: Settings
+    database: Database
+    embedder: Embedder
+    workspaces: Workspaces
+    documents: Documents
+    versions: Versions
+    originals: Originals
+    places: Places
+    layouts: Layouts
+    ingestor: Ingestor
+    jobs: Jobs
+    job_worker: JobWorker
+    milvus: CandidateEngine | None
+    index_worker: IndexFollower | None
+    links: DocumentLinks
+    sources: Sources
+    syncer: Syncer
+    syncs: BackgroundSyncs
+    sessions: Sessions
+    shares: Shares
+    feedback: FeedbackBook
+    searcher: SegmentSearcher
+    reader: SegmentStore
+    families: Families
+    passages: MarkedPassages
+    web: WebLibrary | None
+    mcp: McpLibrary | None
+    pages: WebPages
+    catalogue: LibraryCatalogue
+    languages: SampledLanguages
+    spending: Spending
+
+    @property
+    def resources(self) -> Resources:
+        """The ports that the graph is built with."""
+        return Resources(
+            searcher=self.searcher,
+            reader=self.reader,
+            families=self.families,
+            passages=self.passages,
+            web=self.web,
+            mcp=self.mcp,
+            catalogue=self.catalogue,
+            languages=self.languages,
+            coverage=question_coverage,
+        )
+
+
+def candidates_of(milvus: CandidateIndex, settings: MilvusSettings) -> Candidates:
+    """Return the candidates that a Milvus names, as the settings say."""
+    return Candidates(milvus, least_segments=settings.least_segments, deadline=settings.deadline_seconds)
+
+
+@asynccontextmanager
+async def open_library(settings: Settings) -> AsyncIterator[Library]:
+    """Open the database and create the components that use it.
+
+    Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
+    """
+    configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
+    formats()  # fail now, not at the first file, if an installed parser is broken
+    async with (
+        open_databases(settings) as database,
+        open_examiner(database, settings.judge) as examiner,
+        opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
+        opened_sandbox(settings.jobs, 1) as followed,  # so that no upload waits for the files of a source
+        opened_sandbox(settings.jobs.model_copy(update=VIEW_LIMITS), 1) as viewed,
+    ):
+        families = configured_families(settings, examined_by(examiner))
+        async with database.connection() as connection:
+            recorded = await recorded_embedding(connection)
+        embedder = await open_embedder(settings, recorded)
+        workspaces = Workspaces(database)
+        spending = Spending(database, workspaces, settings.spending)
+        originals = Originals.of(settings, database, workspaces)
+        views = OriginalViews(originals, viewed)
+        ingestor = Ingestor(database, workspaces, embedder, settings)
+        sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
+        notifications = Notifications(PostgresCarrier(database.url))
+        job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
+        indexes = FlatIndexes(database, settings.vector_memory_megabytes * 1_000_000)
+        milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
+        follower = None if milvus is None else index_worker(database, milvus, settings.milvus)
+        candidates = None if milvus is None else candidates_of(milvus, settings.milvus)
+        searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
+        reader = SegmentStore(database, workspaces)
+        documents = Documents(database, workspaces, originals)
+        web_reader = WebReader(settings)
+        pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
+        following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
+        syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
+        syncs = BackgroundSyncs(syncer)
+        try:
+            if milvus is not None:
+                await milvus.warm()
+            async with database.connection() as connection:
+                await refuse_mismatch(connection, embedder)
+            found = sandboxed if settings.web.fetch_pages or settings.mcp_search else ingestor
+            async with (
+                open_web(settings, found, searcher) as web,
+                open_mcp_search(settings, found, searcher) as mcp,
+            ):
+                yield Library(
+                    settings=settings,
+                    database=database,
+                    embedder=embedder,
+                    workspaces=workspaces,
+                    documents=documents,
+                    versions=Versions(database, workspaces),
+                    originals=originals,
+                    places=Places(reader, originals, views),
+                    layouts=Layouts(reader, originals, views),
+                    ingestor=ingestor,
+                    jobs=Jobs(database, workspaces, settings.jobs, notifications),
+                    job_worker=job_worker,
+                    milvus=milvus,
+                    index_worker=follower,
+                    links=DocumentLinks(database, workspaces, settings),
+                    sources=Sources(database, workspaces),
+                    syncer=syncer,
+                    syncs=syncs,
+                    sessions=Sessions(database, workspaces, families, spending),
+                    shares=Shares(database, workspaces, settings),
+                    feedback=FeedbackBook(database, workspaces),
+                    searcher=searcher,
+                    reader=reader,
+                    families=families,
+                    passages=MarkedPassages(reader, searcher, ingestor, keep_days=settings.web.keep_days),
+                    web=web,
+                    mcp=mcp,
+                    pages=pages,
+                    catalogue=LibraryCatalogue(database, workspaces),
+                    languages=SampledLanguages(database, workspaces),
+                    spending=spending,
+                )
+        finally:
+            await syncs.close()
+            await web_reader.close()
+            await job_worker.close()
+            await notifications.close()
+            await indexes.close()
+            if follower is not None:
+                await follower.close()
+            if milvus is not None:
+                await milvus.close()
+            await embedder.close()

@@ -1,0 +1,1 @@
+"""Readings from a standby of the database."""

@@ -1,0 +1,141 @@
+"""What is read of a process when its metrics are: its runs, leases, connections, and the jobs of the deployment."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from graph.errors import DatabaseUnavailable
+from tools.storage.database import Database
+from tools.storage.index_changes import Backlog, read_backlog, read_index
+from tools.telemetry.metrics import Reading
+
+_JOBS = "SELECT state, count(*) FROM ingestion_jobs GROUP BY state"
+_FILES = "SELECT state, count(*) FROM ingestion_files GROUP BY state"
+JOB_STATES = ("queued", "running", "paused", "cancelled", "finished")
+FILE_STATES = ("queued", "working", "stored", "unchanged", "refused", "cancelled")
+# What psycopg counts of a pool since it was opened, by our names.
+POOL_COUNTS = {
+    "requests_num": "requests",
+    "requests_queued": "waits",
+    "requests_errors": "timeouts",
+    "connections_num": "connects",
+    "connections_errors": "failed_connects",
+    "connections_lost": "lost",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many runs a process answers and has waiting, of how many it may, and the leases that it holds on them."""
+
+    active: int
+    waiting: int
+    max_active: int
+    max_waiting: int
+    leases: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunReadings:
+    """Readings of the runs of a process."""
+
+    load: Callable[[], Load]
+
+    async def readings(self) -> list[Reading]:
+        """Read them."""
+        load = self.load()
+        return [
+            Reading(
+                "citewell_runs_in_process",
+                "Runs that this process answers, or that wait in it.",
+                [("active", load.active), ("waiting", load.waiting)],
+                label="state",
+            ),
+            Reading(
+                "citewell_runs_limit",
+                "Most runs of this process in each state.",
+                [("active", load.max_active), ("waiting", load.max_waiting)],
+                label="state",
+            ),
+            Reading("citewell_run_leases", "Leases on runs that this process holds.", [("", load.leases)]),
+            Reading("citewell_tasks", "Tasks of this process's event loop.", [("", len(asyncio.all_tasks()))]),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseReadings:
+    """Readings of the pool of a process, and of the jobs of all: those of jobs are absent while the database is."""
+
+    database: Database
+
+    async def readings(self) -> list[Reading]:
+        """Read them."""
+        stats = self.database.pool.get_stats()
+        pool = [
+            Reading(
+                "citewell_pool_connections",
+                "Connections of this process's pool to the database.",
+                [
+                    ("open", stats.get("pool_size", 0)),
+                    ("idle", stats.get("pool_available", 0)),
+                    ("most", stats.get("pool_max", 0)),
+                ],
+                label="state",
+            ),
+            Reading(
+                "citewell_pool_waiting", "Work that waits for a connection.", [("", stats.get("requests_waiting", 0))]
+            ),
+            Reading(
+                "citewell_pool_events",
+                "What happened at the pool: connections asked for, waits, time-outs, connects, lost ones.",
+                [(ours, stats.get(theirs, 0)) for theirs, ours in POOL_COUNTS.items()],
+                label="event",
+                counts=True,
+            ),
+        ]
+        try:
+            jobs = await self._jobs()
+        except DatabaseUnavailable:
+            return [*pool, _up(False)]
+        return [*pool, *jobs, _up(True)]
+
+    async def _jobs(self) -> list[Reading]:
+        async with self.database.connection() as connection:
+            jobs = dict(await (await connection.execute(_JOBS)).fetchall())
+            files = dict(await (await connection.execute(_FILES)).fetchall())
+            index = await read_index(connection)
+            backlog = await read_backlog(connection) if index is not None else None
+        return [
+            Reading(
+                "citewell_jobs",
+                "Jobs of ingestion of the whole deployment that are still kept.",
+                [(state, jobs.get(state, 0)) for state in JOB_STATES],
+                label="state",
+            ),
+            Reading(
+                "citewell_job_files",
+                "Files of these jobs.",
+                [(state, files.get(state, 0)) for state in FILE_STATES],
+                label="state",
+            ),
+            *([] if backlog is None else _of_index(backlog)),
+        ]
+
+
+def _of_index(backlog: Backlog) -> list[Reading]:
+    return [
+        Reading(
+            "citewell_index_waiting_documents",
+            "Documents that the index outside of PostgreSQL does not have yet as they are.",
+            [("", backlog.documents)],
+        ),
+        Reading(
+            "citewell_index_behind_seconds",
+            "How long the first of these documents has been waiting.",
+            [("", backlog.seconds)],
+        ),
+    ]
+
+
+def _up(is_up: bool) -> Reading:
+    return Reading("citewell_database_up", "Whether the database answered this scrape.", [("", float(is_up))])
