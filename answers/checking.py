@@ -14,7 +14,8 @@ from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, Sec
 from graph.evidence import Claim, Failure, Origin, Proof, Section, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
 from graph.reasons import texts, why, why_each
-from graph.state import ClaimRow, DisputeRow, RevisionRow, State
+from graph.rows import ClaimRow, DisputeRow, RevisionRow
+from graph.state import State
 from graph.usage import Meter
 from text.normal_forms import flatten
 from text.words import question_terms, terms_of, word_runs

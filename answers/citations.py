@@ -19,7 +19,7 @@ from graph.evidence import (
     telling,
 )
 from graph.reasons import Reason, why
-from graph.state import ClaimRow, SourceRow
+from graph.rows import ClaimRow, SourceRow
 
 EXCERPT_CHARACTERS = 500
 NEAREST_SHOWN = 3

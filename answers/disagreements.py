@@ -15,7 +15,7 @@ from answers.standing import disagreement_of
 from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStarted, SourcesDisagree, TextDelta
 from graph.evidence import Disagreement, Position, Proof, Section, Segment
 from graph.reasons import Reason
-from graph.state import DisputeRow
+from graph.rows import DisputeRow
 
 MOST_DISAGREEMENTS = 2
 MOST_POSITIONS = 3  # of one disagreement

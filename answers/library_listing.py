@@ -9,7 +9,7 @@ from answers.drafting import emit_removed, filter_links
 from graph.events import AnyEvent, SectionFinished, SectionStarted, SourcesGraded, TextDelta
 from graph.evidence import LibraryQuestion, Section, Segment, StopReason
 from graph.ports import ListedDocument, Listing
-from graph.state import SourceRow
+from graph.rows import SourceRow
 
 FROM_CATALOGUE: StopReason = "answered_from_catalogue"
 LONGEST_TITLE = 160  # characters

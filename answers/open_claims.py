@@ -11,7 +11,7 @@ from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.evidence import Failure, JudgeMark, Proof, Section, Segment
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.reasons import Reason, texts, why
-from graph.state import ClaimRow
+from graph.rows import ClaimRow
 from graph.usage import Meter
 from text.answer_markdown import context_of
 

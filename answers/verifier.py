@@ -11,7 +11,7 @@ from answers.open_claims import JudgeQueue, Question, is_open, question_of
 from graph.evidence import Failure, Proof, Section, Segment, Spent, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
 from graph.reasons import Reason, texts, why_each
-from graph.state import ClaimRow
+from graph.rows import ClaimRow
 from graph.usage import Meter
 
 MOST_JUDGED = 3  # segments of which a judge reads a part for one claim

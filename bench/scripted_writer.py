@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 from graph.evidence import Hit, Intent
 from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, FaultySection, Revision
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 
 DELTAS = 200

@@ -1,104 +1,20 @@
 """citewell ask: ask one question and stream the answer to the terminal.
 
-``ask_question`` follows the run to its end; the demo uses it too.
+A server that runs on the same library answers, if there is one: it has loaded all that a process of its own would.
 """
 
-import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 import typer
 
-from cli.command import BY_CODE, Exit, identity_of, opened, report, run, settings_for
-from cli.console import print_json, progress_console, result_console
+from cli.asked import Asked
+from cli.command import Exit, Failed, opened, run, settings_for
+from cli.console import OWN_SCREEN
 from cli.options import AsJson, UserName, WorkspaceName, as_id
+from cli.running_server import ask_running_server
+from graph.errors import InvalidRequest
 from graph.evidence import AnswerFrom, SearchMode, WebMode
-
-if TYPE_CHECKING:
-    from graph.events import Envelope, RetrievalDecided, RunFailed, RunFinished
-    from tools.runs.live_run import Run
-    from tools.runs.runner import Runner
-    from tools.sessions.run_request import RunRequest
-
-
-@dataclass(frozen=True, slots=True)
-class AskOutcome:
-    """A finished run: its retrieval decision and its terminal event."""
-
-    run: "Run"
-    decision: "RetrievalDecided | None"
-    end: "RunFinished | RunFailed"
-
-    @property
-    def exit_code(self) -> Exit:
-        from graph.events import RunFailed
-
-        if isinstance(self.end, RunFailed):
-            return BY_CODE[self.end.code]
-        return {"answered": Exit.OK, "abstained": Exit.ABSTAINED, "cancelled": Exit.INTERRUPTED}[self.end.outcome]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the run as JSON-ready data; a failed run has an ``error`` and no answer."""
-        from graph.events import RunFailed
-
-        run, end = self.run, self.end
-        document: dict[str, Any] = {
-            "run_id": run.run_id,
-            "session_id": run.session_id,
-            "message_id": run.message_id,
-            "question": run.request.question,
-            "standalone_question": self.decision.standalone_question if self.decision else None,
-            "needs_retrieval": self.decision.needs_retrieval if self.decision else None,
-            "family": run.family,
-            "model": run.model,
-        }
-        if isinstance(end, RunFailed):
-            error = {name: getattr(end, name) for name in ("code", "message", "suggestion", "retryable")}
-            return {**document, "outcome": "failed", "stop_reason": "error", "error": error}
-        message = end.message
-        return {
-            **document,
-            "outcome": end.outcome,
-            "stop_reason": end.stop_reason,
-            "answer": message["answer"],
-            "sections": message["sections"],
-            "citations": message["citations"],
-            "sources": message["sources"],
-            "nearest": message.get("nearest", []),
-            "claims": message.get("claims", []),
-            "assessment": message.get("assessment"),
-            "disagreements": message.get("disagreements", []),
-            "spent": end.spent,
-            "cost": end.cost,
-        }
-
-
-async def ask_question(
-    runner: "Runner", session_id: str, request: "RunRequest", on_event: "Callable[[Envelope], None] | None" = None
-) -> AskOutcome:
-    """Start a run, call ``on_event`` for each event, and return the outcome.
-
-    If the task is cancelled, the run is cancelled and recorded as such. Raises what ``Runner.start`` raises.
-    """
-    from graph.events import RetrievalDecided, RunFailed, RunFinished
-
-    run = await runner.start(session_id, request)
-    decision: RetrievalDecided | None = None
-    try:
-        async for envelope in run.events():
-            event = envelope.event
-            if on_event is not None:
-                on_event(envelope)
-            if isinstance(event, RetrievalDecided):
-                decision = event
-            if isinstance(event, RunFinished | RunFailed):
-                return AskOutcome(run, decision, event)
-    except asyncio.CancelledError:
-        await run.cancel("cancel_requested")
-        raise
-    raise AssertionError("a log ends with its terminal event")
-
 
 Session = Annotated[str | None, typer.Option(help="Continue this session; default: a new one.", show_default=False)]
 Pages = Annotated[list[str] | None, typer.Option("--page", help="Read this document whole; may be repeated.")]
@@ -125,6 +41,7 @@ From = Annotated[
         show_default="the setting, or library",
     ),
 ]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say on stderr where a running server answers.")]
 Tokens = Annotated[int | None, typer.Option(min=1, help="Most model tokens that the run may use.", show_default=False)]
 
 LONGEST_QUESTION, LONGEST_PASSAGE = 10_000, 1000  # characters, as over the API
@@ -150,6 +67,7 @@ def ask(
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
+    verbose: Verbose = False,
 ) -> None:
     """Ask a question.
 
@@ -171,64 +89,24 @@ def ask(
     }
     if answer_from is not None:
         options["answer_from"] = answer_from
-    run(_ask(question, selected_text, session, page or [], options, workspace, user, as_json), as_json=as_json)
+    asked = Asked(question, selected_text, session, page or [], options, workspace, user, as_json)
+    run(_ask(asked, verbose), as_json=as_json)
 
 
-async def _ask(
-    question: str,
-    selected_text: str,
-    session_id: str | None,
-    pages: list[str],
-    options: dict[str, object],
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
-) -> Exit:
-    from cli.rendering.terminal_run import TerminalRun
-    from graph.context import Context
-    from graph.errors import InvalidRequest, SpendingLimitReached
-    from tools.sessions.run_request import RunRequest
-
-    if not question.strip():
+async def _ask(asked: Asked, verbose: bool) -> Failed | Exit:
+    if not asked.question.strip():
         raise InvalidRequest("question: it is empty.", suggestion="Write a question.")
-    if len(question) > LONGEST_QUESTION:
+    if len(asked.question) > LONGEST_QUESTION:
         raise InvalidRequest(f"question: at most {LONGEST_QUESTION:,} characters.", suggestion="Ask a shorter one.")
-    if len(selected_text) > LONGEST_PASSAGE:
+    if len(asked.selected_text) > LONGEST_PASSAGE:
         raise InvalidRequest(f"selected-text: at most {LONGEST_PASSAGE:,} characters.", suggestion="Select less text.")
-    session_id = session_id and as_id(session_id, "session")
-    page_ids = tuple(as_id(page, "document") for page in pages)
-    settings = settings_for(workspace, user)
-    identity = identity_of(settings)
-    context = Context(
-        workspace=identity.workspace,
-        user=identity.user,
-        groups=list(identity.groups),
-        **{**settings.run_knobs, **options},
-    )
+    session = asked.session and as_id(asked.session, "session")
+    asked = replace(asked, session=session, pages=[as_id(page, "document") for page in asked.pages])
+    answered = await ask_running_server(asked, verbose=verbose)
+    if answered is not None:
+        return answered
+    from cli.answering import answer  # brings in the graph, which a running server has loaded already
+
+    settings = settings_for(asked.workspace, asked.user)
     async with opened(settings) as citewell:
-        is_new = session_id is None
-        if session_id is None:
-            await citewell.library.workspaces.number(identity.workspace)  # raises for a mistyped name
-            session_id = (await citewell.library.sessions.create(identity)).session_id
-        on_event = None if as_json else TerminalRun(result_console(), progress_console()).show
-        request = RunRequest(question, context, page_ids, selected_text.strip())
-        try:
-            outcome = await ask_question(citewell.runner, session_id, request, on_event)
-        except (InvalidRequest, SpendingLimitReached):
-            if is_new:  # nothing was asked in it
-                await citewell.library.sessions.delete(identity, session_id)
-            raise
-    document = outcome.as_json()
-    if as_json:
-        print_json(document)
-    elif "error" in document:
-        error = document["error"]
-        report(error["code"], error["message"], error["suggestion"], as_json=False)
-    else:
-        identity_options = "".join(
-            f" --{name} {value}" for name, value in (("workspace", workspace), ("user", user)) if value
-        )
-        progress_console().print(
-            f"  To continue: citewell ask{identity_options} --session {session_id} ...", style="dim", soft_wrap=True
-        )
-    return outcome.exit_code
+        return await answer(citewell, settings, asked, OWN_SCREEN)

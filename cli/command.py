@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -33,6 +34,7 @@ NEW_OBJECTS_AT_START = 500_000
 NEW_OBJECTS = 50_000
 
 
+DEFAULT_LEVEL = "warning"  # of what is logged: a command that succeeds logs nothing
 ADVICE = "Correct it, and run the command again."
 
 
@@ -115,25 +117,28 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     overrides = {"workspace": workspace, "user": user}
     settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
     configured = "log_level" in settings.model_fields_set
-    level = settings.log_level if configured else "warning"  # a command that succeeds logs nothing
+    level = settings.log_level if configured else DEFAULT_LEVEL
     configure_logging(level, settings.log_format)
     if on := switch_off_langsmith():
         log.warning("Citewell sends nothing to LangSmith, so it does not follow %s", ", ".join(on))
+    if settings.retired:
+        names = (f"CITEWELL_{name.replace('.', '__').upper()}" for name in settings.retired)
+        log.warning("no longer a setting, as `citewell doctor` says: %s", ", ".join(names))
     if settings.tracing.enabled:
         from tools.telemetry.exporting import start_tracing
 
         start_tracing(settings.tracing)
-    _announce_library_in_place(settings)
+    if settings.database_url is None and "data_dir" not in settings.model_fields_set:
+        announce_library_in_place(settings.data_dir)
     return settings
 
 
-def _announce_library_in_place(settings: "Settings") -> None:
+def announce_library_in_place(data_dir: Path) -> None:
     """Say that the working folder's own library is used: from another folder, the same command uses another one."""
-    from tools.storage.data_folder import is_in_place
+    from tools.settings.data_folder import is_in_place
 
-    chosen = settings.database_url is not None or "data_dir" in settings.model_fields_set
-    if not chosen and is_in_place(settings.data_dir):
-        message = f"Using the library in {settings.data_dir}, since it exists; CITEWELL_DATA_DIR names another."
+    if is_in_place(data_dir):
+        message = f"Using the library in {data_dir}, since it exists; CITEWELL_DATA_DIR names another."
         progress_console().print(message, style="dim", soft_wrap=True)
 
 
@@ -210,7 +215,23 @@ def identity_of(settings: "Settings") -> Identity:
     return Identity(settings.workspace, settings.user, tuple(settings.groups))
 
 
-Work = Coroutine[Any, Any, Exit | None]
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What a command that failed reports."""
+
+    code: str
+    message: str
+    suggestion: str
+    retryable: bool = False
+
+    @classmethod
+    def of(cls, error: CitewellError) -> "Failed":
+        """Return what to report of an error; the API's own advice speaks of a request, which nobody has sent here."""
+        advice = ADVICE if error.advice == InvalidRequest.suggestion else error.advice
+        return cls(error.code, error.message, advice, type(error).retryable)
+
+
+Work = Coroutine[Any, Any, Failed | Exit | None]
 
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
@@ -227,12 +248,9 @@ def run(work: Work, *, as_json: bool, loop_factory: LoopFactory | None = None) -
 def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exit:
     try:
         with asyncio.Runner(loop_factory=loop_factory) as runner:
-            return runner.run(_stoppable(work)) or Exit.OK
+            done = runner.run(_stoppable(work)) or Exit.OK
     except CitewellError as error:
-        # What the API advises by itself speaks of a request, which nobody at a command line has sent.
-        advice = ADVICE if error.advice == InvalidRequest.suggestion else error.advice
-        report(error.code, error.message, advice, retryable=type(error).retryable, as_json=as_json)
-        return BY_CODE[error.code]
+        done = Failed.of(error)
     except KeyboardInterrupt:
         report("interrupted", "Interrupted.", "", as_json=as_json)
         return Exit.INTERRUPTED
@@ -248,9 +266,13 @@ def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exi
         message = f"Unexpected error in Citewell: {type(error).__name__}: {error}"
         report("internal", message, "Run it again with CITEWELL_LOG_LEVEL=debug to see where.", as_json=as_json)
         return Exit.UNEXPECTED
+    if isinstance(done, Failed):
+        report(done.code, done.message, done.suggestion, retryable=done.retryable, as_json=as_json)
+        return BY_CODE[done.code]
+    return done
 
 
-async def _stoppable(work: Work) -> Exit | None:
+async def _stoppable(work: Work) -> Failed | Exit | None:
     task = asyncio.ensure_future(work)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await task

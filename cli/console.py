@@ -5,9 +5,9 @@ rich is imported only when something is printed, so that ``citewell --help`` sta
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,13 @@ def progress_console() -> "Console":
 
 def print_json(document: Any) -> None:
     """Print one JSON document on stdout, indented and in UTF-8."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, default=plain) + "\n")
+    sys.stdout.write(json_text(document))
     sys.stdout.flush()
+
+
+def json_text(document: Any) -> str:
+    """Return a document as ``print_json`` prints it."""
+    return json.dumps(document, ensure_ascii=False, indent=2, default=plain) + "\n"
 
 
 def plain(value: Any) -> Any:
@@ -45,10 +50,26 @@ def plain(value: Any) -> Any:
 def _console(*, stderr: bool) -> "Console":
     from rich.console import Console
 
-    console = Console(stderr=stderr, highlight=False, emoji=False, markup=False)
+    return bounded(Console(stderr=stderr, highlight=False, emoji=False, markup=False))
+
+
+def bounded(console: "Console") -> "Console":
+    """Return a console that is no wider than text is read well."""
     if console.width > WIDEST:
         console.width = WIDEST
     return console
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where a command's output appears; its consoles are made when they are asked for."""
+
+    results: "Callable[[], Console]"
+    progress: "Callable[[], Console]"
+    print_json: Callable[[Any], None]
+
+
+OWN_SCREEN = Screen(result_console, progress_console, print_json)
 
 
 if TYPE_CHECKING:

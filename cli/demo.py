@@ -11,7 +11,7 @@ from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson
 
 if TYPE_CHECKING:
-    from cli.ask import AskOutcome
+    from cli.answering import AskOutcome
     from cli.rendering.demo_stage import Stage
     from graph.entrypoint import Citewell
     from graph.evidence import Identity
@@ -106,7 +106,7 @@ async def _fill(citewell: "Citewell", identity: "Identity", stage: "Stage | None
 
 
 async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage: "Stage | None") -> "list[AskOutcome]":
-    from cli.ask import ask_question
+    from cli.answering import ask_question
     from graph.context import Context
     from tools.sessions.run_request import RunRequest
 

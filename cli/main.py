@@ -1,6 +1,5 @@
 """The ``citewell`` command and its sub-commands."""
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -71,6 +70,8 @@ app.add_typer(evaluate, name="eval")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # with its readers of mail and archives a fifth of a start
+
         typer.echo(f"citewell {version('citewell')}")
         raise typer.Exit
 

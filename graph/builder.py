@@ -14,7 +14,8 @@ from graph.context import Context
 from graph.events import EMIT_KEY, StepFinished, StepStarted
 from graph.ports import Family, Resources
 from graph.routing import NEXT, ROUTES, Router, following
-from graph.state import FIRST_STEP, InputState, Outside, State, advanced, altered, spent_with, written_as
+from graph.rows import FIRST_STEP, Outside
+from graph.state import InputState, State, advanced, altered, spent_with, written_as
 from graph.usage import ALLOWANCES, Allowance, Meter
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly

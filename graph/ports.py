@@ -9,7 +9,7 @@ implementation passes its port's kit in ``tests/contract``. Unless a port docume
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from graph.evidence import (
     Effort,
@@ -27,10 +27,8 @@ from graph.evidence import (
     Segment,
     Verdict,
 )
+from graph.rows import Turn
 from graph.usage import Meter
-
-if TYPE_CHECKING:
-    from graph.state import Turn  # at the price of LangGraph, which commands that read the database go without
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class QuestionPreparer(Protocol):
     async def prepare(
         self,
         question: str,
-        turns: "Sequence[Turn]",
+        turns: Sequence[Turn],
         *,
         search: SearchMode,
         has_pages: bool,
@@ -201,7 +199,7 @@ class Catalogue(Protocol):
     async def recognise(
         self,
         question: str,
-        turns: "Sequence[Turn]",
+        turns: Sequence[Turn],
         identity: Identity,
         *,
         spaces: Sequence[str] = (),
@@ -359,7 +357,7 @@ class AnswerWriter(Protocol):
     def converse(
         self,
         question: str,
-        turns: "Sequence[Turn]",
+        turns: Sequence[Turn],
         *,
         language: str,
         intent: Intent,

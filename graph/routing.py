@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from graph.context import Context
-from graph.state import MOST_READ_WHOLE, Gathering, State
+from graph.rows import MOST_READ_WHOLE, Gathering
+from graph.state import State
 
 Without = Literal["answer_directly", "abstain"]
 

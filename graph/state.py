@@ -1,18 +1,13 @@
-"""Checkpointed state of a session: ids, scores, counters and the text of the last turns, never document text.
-
-Rows are ``typing_extensions.TypedDict``s of builtins, so that later releases can read today's checkpoints, and so that
-LangGraph can describe the input form on Python 3.11.
-"""
+"""Checkpointed state of a session: ids, scores, counters and the text of the last turns, never document text."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, NotRequired, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import UntrackedValue
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
-from typing_extensions import TypedDict
 
 from graph.evidence import (
     AnswerFrom,
@@ -20,94 +15,17 @@ from graph.evidence import (
     Disagreement,
     Failure,
     Intent,
-    JudgeMark,
     LibraryQuestion,
     PagesRead,
-    Proof,
     Refusal,
     Section,
-    SourceKind,
     Spent,
     StopReason,
-    Verdict,
     add_use,
 )
-from graph.reasons import Why
+from graph.rows import ClaimRow, DisputeRow, Found, Gathering, Outside, RevisionRow, SourceRow, Turn
 
 SCHEMA_VERSION = 1
-TURNS_KEPT = 6
-MOST_READ_WHOLE = 100  # selected pages; among more the run only searches
-Outside = Literal["search_web", "search_mcp"]
-Gathering = Literal["load_selected_pages", "search_segments", "search_web", "search_mcp"]
-FIRST_STEP = "decide_retrieval"  # it clears the state of the last run
-ANSWER_KEPT = 1000  # characters: enough of an answer for later questions, few enough for every checkpoint
-
-
-class Turn(TypedDict):
-    """A finished exchange, in the form that later questions need.
-
-    ``from_catalogue`` is whether it was about the library itself; a client's history does not say so.
-    """
-
-    question: str
-    standalone_question: str
-    answer: str
-    from_catalogue: NotRequired[bool]
-
-
-class SourceRow(TypedDict):
-    """A gathered segment. ``index`` is its 1-based number among the sources, 0 until grading keeps it."""
-
-    index: int
-    segment_id: str
-    kind: SourceKind
-    score: float
-
-
-class Found(TypedDict):
-    """What a gathering node adds to the candidates."""
-
-    found: list[SourceRow]
-
-
-class ClaimRow(TypedDict):
-    """A checked claim, with its offsets in the text of its section; ``judge`` is there where a judge decided on it.
-
-    A ``twin``, as sessions store what is ``near_verbatim`` elsewhere, a judge may fail, but not prove.
-    """
-
-    section_index: int
-    start: int
-    end: int
-    verdict: Verdict
-    reasons: list[str]
-    why: NotRequired[list[Why]]  # the reasons with their codes
-    proofs: list[Proof]
-    judge: NotRequired[JudgeMark]
-    twin: NotRequired[bool]
-
-
-class DisputeRow(TypedDict):
-    """Two passages that contradict each other on a claim: the one it cites and one of another source.
-
-    ``untold`` is where the claim starts in its section, as long as no reader has been told that it is checked: it does
-    nothing but quote its passage, and is told together with the other one.
-    """
-
-    section_index: int
-    untold: NotRequired[int]
-    own: Proof
-    other: Proof
-    reason: str
-    values: NotRequired[list[str]]  # of own and other
-
-
-class RevisionRow(TypedDict):
-    """A revision of a failed section, not yet checked; an empty text withdraws the section."""
-
-    section_index: int
-    text: str
-    source_ids: list[str]
 
 
 def add_found(before: list[SourceRow], after: list[SourceRow] | Found) -> list[SourceRow]:
@@ -216,11 +134,6 @@ class State(InputState):
     spent: Annotated[dict[str, Spent], replace_spent] = field(default_factory=dict)
     # Texts by segment id, for a person who watches a run in Studio; never in a checkpoint.
     passages: Annotated[dict[str, str], UntrackedValue] = field(default_factory=dict)
-
-
-def answer_text(sections: list[Section]) -> str:
-    """Join section texts into the plain answer, with a blank line between them; withdrawn ones are left out."""
-    return "\n\n".join(section["text"] for section in sections if section["text"])
 
 
 def question_with_passage(state: State) -> str:

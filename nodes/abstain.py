@@ -15,7 +15,8 @@ from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Identity, LibraryQuestion, Refusal, Section, Segment, StopReason
 from graph.ports import Catalogue, LibraryLanguages, SegmentReader
 from graph.routing import outside_failed
-from graph.state import ClaimRow, State
+from graph.rows import ClaimRow
+from graph.state import State
 from graph.usage import STOP_REASONS, Meter
 from text.language import language as language_of
 

@@ -14,7 +14,8 @@ from graph.context import Context
 from graph.evidence import Failure, Section, StopReason
 from graph.ports import AnswerWriter, Catalogue, Draft, DraftClosed, DraftOpened, DraftText, SegmentReader
 from graph.routing import outside_failed
-from graph.state import SourceRow, State
+from graph.rows import SourceRow
+from graph.state import State
 from graph.usage import STOP_REASONS, Meter
 
 MOST_LISTED = 20

@@ -13,7 +13,8 @@ from graph.events import AnswerAssessed
 from graph.evidence import Assessment, Failure, StopReason, Verdict
 from graph.ports import QualityAssessor, QuestionCoverage, SegmentReader
 from graph.reasons import Reason, why
-from graph.state import ClaimRow, State, answer_text
+from graph.rows import ClaimRow, answer_text
+from graph.state import State
 from graph.usage import STOP_REASONS, Meter
 
 BY_VERDICTS = Reason("assessed_by_verdicts")

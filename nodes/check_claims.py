@@ -10,7 +10,8 @@ from graph.errors import BudgetExhausted, fallback_failure
 from graph.evidence import Disagreement, Failure, Section
 from graph.ports import ClaimChecker, Judge, SegmentReader
 from graph.reasons import Reason
-from graph.state import ClaimRow, DisputeRow, State
+from graph.rows import ClaimRow, DisputeRow
+from graph.state import State
 from graph.usage import Meter
 
 NOT_REPAIRED = Reason("not_repaired")

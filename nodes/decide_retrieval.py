@@ -26,9 +26,8 @@ from graph.evidence import (
 from graph.ports import Catalogue, LibraryLanguages, Preparation, QuestionPreparer
 from graph.reasons import Reason, why
 from graph.routing import gathering_rounds
-from graph.state import (
+from graph.rows import (
     ANSWER_KEPT,
-    SCHEMA_VERSION,
     TURNS_KEPT,
     ClaimRow,
     DisputeRow,
@@ -36,10 +35,10 @@ from graph.state import (
     Outside,
     RevisionRow,
     SourceRow,
-    State,
     Turn,
     answer_text,
 )
+from graph.state import SCHEMA_VERSION, State
 from graph.usage import Meter
 from text.language import DEFAULT, language
 

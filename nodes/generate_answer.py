@@ -14,7 +14,8 @@ from graph.events import AnyEvent
 from graph.evidence import Failure, Hit, Section
 from graph.ports import AnswerWriter, ClaimChecker, FaultyClaim, FaultySection, Judge, SegmentReader
 from graph.reasons import Reason
-from graph.state import ClaimRow, DisputeRow, RevisionRow, State, question_with_passage
+from graph.rows import ClaimRow, DisputeRow, RevisionRow
+from graph.state import State, question_with_passage
 from graph.usage import Meter
 
 NOT_REPAIRED = Reason("left_as_written")

@@ -10,7 +10,8 @@ from graph.events import SourcesGraded, dropped
 from graph.evidence import Hit, Segment
 from graph.ports import Grading, RelevanceGrader, SegmentReader
 from graph.reasons import Reason
-from graph.state import SourceRow, State, question_with_passage
+from graph.rows import SourceRow
+from graph.state import State, question_with_passage
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 

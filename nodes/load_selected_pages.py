@@ -16,7 +16,8 @@ from graph.events import PagesLoaded, SearchFailed, SourcesFound
 from graph.evidence import Identity, Page, PagesRead, PageUse, Segment
 from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher, SourceRoom
 from graph.reasons import why
-from graph.state import MOST_READ_WHOLE, Found, SourceRow, State, question_with_passage
+from graph.rows import MOST_READ_WHOLE, Found, SourceRow
+from graph.state import State, question_with_passage
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 

@@ -9,7 +9,8 @@ from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import McpSearcher
 from graph.reasons import why
-from graph.state import Found, SourceRow, State
+from graph.rows import Found, SourceRow
+from graph.state import State
 from graph.usage import Meter
 
 NOT_CONFIGURED = "No MCP server is configured as a search source: set CITEWELL_MCP_SEARCH."

@@ -10,7 +10,8 @@ from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import SearchQuery, SegmentSearcher
 from graph.reasons import why
-from graph.state import Found, SourceRow, State
+from graph.rows import Found, SourceRow
+from graph.state import State
 from graph.usage import Meter
 
 

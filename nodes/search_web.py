@@ -9,7 +9,8 @@ from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import WebSearcher
 from graph.reasons import why
-from graph.state import Found, SourceRow, State
+from graph.rows import Found, SourceRow
+from graph.state import State
 from graph.usage import Meter
 
 NOT_CONFIGURED = "No web search is configured: set SERPER_API_KEY, or leave the web out of the request."

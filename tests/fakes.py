@@ -39,7 +39,7 @@ from graph.ports import (
     WebSearcher,
     WrittenSection,
 )
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from tools.claims.code_checker import CodeChecker
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from api.dialects.citation_marks import JOINER
 from api.fields import CONTROL, Question
 from graph.errors import InvalidRequest
-from graph.state import TURNS_KEPT, Turn
+from graph.rows import TURNS_KEPT, Turn
 
 _QUESTION: TypeAdapter[str] = TypeAdapter(Question)
 Role = Literal["user", "assistant", "system"]

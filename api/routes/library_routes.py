@@ -21,7 +21,7 @@ from api.scopes import needs
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
-from graph.state import SourceRow
+from graph.rows import SourceRow
 from tools.auth.document_links import LinkedPlace
 from tools.library.catalogue import DocumentDetails, RawText
 from tools.library.ingestion import Ingested, IngestedArchive

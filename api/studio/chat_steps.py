@@ -23,7 +23,8 @@ from graph.errors import CitewellError, InvalidRequest
 from graph.events import AnyEvent
 from graph.evidence import Source
 from graph.ports import Resources
-from graph.state import FIRST_STEP, State, Turn
+from graph.rows import FIRST_STEP, Turn
+from graph.state import State
 from tools.retrieval.segment_store import resources_of_run
 from tools.runs.completion import finished_message
 

@@ -14,7 +14,8 @@ from api.dialects.openai_api import MARKS
 from api.dialects.section_buffer import final_sections
 from graph.errors import InvalidRequest
 from graph.evidence import Message, Source
-from graph.state import State, Turn
+from graph.rows import Turn
+from graph.state import State
 from nodes.decide_retrieval import finished_turns
 
 OURS = "citewell"  # what an answer has beside its text, and a citation beside LangChain's fields

@@ -23,7 +23,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from api.studio.graph_server import opened_library
 from api.studio.messages import with_ours
-from graph.state import Turn, answer_text
+from graph.rows import Turn, answer_text
 from tools.sessions.checkpoints import run_saver
 
 

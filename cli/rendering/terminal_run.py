@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import singledispatchmethod
 
 from rich.console import Console
-from rich.status import Status
+from rich.live import Live
+from rich.spinner import Spinner
 from rich.text import Text
 
 from answers.citations import excerpt
@@ -21,6 +22,7 @@ MARGIN = 2
 STEP_COLUMN = 20
 NARROWEST_NOTE = 36
 LONGEST_QUERY = 120
+STATUS_FRAMES = 12.5  # a second, as rich shows a status
 
 
 class TerminalRun:
@@ -33,7 +35,7 @@ class TerminalRun:
     def __init__(self, answer: Console, steps: Console, *, wrap: bool | None = None) -> None:
         self._answer, self._steps = answer, steps
         self._wrap = answer.is_terminal if wrap is None else wrap
-        self._status: Status | None = None
+        self._status: Live | None = None
         self._now = 0.0  # timestamp of the current event
         self._began: dict[str, float] = {}
         self._notes: dict[str, list[str]] = {}
@@ -55,6 +57,10 @@ class TerminalRun:
         self._view.feed(envelope.event)
         for event in self._ready(envelope.event):
             self._show(event)
+
+    def close(self) -> None:
+        """Stop what moves on the screen, however the run has ended."""
+        self._stop_status()
 
     def _ready(self, event: events.AnyEvent) -> list[events.AnyEvent]:
         """Return what an event lets be shown, in order."""
@@ -111,7 +117,16 @@ class TerminalRun:
             self._answered = False
         if self._steps.is_terminal:
             self._stop_status()
-            self._status = self._steps.status(Text(event.step, style="dim"), spinner="dots")
+            spinner = Spinner("dots", text=Text(event.step, style="dim"), style="status.spinner")
+            # A status of rich would replace sys.stdout and sys.stderr, which in a server are not this run's.
+            self._status = Live(
+                spinner,
+                console=self._steps,
+                refresh_per_second=STATUS_FRAMES,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
             self._status.start()
 
     @_show.register
@@ -195,6 +210,7 @@ class TerminalRun:
     @_show.register
     def _text_delta(self, event: events.TextDelta) -> None:
         if self._flow is not None:
+            self._stop_status()
             self._flow.write(event.delta)
 
     @_show.register

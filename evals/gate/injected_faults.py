@@ -29,7 +29,7 @@ from graph.ports import (
     SegmentSearcher,
     WrittenSection,
 )
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from text.sentences import sentences
 

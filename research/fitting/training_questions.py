@@ -19,7 +19,7 @@ from evals.dataset_store import (
 )
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from research.sets.clapnq import CLAPnqQuestion, load_clapnq
 from research.sets.xquad import XQuAD, load_xquad

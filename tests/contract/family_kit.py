@@ -23,7 +23,7 @@ from graph.ports import (
     Grading,
     Revision,
 )
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from text.language import language
 

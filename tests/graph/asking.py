@@ -10,7 +10,8 @@ from graph.context import Context
 from graph.events import AnyEvent
 from graph.evidence import Message
 from graph.ports import Resources
-from graph.state import InputState, State, Turn
+from graph.rows import Turn
+from graph.state import InputState, State
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources, segment
 from tools.runs.completion import finished_message
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from graph.evidence import Identity, LibraryQuestion
 from graph.ports import ListedDocument, Listing
-from graph.state import Turn
+from graph.rows import Turn
 from tests.fakes import MemoryLibrary, ScriptedFamily
 from tests.graph.asking import FOOD, LEAVE, Asked
 from tools.rules.library_questions import after_listing, library_question

@@ -7,7 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.builder import build
 from graph.context import Context
-from graph.state import ClaimRow, SourceRow
+from graph.rows import ClaimRow, SourceRow
 from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, resources, segment
 from tests.graph.asking import FOOD, LEAVE, PAY
 

@@ -24,7 +24,7 @@ from graph.evidence import Identity
 from tests.postgres.conversing import ME, Conversation
 from tools.library.ingestion import NewDocument
 from tools.process.library import Library, open_library
-from tools.sessions.checkpoints import prune_thread
+from tools.sessions.pruning import prune_thread
 from tools.settings import Settings
 from tools.storage.database import Database
 

@@ -14,7 +14,7 @@ from graph.context import Context
 from graph.events import RunFinished
 from graph.evidence import Hit, Identity
 from graph.ports import Draft
-from graph.state import answer_text
+from graph.rows import answer_text
 from graph.usage import Meter
 from tests.fakes import HeldFamily, quote
 from tests.postgres.conversing import ME, Conversation, store_turn
@@ -23,7 +23,7 @@ from tools.extractive.extractive_family import ExtractiveGrader, ExtractiveWrite
 from tools.library.ingestion import NewDocument
 from tools.process.library import Library, open_library
 from tools.runs.live_run import Run
-from tools.sessions.checkpoints import delete_threads, prune_thread
+from tools.sessions.pruning import delete_threads, prune_thread
 from tools.settings import Settings
 from tools.storage.startup import open_database
 

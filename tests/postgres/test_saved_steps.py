@@ -22,7 +22,8 @@ from graph.usage import Meter
 from tests.entering import entered, finish
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import log_of, process
-from tools.sessions.checkpoints import BUILTINS_ONLY, RUN_ID_KEY, TABLES, run_saver
+from tools.sessions.checkpoints import BUILTINS_ONLY, RUN_ID_KEY, run_saver
+from tools.sessions.pruning import TABLES
 from tools.settings import Settings
 from tools.storage.startup import open_database
 

@@ -7,7 +7,7 @@ import pytest
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import JOINER
 from graph.errors import InvalidRequest
-from graph.state import TURNS_KEPT
+from graph.rows import TURNS_KEPT
 
 MARKS = re.compile(r"\[\^\d+\]")
 

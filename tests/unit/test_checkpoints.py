@@ -5,7 +5,7 @@ import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Overwrite
 
-from graph.state import SourceRow
+from graph.rows import SourceRow
 from tools.sessions.checkpoints import BUILTINS_ONLY
 
 POSITIONAL_CALL = 1

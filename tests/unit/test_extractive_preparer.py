@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from text.language import language
 from tools.extractive.subquestions import split_question

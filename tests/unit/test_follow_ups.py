@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.state import Turn
+from graph.rows import Turn
 from text.words import count_words
 from tools.rules.follow_ups import LONGEST_FOLLOW_UP, standalone
 

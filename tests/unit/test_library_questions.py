@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.state import Turn
+from graph.rows import Turn
 from tools.rules import library_questions
 from tools.rules.library_questions import after_listing, library_patterns, library_question
 

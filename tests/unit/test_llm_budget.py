@@ -10,7 +10,7 @@ import pytest
 from graph.errors import BudgetExhausted
 from graph.evidence import Hit
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, Family, FaultySection
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from prompts import lines
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, scripted_openai, status

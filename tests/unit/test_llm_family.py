@@ -12,7 +12,7 @@ import pytest
 from graph.errors import InvalidRequest, ModelReplyInvalid, ModelUnavailable
 from graph.evidence import Effort, Hit, Segment
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, Family
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, scripted_openai, status
 from tools.claims.code_checker import CodeChecker

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from answers.open_claims import question_of
 from graph.evidence import ContextSlice, Proof, Section, Segment, SegmentBlock
-from graph.state import ClaimRow
+from graph.rows import ClaimRow
 from tools.judges.chat_judge import _numbered
 
 TEXT = "Sets the memory. The default is 4MB."

@@ -14,7 +14,7 @@ from api.dialects.section_buffer import SectionBuffer, final_sections
 from graph import events as told
 from graph.evidence import Claim, ContextSlice, Message, Section, SectionClaim, Segment, SegmentBlock
 from graph.ports import CheckedClaim, WrittenSection
-from graph.state import ClaimRow
+from graph.rows import ClaimRow
 from tests.wire.runs import MESSAGE_ID, SPENT
 from tests.wire.texts import source
 from tools.claims.code_checker import check_section

@@ -1,7 +1,8 @@
 """What a session remembers of its last run: six exchanges, each answer by how it begins."""
 
 from graph.evidence import Section
-from graph.state import ANSWER_KEPT, TURNS_KEPT, State, Turn
+from graph.rows import ANSWER_KEPT, TURNS_KEPT, Turn
+from graph.state import State
 from nodes.decide_retrieval import finished_turns
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources
 from answers.copies import repeated_texts
 from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock, Spent
-from graph.state import ClaimRow, SourceRow, spent_with
+from graph.rows import ClaimRow, SourceRow
+from graph.state import spent_with
 from tests.fakes import segment
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from answers.checking import count_verdicts, failed_sections, has_failed, raises_support, support_score, without_section
 from graph.evidence import Verdict
-from graph.state import ClaimRow
+from graph.rows import ClaimRow
 
 verdicts = st.sampled_from(["supported", "contradicted", "unsupported", "unverified"])
 

@@ -17,7 +17,7 @@ from graph.ports import (
     Revision,
 )
 from graph.reasons import Reason
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from prompts import lines
 from tools.extractive.quoted_passages import select_quotes

@@ -155,12 +155,10 @@ async def write_changes(
     *,
     user: str,
     keep: int,
-    part_segments: int,
 ) -> None:
     """Write the changes of a user within the caller's transaction; ``drafts`` are the segments of new texts.
 
-    The texts that they replace are kept as versions, at most ``keep`` of a document. A part of the workspace has at
-    most ``part_segments``; see ``index_documents``.
+    The texts that they replace are kept as versions, at most ``keep`` of a document.
     """
     replaced = [each.document.document_id for each in changes if each.change == "replaced"]
     if replaced:
@@ -169,7 +167,7 @@ async def write_changes(
     await write_document_rows(connection, workspace, [each.document for each in changes if each.writes])
     texts = [each.document.document_id for each in changes if each.is_new_text]
     await note_authors(connection, workspace, texts, user=user)
-    await index_documents(connection, workspace, [drafts[each] for each in texts], part_segments=part_segments)
+    await index_documents(connection, workspace, [drafts[each] for each in texts])
 
 
 async def tell_changes(

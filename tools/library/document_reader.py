@@ -52,15 +52,15 @@ class DocumentReader:
         self._sandbox = sandbox
         self._ahead = READ_AHEAD * (1 if sandbox is None else sandbox.size)
         embeds = sandbox is not None and settings.embedding.model == STATIC
-        recognition = Recognition(settings.ocr_languages, settings.ocr_seconds) if settings.ocr == "auto" else None
+        recognition = (
+            Recognition(settings.ocr_languages, settings.jobs.file_seconds) if settings.ocr == "auto" else None
+        )
         self._how = Reading(
             workspace=0,
             size=str(SegmentSize.parse(settings.segment_size)),
             dimension=embedder.dimension if embeds else None,
             known_hash=None,
             max_bytes=settings.max_document_bytes,
-            max_pages=settings.jobs.max_pages,
-            max_characters=settings.jobs.max_characters,
             recognition=None if recognition is None else asdict(recognition),
             vectors=database.has_vectors,
         )

@@ -258,10 +258,8 @@ class Ingestor:
             return False
         if originals:
             await self._check_embedder(connection)
-            keep, part = self._settings.versions.keep, self._settings.part_segments
-            await write_changes(
-                connection, workspace, changes, drafts, user=identity.user, keep=keep, part_segments=part
-            )
+            keep = self._settings.versions.keep
+            await write_changes(connection, workspace, changes, drafts, user=identity.user, keep=keep)
         return True
 
     async def _check_embedder(self, connection: Connection) -> None:
@@ -296,8 +294,8 @@ class Ingestor:
         """Bring a workspace's indexes and statistics to the size it has grown to, and a large one to its own tables."""
         number = await self._workspaces.number(workspace)
         async with self._database.connection() as connection:
-            await move_if_outgrown(connection, number, self._settings.own_tables_above)
-            limits = BuildLimits(self._settings.index_build_megabytes, self._settings.index_build_workers)
+            await move_if_outgrown(connection, number)
+            limits = BuildLimits(self._settings.index_build_megabytes)
             await maintain(connection, number, limits=limits)
 
     async def _leave_shared_tables(self, identity: Identity) -> None:
@@ -305,7 +303,7 @@ class Ingestor:
         place = await self._workspaces.place(identity.workspace)
         if not place.own:
             async with self._database.connection() as connection:
-                if await move_if_outgrown(connection, place.workspace, self._settings.own_tables_above):
+                if await move_if_outgrown(connection, place.workspace):
                     self._workspaces.forget(identity.workspace)
 
 

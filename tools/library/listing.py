@@ -5,7 +5,7 @@ from typing import Any
 
 from graph.evidence import Identity, LibraryQuestion
 from graph.ports import ListedDocument, Listing
-from graph.state import Turn
+from graph.rows import Turn
 from text.language import language, stop_words
 from tools.library.document_filters import containing
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as

@@ -24,6 +24,8 @@ from tools.retrieval.segment_rows import PackedDocument, TermCounts, packed_rows
 from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
 
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
+# Of a file: more than any book has, so that what has more was made to be a burden.
+MOST_PAGES, MOST_CHARACTERS = 10_000, 20_000_000
 _WIRED = [field.name for field in fields(NewDocument) if field.name not in ("text", "data")]
 
 Progress = Callable[[int, int], None]
@@ -119,9 +121,9 @@ class Reading:
     dimension: int | None
     known_hash: str | None
     max_bytes: int
-    max_pages: int
-    max_characters: int
     recognition: dict[str, Any] | None  # fields of Recognition
+    max_pages: int = MOST_PAGES
+    max_characters: int = MOST_CHARACTERS
     vectors: bool = True
 
 
@@ -192,12 +194,12 @@ def _check_extent(ready: ReadyDocument, parsed: Parsed, how: Reading) -> None:
     if characters > how.max_characters:
         raise DocumentTooExpensive(
             f"Its text has {characters:,} characters, but the limit is {how.max_characters:,}.",
-            suggestion="Split it, or raise CITEWELL_JOBS__MAX_CHARACTERS.",
+            suggestion="Split it.",
         )
     if pages > how.max_pages:
         raise DocumentTooExpensive(
             f"It has {pages:,} pages, but the limit is {how.max_pages:,}.",
-            suggestion="Split it, or raise CITEWELL_JOBS__MAX_PAGES.",
+            suggestion="Split it.",
         )
 
 

@@ -12,7 +12,7 @@ from graph.errors import BudgetExhausted, InvalidRequest, ModelReplyInvalid, fal
 from graph.evidence import Failure, Hit, Intent, Segment
 from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, FaultySection, Revision
 from graph.reasons import Reason
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking

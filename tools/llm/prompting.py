@@ -11,7 +11,7 @@ from functools import lru_cache
 from answers.citations import context_outside
 from answers.original_places import said_segment_place
 from graph.evidence import Segment
-from graph.state import Turn
+from graph.rows import Turn
 from prompts import Prompt
 from text.late_patterns import LatePattern
 from text.normal_forms import plain_letters, without_invisible

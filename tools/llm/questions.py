@@ -13,7 +13,7 @@ from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid, f
 from graph.evidence import Effort, Failure, Intent, SearchMode
 from graph.ports import Preparation, Rewriting
 from graph.reasons import Reason, why
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.prompting import conversation, cut_to_tokens, language_name, messages, one_line, sanitize

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from graph.evidence import Citation, Identity, PagesRead, PageUse, SectionClaim
-from graph.state import answer_text
+from graph.rows import answer_text
 from tools.retrieval.scope import READABLE, as_array, as_uuid, reading_as
 from tools.storage.database import Connection
 

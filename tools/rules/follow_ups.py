@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.state import Turn
+from graph.rows import Turn
 from text.language import language
 from text.late_patterns import LatePattern
 from text.scripts import LATIN_CAPITAL

@@ -16,7 +16,7 @@ from itertools import count, groupby
 from operator import attrgetter
 
 from graph.evidence import LibraryQuestion
-from graph.state import Turn
+from graph.rows import Turn
 from text.late_patterns import LatePattern
 from tools.rules.small_talk_rules import without_courtesies
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from graph.evidence import SearchMode
 from graph.ports import Preparation, Rewriting
 from graph.reasons import Reason
-from graph.state import Turn
+from graph.rows import Turn
 from graph.usage import Meter
 from text.language import DEFAULT
 from text.language import language as detect

@@ -25,7 +25,8 @@ from graph.evidence import (
     section_of,
 )
 from graph.ports import SegmentReader
-from graph.state import SourceRow, State, answer_text
+from graph.rows import SourceRow, answer_text
+from graph.state import State
 from tools.runs.event_log import RunLogs
 from tools.runs.ledger import Ledger
 from tools.runs.live_run import LogLine, Run

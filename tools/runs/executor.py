@@ -17,7 +17,8 @@ from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
 from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
 from graph.evidence import Section, Spent
 from graph.ports import Resources, SegmentReader
-from graph.state import FIRST_STEP, InputState, State
+from graph.rows import FIRST_STEP
+from graph.state import InputState, State
 from graph.usage import charged_to, use_by_model
 from tools.concurrency.tasks import cancel_and_wait, shield_until_done
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, RunTexts, resources_of_run
@@ -28,7 +29,8 @@ from tools.runs.live_run import Run
 from tools.runs.notifications import Notifications
 from tools.runs.readings import Load
 from tools.runs.retry import retry_while_unavailable
-from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, prune_thread, run_saver
+from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, run_saver
+from tools.sessions.pruning import prune_thread
 from tools.sessions.run_request import Superseded
 from tools.storage.database import Database, database_errors
 from tools.telemetry.logs import log_ids

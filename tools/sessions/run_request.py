@@ -12,7 +12,7 @@ from graph.context import Context
 from graph.errors import CitewellError
 from graph.events import Envelope
 from graph.evidence import StopReason, WhileRunning
-from graph.state import Turn
+from graph.rows import Turn
 
 
 @dataclass(frozen=True, slots=True)

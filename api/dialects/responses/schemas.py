@@ -21,7 +21,7 @@ from api.fields import CONTROL, AnswerFromField, Body, Name, SearchOptions, knob
 from graph.context import Context
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Spent
-from graph.state import Turn
+from graph.rows import Turn
 from tools.auth.document_links import LinkSigner
 from tools.sessions.run_request import RunRequest
 
