@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, 
 from tools.library.new_documents import NewDocument, ReadyDocument, UnreadDocument, documents_in, id_of, make_ready
 from tools.parsers import Parsed, Recognition
 from tools.parsers.canonical_text import storable
-from tools.retrieval.segment_rows import PackedDocument, TermCounts, packed_rows, vector_rows
+from tools.retrieval.segment_rows import PackedDocument
 from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
 
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
@@ -149,12 +149,8 @@ class ReadFile:
 
     def with_vectors(self, workspace: int, vectors: Sequence[NDArray[np.float32]]) -> "ReadFile":
         """Return it with the vectors of its texts."""
-        packed = self.packed
-        assert packed is not None
-        rows = vector_rows(workspace, UUID(packed.document_id), 0, np.asarray(vectors))
-        return ReadFile(
-            self.ready, PackedDocument(packed.document_id, packed.segments, packed.rows, packed.terms, rows)
-        )
+        assert self.packed is not None
+        return ReadFile(self.ready, self.packed.with_vectors(workspace, np.asarray(vectors)))
 
 
 def read_document(document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
@@ -211,10 +207,7 @@ def cut_file(
     workspace: int, ready: ReadyDocument, spans: Sequence[SegmentSpan], text: str, *, vectors: bool
 ) -> ReadFile:
     """Lay out the segments of a document, which are still to be embedded if the library has ``vectors``."""
-    held: list[NDArray[np.int32]] = []
-    rows = packed_rows(workspace, ready.document_id, ready.fields.title, spans, text, held, vectors=vectors)
-    joined = b"".join(rows)  # which fills ``held``
-    packed = PackedDocument(ready.document_id, len(spans), joined, TermCounts.of(held), b"")
+    packed = PackedDocument.of(workspace, ready.document_id, ready.fields.title, spans, text, vectors=vectors)
     return ReadFile(ready, packed, [text[span.start : span.end] for span in spans] if vectors else ())
 
 
