@@ -15,8 +15,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
 
 import typer
 from typer.core import TyperCommand
@@ -235,6 +236,17 @@ Work = Coroutine[Any, Any, Failed | Exit | None]
 
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
+Options = ParamSpec("Options")
+
+
+def awaited(work: Callable[Options, Work]) -> Callable[Options, None]:
+    """Return a coroutine function as a command, which exits with its code."""
+
+    @wraps(work)
+    def command(*args: Options.args, **options: Options.kwargs) -> None:
+        run(work(*args, **options), as_json=bool(options.get("as_json")))
+
+    return command
 
 
 def run(work: Work, *, as_json: bool, loop_factory: LoopFactory | None = None) -> NoReturn:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import Exit, opened_database, opened_embedder, run, settings_for
+from cli.command import Exit, awaited, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console
 from cli.options import AsJson, WorkspaceName, Yes, confirmed
 
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from tools.storage.database import Database
 
 
-def migrate(as_json: AsJson = False) -> None:
+@awaited
+async def migrate(as_json: AsJson = False) -> None:
     """Migrate the database to this release."""
-    run(_migrate(as_json), as_json=as_json)
-
-
-async def _migrate(as_json: bool) -> None:
     from tools.storage.startup import migrate as apply_migrations
 
     done = await apply_migrations(settings_for())
@@ -135,20 +132,18 @@ OlderThan = Annotated[
 ]
 
 
-def purge(
+@awaited
+async def purge(
     older_than_days: OlderThan = 0, yes: Yes = False, workspace: WorkspaceName = None, as_json: AsJson = False
-) -> None:
+) -> Exit:
     """Remove deleted documents for good.
 
     Removes the deleted and expired documents of every user of a workspace.
     """
-    run(_purge(older_than_days, yes, workspace, as_json), as_json=as_json)
-
-
-async def _purge(days: int, yes: bool, workspace: str | None, as_json: bool) -> Exit:
     from tools.library.catalogue import Documents
     from tools.originals.originals import Originals
 
+    days = older_than_days
     settings = settings_for(workspace)
     if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):
         return Exit.USAGE
@@ -175,16 +170,13 @@ IdleDays = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be deleted.")]
 
 
-def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+@awaited
+async def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Delete sessions that have been idle too long, in all workspaces.
 
     Also deletes ephemeral sessions, the logs of finished runs after 24 hours, jobs that ended, and what was spent long
     ago. A server does so every hour.
     """
-    run(_expire(days, dry_run, as_json), as_json=as_json)
-
-
-async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
     from tools.process.expiry import Retention
     from tools.process.expiry import expire as sweep
     from tools.spending.charges import Spending

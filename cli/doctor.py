@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from cli.command import Exit, run, settings_for
+from cli.command import Exit, awaited, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson
 
@@ -11,16 +11,13 @@ if TYPE_CHECKING:
     from tools.settings import Settings
 
 
-def doctor(as_json: AsJson = False) -> None:
+@awaited
+async def doctor(as_json: AsJson = False) -> Exit:
     """Check what is configured and reachable.
 
     Also shows where each setting came from, and which family answers. Exits with 5 if something configured can't be
     reached, with 3 if the configuration can't work.
     """
-    run(_doctor(as_json), as_json=as_json)
-
-
-async def _doctor(as_json: bool) -> Exit:
     from cli.checks import (
         check_database,
         check_embedding,

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened, opened_database, run, settings_for, warn_empty_library
+from cli.command import (
+    Exit,
+    Storage,
+    awaited,
+    identity_of,
+    opened,
+    opened_database,
+    run,
+    settings_for,
+    warn_empty_library,
+)
 from cli.console import print_json, result_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed, writing
 
@@ -43,23 +53,51 @@ def list_(
 
 
 @documents.command()
-def show(
+@awaited
+async def show(
     document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
 ) -> None:
     """Show a document's details."""
-    run(_show(document_id, workspace, user, as_json), as_json=as_json)
+    from rich.text import Text
+
+    from cli.console import plain
+    from cli.tables import one_line
+
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        document = await _documents(storage).get(identity_of(settings), as_id(document_id, "document"))
+    if as_json:
+        print_json(document)
+        return
+    console = result_console()
+    fields = plain(document)
+    fields["places"] = ", ".join(
+        f"{place['path']} ({place['kind']} {place['source_id']}, seen {place['seen_at']:.16})"
+        for place in document.places
+    )
+    fields["similar_to"] = ", ".join(
+        f"{other['share']:.0%} “{other['title']}” ({other['document_id']})" for other in document.similar_to
+    )
+    for name, value in fields.items():
+        if value not in (None, {}, ""):
+            console.print(Text.assemble((name.ljust(13), "dim"), one_line(str(value))), soft_wrap=True)
 
 
 @documents.command()
-def raw(
+@awaited
+async def raw(
     document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
-) -> None:
+) -> Exit:
     """Print a document's canonical text, to which the offsets of citations refer."""
-    run(_raw(document_id, workspace, user, as_json), as_json=as_json)
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        raw_text = await _documents(storage).raw_text(identity_of(settings), as_id(document_id, "document"))
+    return _print_text(raw_text, as_json)
 
 
 @documents.command()
-def original(
+@awaited
+async def original(
     document_id: DocumentId,
     out: Annotated[Path | None, typer.Option("--out", help="The file to write; default: stdout.")] = None,
     workspace: WorkspaceName = None,
@@ -67,23 +105,67 @@ def original(
     as_json: AsJson = False,
 ) -> None:
     """Write the file that a document was read from."""
-    run(_original(document_id, out, workspace, user, as_json), as_json=as_json)
+    from graph.errors import InvalidRequest
+    from tools.originals.originals import Originals
+
+    if out is None and (as_json or sys.stdout.isatty()):
+        raise InvalidRequest("The file is not for a terminal.", suggestion="Name a file with --out.")
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        originals = Originals.of(settings, storage.database, storage.workspaces)
+        stored = await originals.find(identity_of(settings), as_id(document_id, "document"))
+        data = await originals.read_whole(stored)
+    if out is None:
+        sys.stdout.buffer.write(data)
+        return
+    with writing(out):
+        out.write_bytes(data)
+    if as_json:
+        print_json({"document_id": document_id, "file": str(out), **stored.original})
+    else:
+        print(f"Wrote {out}, {stored.original['size']:,} bytes.")
 
 
 @documents.command()
-def versions(
+@awaited
+async def versions(
     document_id: DocumentId,
     text: Annotated[int | None, typer.Option("--text", min=1, help="Print the text of this version.")] = None,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """List the texts that a document has had, with who stored and who replaced each."""
-    run(_versions(document_id, text, workspace, user, as_json), as_json=as_json)
+    from cli.tables import show_table
+    from tools.library.versions import Versions
+
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        kept, me = Versions(storage.database, storage.workspaces), identity_of(settings)
+        if text is not None:
+            return _print_text(await kept.read(me, as_id(document_id, "document"), text), as_json)
+        found = await kept.list(me, as_id(document_id, "document"))
+    if as_json:
+        print_json({"versions": found})
+        return Exit.OK
+    rows = [
+        [
+            str(each.version),
+            each.title,
+            f"{each.changed_at:%Y-%m-%d %H:%M}",
+            each.changed_by or "",
+            "current" if each.replaced_at is None else f"{each.replaced_at:%Y-%m-%d %H:%M}",
+            each.replaced_by or "",
+        ]
+        for each in found
+    ]
+    show_table(result_console(), ["Version", "Title", "Stored", "By", "Replaced", "By"], rows, numbers={0})
+    return Exit.OK
 
 
 @documents.command()
-def restore(
+@awaited
+async def restore(
     document_id: DocumentId,
     version: Annotated[int, typer.Argument(min=1, help="The version's number.", show_default=False)],
     workspace: WorkspaceName = None,
@@ -91,19 +173,39 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """Make a text that was replaced the document's text again, as a new version."""
-    run(_restore(document_id, version, workspace, user, as_json), as_json=as_json)
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        restored = await citewell.library.ingestor.restore(
+            identity_of(settings), as_id(document_id, "document"), version
+        )
+    if as_json:
+        print_json(restored)
+    else:
+        print(f"“{restored.title}” has the text of its version {version} again.")
 
 
 @documents.command()
-def delete(
+@awaited
+async def delete(
     document_id: DocumentId,
     yes: Yes = False,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Delete a document; `citewell purge` later removes it for good."""
-    run(_delete(document_id, yes, workspace, user, as_json), as_json=as_json)
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        documents_ = _documents(storage)
+        document = await documents_.get(identity_of(settings), as_id(document_id, "document"))
+        if not confirmed(f"Delete the document “{document.title}”?", yes):
+            return Exit.USAGE
+        await documents_.delete(identity_of(settings), document.document_id)
+    if as_json:
+        print_json({"document_id": document.document_id, "deleted": True})
+    else:
+        print(f"Deleted “{document.title}”.")
+    return Exit.OK
 
 
 def _documents(storage: Storage) -> "Documents":
@@ -145,40 +247,6 @@ async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str
     return Exit.OK
 
 
-async def _show(document_id: str, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    from rich.text import Text
-
-    from cli.console import plain
-    from cli.tables import one_line
-
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        document = await _documents(storage).get(identity_of(settings), as_id(document_id, "document"))
-    if as_json:
-        print_json(document)
-        return Exit.OK
-    console = result_console()
-    fields = plain(document)
-    fields["places"] = ", ".join(
-        f"{place['path']} ({place['kind']} {place['source_id']}, seen {place['seen_at']:.16})"
-        for place in document.places
-    )
-    fields["similar_to"] = ", ".join(
-        f"{other['share']:.0%} “{other['title']}” ({other['document_id']})" for other in document.similar_to
-    )
-    for name, value in fields.items():
-        if value not in (None, {}, ""):
-            console.print(Text.assemble((name.ljust(13), "dim"), one_line(str(value))), soft_wrap=True)
-    return Exit.OK
-
-
-async def _raw(document_id: str, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        raw_text = await _documents(storage).raw_text(identity_of(settings), as_id(document_id, "document"))
-    return _print_text(raw_text, as_json)
-
-
 def _print_text(raw_text: "RawText", as_json: bool) -> Exit:
     if as_json:
         print_json(raw_text)
@@ -189,83 +257,4 @@ def _print_text(raw_text: "RawText", as_json: bool) -> Exit:
 
         text = printable(text)
     sys.stdout.write(text)
-    return Exit.OK
-
-
-async def _original(document_id: str, out: Path | None, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    from graph.errors import InvalidRequest
-    from tools.originals.originals import Originals
-
-    if out is None and (as_json or sys.stdout.isatty()):
-        raise InvalidRequest("The file is not for a terminal.", suggestion="Name a file with --out.")
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        originals = Originals.of(settings, storage.database, storage.workspaces)
-        stored = await originals.find(identity_of(settings), as_id(document_id, "document"))
-        data = await originals.read_whole(stored)
-    if out is None:
-        sys.stdout.buffer.write(data)
-        return Exit.OK
-    with writing(out):
-        out.write_bytes(data)  # noqa: ASYNC240 - nothing else runs
-    if as_json:
-        print_json({"document_id": document_id, "file": str(out), **stored.original})
-    else:
-        print(f"Wrote {out}, {stored.original['size']:,} bytes.")
-    return Exit.OK
-
-
-async def _versions(document_id: str, text: int | None, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    from cli.tables import show_table
-    from tools.library.versions import Versions
-
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        kept, me = Versions(storage.database, storage.workspaces), identity_of(settings)
-        if text is not None:
-            return _print_text(await kept.read(me, as_id(document_id, "document"), text), as_json)
-        found = await kept.list(me, as_id(document_id, "document"))
-    if as_json:
-        print_json({"versions": found})
-        return Exit.OK
-    rows = [
-        [
-            str(each.version),
-            each.title,
-            f"{each.changed_at:%Y-%m-%d %H:%M}",
-            each.changed_by or "",
-            "current" if each.replaced_at is None else f"{each.replaced_at:%Y-%m-%d %H:%M}",
-            each.replaced_by or "",
-        ]
-        for each in found
-    ]
-    show_table(result_console(), ["Version", "Title", "Stored", "By", "Replaced", "By"], rows, numbers={0})
-    return Exit.OK
-
-
-async def _restore(document_id: str, version: int, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    settings = settings_for(workspace, user)
-    async with opened(settings) as citewell:
-        restored = await citewell.library.ingestor.restore(
-            identity_of(settings), as_id(document_id, "document"), version
-        )
-    if as_json:
-        print_json(restored)
-    else:
-        print(f"“{restored.title}” has the text of its version {version} again.")
-    return Exit.OK
-
-
-async def _delete(document_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        documents_ = _documents(storage)
-        document = await documents_.get(identity_of(settings), as_id(document_id, "document"))
-        if not confirmed(f"Delete the document “{document.title}”?", yes):
-            return Exit.USAGE
-        await documents_.delete(identity_of(settings), document.document_id)
-    if as_json:
-        print_json({"document_id": document.document_id, "deleted": True})
-    else:
-        print(f"Deleted “{document.title}”.")
     return Exit.OK

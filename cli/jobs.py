@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
+from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName, as_id
 
@@ -26,7 +26,8 @@ MOST_SHOWN = 50  # refused files, on a terminal
 
 
 @jobs.command("list")
-def list_(
+@awaited
+async def list_(
     limit: Limit = 50,
     cursor: Cursor = None,
     workspace: WorkspaceName = None,
@@ -34,13 +35,45 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List your jobs, the newest first."""
-    run(_list(limit, cursor, settings_for(workspace, user), as_json), as_json=as_json)
+    from cli.tables import show_table
+
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        page = await _jobs(storage).list_jobs(identity_of(settings), limit=limit, cursor=cursor)
+    if as_json:
+        print_json({"jobs": page.jobs, "next_cursor": page.next_cursor})
+        return
+    rows = [
+        [
+            job.job_id,
+            job.state,
+            f"{_ended(job)}/{job.files}",
+            str(job.counts["refused"]),
+            f"{job.created_at:%Y-%m-%d %H:%M}",
+        ]
+        for job in page.jobs
+    ]
+    show_table(result_console(), ["Job", "State", "Files", "Refused", "Begun"], rows, numbers={2, 3})
+    if page.next_cursor:
+        typer.echo(f"More: citewell jobs list --cursor {page.next_cursor}", err=True)
 
 
 @jobs.command()
-def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+@awaited
+async def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
     """Show how far a job is, and what it refused."""
-    run(_show(job_id, settings_for(workspace, user), as_json), as_json=as_json)
+    from tools.library.job_store import JobDetail
+
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        of_user, identity = _jobs(storage), identity_of(settings)
+        job = await of_user.get(identity, as_id(job_id, "job"))
+        refused = await of_user.files(identity, job.job_id, state="refused", limit=MOST_SHOWN)
+    detail = JobDetail(job, refused.files, refused.next_after)
+    if as_json:
+        print_json({"job": job, "refused": refused.files, "next_after": refused.next_after})
+    else:
+        _print(detail)
 
 
 @jobs.command()
@@ -67,16 +100,13 @@ def retry(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None,
     run(_change(job_id, "retry", settings_for(workspace, user), as_json), as_json=as_json)
 
 
-def worker(processes: Processes = None, as_json: AsJson = False) -> None:
+@awaited
+async def worker(processes: Processes = None, as_json: AsJson = False) -> None:
     """Store the files of jobs until interrupted.
 
     For servers with CITEWELL_JOBS__WORKERS=0, or beside those that work themselves. Where searches take their
     candidates from Milvus, it keeps that up to date too.
     """
-    run(_work(processes, as_json), as_json=as_json)
-
-
-async def _work(processes: int | None, as_json: bool) -> Exit:
     from api.metrics_server import serve_metrics
     from cli.process_memory import share_heap
     from tools.library.ingestion import Ingestor
@@ -110,7 +140,6 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
         finally:
             await working.close()
             await notifications.close()
-    return Exit.OK
 
 
 def _jobs(storage: Storage) -> "Jobs":
@@ -119,45 +148,6 @@ def _jobs(storage: Storage) -> "Jobs":
     from tools.runs.notifications import Notifications
 
     return Jobs(storage.database, storage.workspaces, Notifications(PostgresCarrier(storage.database.url)))
-
-
-async def _list(limit: int, cursor: str | None, settings: "Settings", as_json: bool) -> Exit:
-    from cli.tables import show_table
-
-    async with opened_database(settings) as storage:
-        page = await _jobs(storage).list_jobs(identity_of(settings), limit=limit, cursor=cursor)
-    if as_json:
-        print_json({"jobs": page.jobs, "next_cursor": page.next_cursor})
-        return Exit.OK
-    rows = [
-        [
-            job.job_id,
-            job.state,
-            f"{_ended(job)}/{job.files}",
-            str(job.counts["refused"]),
-            f"{job.created_at:%Y-%m-%d %H:%M}",
-        ]
-        for job in page.jobs
-    ]
-    show_table(result_console(), ["Job", "State", "Files", "Refused", "Begun"], rows, numbers={2, 3})
-    if page.next_cursor:
-        typer.echo(f"More: citewell jobs list --cursor {page.next_cursor}", err=True)
-    return Exit.OK
-
-
-async def _show(job_id: str, settings: "Settings", as_json: bool) -> Exit:
-    from tools.library.job_store import JobDetail
-
-    async with opened_database(settings) as storage:
-        of_user, identity = _jobs(storage), identity_of(settings)
-        job = await of_user.get(identity, as_id(job_id, "job"))
-        refused = await of_user.files(identity, job.job_id, state="refused", limit=MOST_SHOWN)
-    detail = JobDetail(job, refused.files, refused.next_after)
-    if as_json:
-        print_json({"job": job, "refused": refused.files, "next_after": refused.next_after})
-    else:
-        _print(detail)
-    return Exit.OK
 
 
 async def _change(job_id: str, action: Action, settings: "Settings", as_json: bool) -> Exit:

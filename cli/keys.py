@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Storage, opened_database, run, settings_for
+from cli.command import Storage, awaited, opened_database, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
 
@@ -85,15 +85,30 @@ def create(
 
 
 @keys.command("list")
-def list_(workspace: OfWorkspace = None, as_json: AsJson = False) -> None:
+@awaited
+async def list_(workspace: OfWorkspace = None, as_json: AsJson = False) -> None:
     """List the keys by id, revoked ones included."""
-    run(_list(workspace, as_json), as_json=as_json)
+    from cli.tables import show_table
+
+    async with opened_database(settings_for()) as storage:
+        found = await _keys(storage).list(workspace)
+    if as_json:
+        print_json({"keys": found})
+        return
+    headings = ["Key", "Workspace", "User", "Label", "May", "Created", "Last used", "Revoked"]
+    show_table(result_console(), headings, [_row(key) for key in found])
 
 
 @keys.command()
-def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
+@awaited
+async def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
     """Revoke a key at once, in every process."""
-    run(_revoke(key_id, as_json), as_json=as_json)
+    async with opened_database(settings_for()) as storage:
+        await _keys(storage).revoke(key_id)
+    if as_json:
+        print_json({"key_id": key_id, "revoked": True})
+    else:
+        print(f"Revoked the key {key_id}.")
 
 
 def _keys(storage: Storage) -> "ApiKeys":
@@ -141,18 +156,6 @@ def _in_words(key: "ApiKey") -> str:
     return ", ".join(parts)
 
 
-async def _list(workspace: str | None, as_json: bool) -> None:
-    from cli.tables import show_table
-
-    async with opened_database(settings_for()) as storage:
-        found = await _keys(storage).list(workspace)
-    if as_json:
-        print_json({"keys": found})
-        return
-    headings = ["Key", "Workspace", "User", "Label", "May", "Created", "Last used", "Revoked"]
-    show_table(result_console(), headings, [_row(key) for key in found])
-
-
 def _row(key: "ApiKey") -> list[str]:
     return [
         key.key_id,
@@ -166,12 +169,3 @@ def _row(key: "ApiKey") -> list[str]:
 
 def _day(at: "datetime | None") -> str:
     return "" if at is None else f"{at:%Y-%m-%d}"
-
-
-async def _revoke(key_id: str, as_json: bool) -> None:
-    async with opened_database(settings_for()) as storage:
-        await _keys(storage).revoke(key_id)
-    if as_json:
-        print_json({"key_id": key_id, "revoked": True})
-    else:
-        print(f"Revoked the key {key_id}.")

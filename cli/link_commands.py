@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Storage, opened_database, run, settings_for
+from cli.command import Storage, awaited, opened_database, settings_for
 from cli.console import print_json
 from cli.options import AsJson, WorkspaceName, Yes, confirmed
 
@@ -17,24 +17,9 @@ OfUser = Annotated[str | None, typer.Option("--user", "-u", help="Only the links
 
 
 @links.command()
-def rotate(yes: Yes = False, as_json: AsJson = False) -> None:
+@awaited
+async def rotate(yes: Yes = False, as_json: AsJson = False) -> None:
     """End all links of the deployment, by another secret; links that are made from now on are signed with that."""
-    run(_rotate(yes, as_json), as_json=as_json)
-
-
-@links.command()
-def revoke(workspace: WorkspaceName = None, user: OfUser = None, yes: Yes = False, as_json: AsJson = False) -> None:
-    """End the links and shares of a user, or of all users of a workspace."""
-    run(_revoke(workspace, user, yes, as_json), as_json=as_json)
-
-
-def _links(storage: Storage, settings: "Settings") -> "DocumentLinks":
-    from tools.auth.document_links import DocumentLinks
-
-    return DocumentLinks(storage.database, storage.workspaces, settings)
-
-
-async def _rotate(yes: bool, as_json: bool) -> None:
     settings = settings_for()
     if not confirmed("End all links of the deployment?", yes):
         return
@@ -46,7 +31,12 @@ async def _rotate(yes: bool, as_json: bool) -> None:
         print("Ended all links.")
 
 
-async def _revoke(workspace: str | None, user: str | None, yes: bool, as_json: bool) -> None:
+@links.command()
+@awaited
+async def revoke(
+    workspace: WorkspaceName = None, user: OfUser = None, yes: Yes = False, as_json: AsJson = False
+) -> None:
+    """End the links and shares of a user, or of all users of a workspace."""
     from tools.sessions.shares import Shares
 
     settings = settings_for(workspace)
@@ -60,3 +50,9 @@ async def _revoke(workspace: str | None, user: str | None, yes: bool, as_json: b
         print_json({"workspace": settings.workspace, "user": user, "revoked": True, "shares": shares})
     else:
         print(f"Ended the links and {shares} shares of {whose} in the workspace {settings.workspace}.")
+
+
+def _links(storage: Storage, settings: "Settings") -> "DocumentLinks":
+    from tools.auth.document_links import DocumentLinks
+
+    return DocumentLinks(storage.database, storage.workspaces, settings)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import opened_database, run, settings_for
+from cli.command import awaited, opened_database, settings_for
 from cli.console import print_json, result_console
 from cli.options import AsJson
 from graph.errors import InvalidRequest
@@ -18,18 +18,9 @@ LoginId = Annotated[str | None, typer.Argument(help="The login's id, as the list
 
 
 @logins.command("list")
-def list_(user: OfUser = None, as_json: AsJson = False) -> None:
+@awaited
+async def list_(user: OfUser = None, as_json: AsJson = False) -> None:
     """List the logins that last, by id."""
-    run(_list(user, as_json), as_json=as_json)
-
-
-@logins.command()
-def revoke(login_id: LoginId = None, user: OfUser = None, as_json: AsJson = False) -> None:
-    """Revoke a login, or with --user all of a user's, at once and in every process."""
-    run(_revoke(login_id, user, as_json), as_json=as_json)
-
-
-async def _list(user: str | None, as_json: bool) -> None:
     from cli.tables import show_table
     from tools.auth.login_store import Logins
 
@@ -43,13 +34,10 @@ async def _list(user: str | None, as_json: bool) -> None:
     show_table(result_console(), headings, [_row(login) for login in found])
 
 
-def _row(login: "Login") -> list[str]:
-    lists = (", ".join(login.workspaces), ", ".join(login.groups))
-    times = (f"{at:%Y-%m-%d %H:%M}" for at in (login.created_at, login.last_seen_at, login.expires_at))
-    return [login.login_id, login.user, login.name, *lists, *times]
-
-
-async def _revoke(login_id: str | None, user: str | None, as_json: bool) -> None:
+@logins.command()
+@awaited
+async def revoke(login_id: LoginId = None, user: OfUser = None, as_json: AsJson = False) -> None:
+    """Revoke a login, or with --user all of a user's, at once and in every process."""
     from tools.auth.login_store import Logins
 
     if (login_id is None) == (user is None):
@@ -66,3 +54,9 @@ async def _revoke(login_id: str | None, user: str | None, as_json: bool) -> None
         print_json({"revoked": count})
     else:
         print(f"Revoked {count} {'login' if count == 1 else 'logins'}.")
+
+
+def _row(login: "Login") -> list[str]:
+    lists = (", ".join(login.workspaces), ", ".join(login.groups))
+    times = (f"{at:%Y-%m-%d %H:%M}" for at in (login.created_at, login.last_seen_at, login.expires_at))
+    return [login.login_id, login.user, login.name, *lists, *times]

@@ -7,22 +7,19 @@ import threading
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, cast
 
-from cli.command import Exit, identity_of, opened, run, settings_for
+from cli.command import awaited, identity_of, opened, settings_for
 from cli.options import UserName, WorkspaceName
 
 if TYPE_CHECKING:
     from anyio import AsyncFile
 
 
-def mcp(workspace: WorkspaceName = None, user: UserName = None) -> None:
+@awaited
+async def mcp(workspace: WorkspaceName = None, user: UserName = None) -> None:
     """Serve the library to an MCP client, such as an assistant on this machine, over stdin and stdout.
 
     The client starts this command; what is not of the protocol goes to stderr.
     """
-    run(_mcp(workspace, user), as_json=False)
-
-
-async def _mcp(workspace: str | None, user: str | None) -> Exit:
     from mcp.server.stdio import stdio_server
 
     from api.mcp.server import create_server
@@ -38,7 +35,6 @@ async def _mcp(workspace: str | None, user: str | None) -> Exit:
         slots = VerificationSlots(settings.runs)
         server = create_server(lambda _: Toolbox(citewell, settings, slots, citewell.runner), lambda _: identity)
         await server.run(incoming, outgoing, server.create_initialization_options())
-    return Exit.OK
 
 
 def _take_stdin() -> int:

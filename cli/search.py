@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from cli.command import Exit, identity_of, opened_database, opened_embedder, run, settings_for, warn_empty_library
+from cli.command import (
+    awaited,
+    identity_of,
+    opened_database,
+    opened_embedder,
+    settings_for,
+    warn_empty_library,
+)
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName, as_id
 
@@ -15,7 +22,8 @@ TopK = Annotated[int, typer.Option(min=1, max=30, help="How many segments to fin
 MinScore = Annotated[float, typer.Option(min=0, max=1, help="Minimum relevance of a segment, 0 to 1.")]
 
 
-def search(
+@awaited
+async def search(
     query: Annotated[str, typer.Argument(help="What to look for, in any language.", show_default=False)],
     top_k: TopK = 10,
     min_score: MinScore = 0.0,
@@ -29,25 +37,14 @@ def search(
 
     Shows the best segments first, with their relevance.
     """
-    run(_search(query, top_k, min_score, space or [], page or [], workspace, user, as_json), as_json=as_json)
-
-
-async def _search(
-    query: str,
-    top_k: int,
-    min_score: float,
-    spaces: list[str],
-    pages: list[str],
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
-) -> Exit:
     from cli.rendering.transcript import show_hits
     from graph.errors import InvalidRequest
     from graph.ports import SearchQuery
     from tools.embeddings.embedder import refuse_mismatch
     from tools.retrieval.hybrid_search import HybridSearcher
 
+    spaces = space or []
+    pages = page or []
     if not query.strip():
         raise InvalidRequest("query: it is empty.", suggestion="Write what to look for.")
     settings = settings_for(workspace, user)
@@ -73,8 +70,7 @@ async def _search(
             for hit in found.hits
         ]
         print_json({"query": query, "degraded": found.degraded, "hits": hits})
-        return Exit.OK
+        return
     if found.degraded:
         progress_console().print(found.degraded, style="yellow")
     show_hits(result_console(), found.hits)
-    return Exit.OK

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.command import Exit, identity_of, opened_database, run, settings_for
+from cli.command import awaited, identity_of, opened_database, settings_for
 from cli.console import print_json, progress_console
 from cli.options import AsJson, UserName, WorkspaceName, as_id, writing
 from graph.errors import InvalidRequest
@@ -31,7 +31,8 @@ class Language(StrEnum):
     CHINESE = "zh"
 
 
-def export(
+@awaited
+async def export(
     session_id: Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.", show_default=False)],
     format_: Annotated[
         Format, typer.Option("--format", help="md: Markdown; docx: Word; html: a report that needs nothing else.")
@@ -50,19 +51,6 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a session or an answer as a file: the answers, and for each claim its quotes and who judged it."""
-    run(_export(session_id, format_, message, out, language, workspace, user, as_json), as_json=as_json)
-
-
-async def _export(
-    session_id: str,
-    format_: Format,
-    message: str | None,
-    out: Path | None,
-    language: Language,
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
-) -> Exit:
     from tools.auth.document_links import DocumentLinks
     from tools.exports.formats import FILE_FORMATS, file_name
     from tools.exports.gathering import Exports
@@ -85,7 +73,7 @@ async def _export(
     content = FILE_FORMATS[format_.value].write(transcript, words_of(language.value))
     if out == STDOUT:
         sys.stdout.buffer.write(content)
-        return Exit.OK
+        return
     file = out or Path(file_name(transcript, format_.value))
     with writing(file):
         file.write_bytes(content)
@@ -95,4 +83,3 @@ async def _export(
         progress_console().print(f"Written to {file}.", soft_wrap=True, markup=False)
         if transcript.withheld:
             progress_console().print("Parts are left out, because they cite documents that you may not read.")
-    return Exit.OK

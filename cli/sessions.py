@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for
+from cli.command import Exit, Storage, awaited, identity_of, opened_database, settings_for
 from cli.console import print_json, result_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 from graph.errors import InvalidRequest
@@ -25,7 +25,8 @@ Cursor = Annotated[str | None, typer.Option(help="Continue where the last list e
 
 
 @sessions.command("list")
-def list_(
+@awaited
+async def list_(
     limit: Limit = 50,
     cursor: Cursor = None,
     workspace: WorkspaceName = None,
@@ -33,54 +34,6 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List your sessions, most recently used first."""
-    run(_list(limit, cursor, workspace, user, as_json), as_json=as_json)
-
-
-@sessions.command()
-def show(
-    session_id: SessionId,
-    limit: Limit = 100,
-    cursor: Cursor = None,
-    branch: Branch = None,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show a session's messages, with the citations of its answers and whether their quotes have changed since."""
-    run(_show(session_id, limit, cursor, branch, workspace, user, as_json), as_json=as_json)
-
-
-@sessions.command()
-def rename(
-    session_id: SessionId,
-    title: Title,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Rename a session."""
-    run(_rename(session_id, title, workspace, user, as_json), as_json=as_json)
-
-
-@sessions.command()
-def delete(
-    session_id: SessionId,
-    yes: Yes = False,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Delete a session with its messages and checkpoints."""
-    run(_delete(session_id, yes, workspace, user, as_json), as_json=as_json)
-
-
-def _sessions(storage: Storage) -> "Sessions":
-    from tools.sessions.session_store import Sessions
-
-    return Sessions(storage.database, storage.workspaces)
-
-
-async def _list(limit: int, cursor: str | None, workspace: str | None, user: str | None, as_json: bool) -> None:
     from cli.tables import show_table
 
     settings = settings_for(workspace, user)
@@ -95,15 +48,18 @@ async def _list(limit: int, cursor: str | None, workspace: str | None, user: str
         typer.echo(f"More: citewell sessions list --cursor {page.next_cursor}", err=True)
 
 
-async def _show(
-    session_id: str,
-    limit: int,
-    cursor: str | None,
-    branch: str | None,
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
+@sessions.command()
+@awaited
+async def show(
+    session_id: SessionId,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    branch: Branch = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
 ) -> None:
+    """Show a session's messages, with the citations of its answers and whether their quotes have changed since."""
     from cli.rendering.transcript import show_history
 
     settings = settings_for(workspace, user)
@@ -121,7 +77,16 @@ async def _show(
         show_history(result_console(), history)
 
 
-async def _rename(session_id: str, title: str, workspace: str | None, user: str | None, as_json: bool) -> None:
+@sessions.command()
+@awaited
+async def rename(
+    session_id: SessionId,
+    title: Title,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Rename a session."""
     from cli.tables import one_line
 
     settings = settings_for(workspace, user)
@@ -135,7 +100,16 @@ async def _rename(session_id: str, title: str, workspace: str | None, user: str 
         print(f"Renamed the session {session.session_id}.")
 
 
-async def _delete(session_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+@sessions.command()
+@awaited
+async def delete(
+    session_id: SessionId,
+    yes: Yes = False,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Delete a session with its messages and checkpoints."""
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
         history = await _sessions(storage).get(identity_of(settings), as_id(session_id, "session"), limit=1)
@@ -147,3 +121,9 @@ async def _delete(session_id: str, yes: bool, workspace: str | None, user: str |
     else:
         print(f"Deleted the session {session_id}.")
     return Exit.OK
+
+
+def _sessions(storage: Storage) -> "Sessions":
+    from tools.sessions.session_store import Sessions
+
+    return Sessions(storage.database, storage.workspaces)

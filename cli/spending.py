@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cli.command import identity_of, opened_database, run, settings_for
+from cli.command import awaited, identity_of, opened_database, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
 
 if TYPE_CHECKING:
-    from tools.spending.charges import By, LimitUse, SpentRow
+    from tools.spending.charges import LimitUse, SpentRow
 
 Group = Annotated[
     Literal["day", "model", "user", "session"], typer.Option(help="Add up by day, model, user or session.")
@@ -19,7 +19,8 @@ Days = Annotated[int, typer.Option(min=1, max=3660, help="How many days, up to t
 OnlyMe = Annotated[bool, typer.Option("--me", help="Only what CITEWELL_USER or --user spent.")]
 
 
-def spending(
+@awaited
+async def spending(
     by: Group = "day",
     days: Days = 30,
     me: OnlyMe = False,
@@ -32,10 +33,6 @@ def spending(
     Costs are exact, by the prices in CITEWELL_SPENDING__PRICES. Of a model without a price no cost is known; its
     tokens are counted all the same.
     """
-    run(_spending(by, days, me, workspace, user, as_json), as_json=as_json)
-
-
-async def _spending(by: "By", days: int, me: bool, workspace: str | None, user: str | None, as_json: bool) -> None:
     from tools.spending.charges import Spending
 
     settings = settings_for(workspace, user)

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
+from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.ingest import PROCESSES, opened_pages, similar
 from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName, Yes, as_id, confirmed
@@ -253,31 +253,9 @@ KeepDocuments = Annotated[bool, typer.Option("--keep-documents", help="Leave its
 
 
 @sources_.command("list")
-def list_(workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+@awaited
+async def list_(workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
     """List the sources with their documents, when they were last seen, and what ended their last sync early."""
-    run(_list(workspace, user, as_json), as_json=as_json)
-
-
-@sources_.command()
-def delete(
-    source_id: SourceId,
-    keep_documents: KeepDocuments = False,
-    yes: Yes = False,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Delete a source, and its documents that no other source has."""
-    run(_delete(source_id, keep_documents, yes, workspace, user, as_json), as_json=as_json)
-
-
-def _sources(storage: Storage) -> "Sources":
-    from tools.library.source_records import Sources
-
-    return Sources(storage.database, storage.workspaces)
-
-
-async def _list(workspace: str | None, user: str | None, as_json: bool) -> None:
     from cli.tables import show_table
 
     settings = settings_for(workspace, user)
@@ -290,15 +268,18 @@ async def _list(workspace: str | None, user: str | None, as_json: bool) -> None:
     show_table(result_console(), columns, [_row(source) for source in found], numbers={3})
 
 
-def _row(source: "Source") -> list[str]:
-    synced = f"{source.synced_at:%Y-%m-%d %H:%M}" if source.synced_at else "never"
-    problem = (source.report or {}).get("problem") or {"message": ""}
-    return [source.source_id, source.kind, source.location, str(source.documents), synced, problem["message"]]
-
-
-async def _delete(
-    source_id: str, keep: bool, yes: bool, workspace: str | None, user: str | None, as_json: bool
+@sources_.command()
+@awaited
+async def delete(
+    source_id: SourceId,
+    keep_documents: KeepDocuments = False,
+    yes: Yes = False,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
 ) -> Exit:
+    """Delete a source, and its documents that no other source has."""
+    keep = keep_documents
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
         sources = _sources(storage)
@@ -313,3 +294,15 @@ async def _delete(
     else:
         print(f"Deleted {source.location}, and {deleted} documents.")
     return Exit.OK
+
+
+def _sources(storage: Storage) -> "Sources":
+    from tools.library.source_records import Sources
+
+    return Sources(storage.database, storage.workspaces)
+
+
+def _row(source: "Source") -> list[str]:
+    synced = f"{source.synced_at:%Y-%m-%d %H:%M}" if source.synced_at else "never"
+    problem = (source.report or {}).get("problem") or {"message": ""}
+    return [source.source_id, source.kind, source.location, str(source.documents), synced, problem["message"]]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.command import Exit, run
+from cli.command import awaited
 from cli.console import print_json, progress_console
 from cli.options import AsJson, RunPath, writing
 
@@ -18,7 +18,8 @@ class Format(StrEnum):
     LANGSMITH_EXAMPLES = "langsmith-examples"
 
 
-def export(
+@awaited
+async def export(
     run_path: RunPath,
     out: Annotated[Path, typer.Option("--out", help="The file to write.", show_default=False)],
     format_: Annotated[
@@ -32,10 +33,6 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a run as a file that LangSmith reads; nothing is sent anywhere."""
-    run(_export(run_path, out, format_, as_json), as_json=as_json)
-
-
-async def _export(run_path: Path, out: Path, format_: Format, as_json: bool) -> Exit:
     from evals.langsmith import write_langsmith
     from evals.run_folder import RunFolder
 
@@ -45,4 +42,3 @@ async def _export(run_path: Path, out: Path, format_: Format, as_json: bool) -> 
         print_json({"questions": written, "file": str(out)})
     else:
         progress_console().print(f"{written} questions written to {out}.")
-    return Exit.OK

@@ -1,9 +1,8 @@
 """citewell eval retrieval: measure retrieval on a data set, without answering."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.command import Exit, opened, run, settings_for
+from cli.command import awaited, opened, settings_for
 from cli.console import print_json, progress_bar, result_console, show_figures, show_side_by_side
 from cli.options import AsJson, DataSetName, DataSetPath, Most, Retriever, RetrieverChoice
 
@@ -11,7 +10,8 @@ if TYPE_CHECKING:
     from evals.metrics import Figures
 
 
-def retrieval(
+@awaited
+async def retrieval(
     data_set: DataSetName,
     path: DataSetPath = None,
     most: Most = None,
@@ -22,10 +22,6 @@ def retrieval(
 
     With a retriever other than ours, both are measured and shown in one table.
     """
-    run(_retrieval(data_set, path, most, retriever, as_json), as_json=as_json)
-
-
-async def _retrieval(data_set: str, path: Path | None, most: int | None, retriever: Retriever, as_json: bool) -> Exit:
     from evals.pacing import with_long_pool_timeout
     from evals.retrievers import run_retrieval
     from evals.sets import load_data_set
@@ -38,14 +34,13 @@ async def _retrieval(data_set: str, path: Path | None, most: int | None, retriev
             report = await run_retrieval(citewell.library, data, retriever=retriever.value, progress=progress)
     if as_json:
         print_json(report)
-        return Exit.OK
+        return
     ours = report.get("beside")
     _show(retriever, report["all"], ours and ours["all"])
     for tag, groups in report["by"].items():
         for value, figures in groups.items():
             result_console().print(f"{tag}: {value}")
             _show(retriever, figures, ours and ours["by"][tag][value])
-    return Exit.OK
 
 
 def _show(retriever: Retriever, figures: "Figures", ours: "Figures | None") -> None:

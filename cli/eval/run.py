@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, run, settings_for
+from cli.command import Exit, awaited, run, settings_for
 from cli.console import print_json, progress_bar, progress_console, show_failures, show_figures
 from cli.options import (
     AsJson,
@@ -142,12 +142,9 @@ def _calibration_note(found: "Calibration") -> str:
     )
 
 
-def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
+@awaited
+async def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
     """Recompute a run's figures from its results, and rewrite its report.html."""
-    run(_report(run_path, baseline, as_json), as_json=as_json)
-
-
-async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
     from evals.evaluation import write_figures
     from evals.report.report_figures import read_baseline
     from evals.run_folder import RunFolder
@@ -158,4 +155,3 @@ async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
         print_json({"report": str(folder.report)})
     else:
         progress_console().print(f"Written to {folder.report}.")
-    return Exit.OK
