@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.command import awaited, opened_database, settings_for
-from cli.console import print_json, result_console
+from cli.console import print_rows
 from cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -40,18 +40,15 @@ async def audit(
     as_json: AsJson = False,
 ) -> None:
     """Show the audit log, newest first: who did what by which credentials, from where, and how it ended."""
-    from cli.tables import show_table
     from tools.auth.audit_log import AuditLog
 
     async with opened_database(settings_for()) as storage:
         page = await AuditLog(storage.database).list(
             workspace=workspace, user=user, action=action, outcome=outcome, limit=limit, cursor=cursor
         )
-    if as_json:
-        print_json({"entries": page.entries, "next_cursor": page.next_cursor})
-        return
-    show_table(result_console(), HEADINGS, [_row(entry) for entry in page.entries], numbers=[9])
-    if page.next_cursor is not None:
+    document = {"entries": page.entries, "next_cursor": page.next_cursor}
+    print_rows(document, HEADINGS, [_row(entry) for entry in page.entries], as_json=as_json, numbers=[9])
+    if not as_json and page.next_cursor is not None:
         typer.echo(f"There are more: --cursor {page.next_cursor}", err=True)
 
 

@@ -168,7 +168,7 @@ async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
 
     async with open_databases(settings) as database:
         _collect_from_here_on()
-        yield Storage(database, Workspaces(database))
+        yield Storage(settings, database, Workspaces(database))
 
 
 def _collect_from_here_on() -> None:
@@ -196,17 +196,24 @@ async def opened_embedder(settings: "Settings") -> AsyncIterator["Embedder"]:
 class Storage:
     """An open database and its workspaces, from which commands build the other stores."""
 
+    settings: "Settings"
     database: "Database"
     workspaces: "Workspaces"
 
+    @property
+    def identity(self) -> Identity:
+        """The identity that the settings act as."""
+        return identity_of(self.settings)
 
-async def warn_empty_library(storage: Storage, settings: "Settings") -> None:
+
+async def warn_empty_library(storage: Storage) -> None:
     """Say on stderr that the workspace holds no document that the user may read, if so, and how to add some."""
     from tools.library.catalogue import Documents
 
     documents = Documents(storage.database, storage.workspaces)
-    if not (await documents.list(identity_of(settings), limit=1)).documents:
-        named = "" if settings.workspace == "default" else f" --workspace {shlex.quote(settings.workspace)}"
+    if not (await documents.list(storage.identity, limit=1)).documents:
+        workspace = storage.identity.workspace
+        named = "" if workspace == "default" else f" --workspace {shlex.quote(workspace)}"
         message = f"The library is empty. Add documents with: citewell ingest FOLDER{named}"
         progress_console().print(message, soft_wrap=True)
 

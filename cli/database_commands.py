@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.command import Exit, awaited, opened_database, opened_embedder, run, settings_for
-from cli.console import print_json, progress_console
+from cli.console import print_json, print_result, progress_console
 from cli.options import AsJson, WorkspaceName, Yes, confirmed
 
 if TYPE_CHECKING:
@@ -62,10 +62,9 @@ async def _embed_again(on_ray: bool, as_json: bool) -> Exit:
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with _progress("Embedding") as on_progress:
             done = await _embed_library(storage.database, embedder, settings, on_ray, on_progress)
-    if as_json:
-        print_json(done)
-    else:
-        print(f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.")
+    print_result(
+        done, f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.", as_json=as_json
+    )
     return Exit.OK
 
 
@@ -90,10 +89,7 @@ async def _switch(to: str, as_json: bool) -> Exit:
                 message = f"Milvus names the candidates of searches now, of {rows} segments."
     finally:
         await milvus.close()
-    if as_json:
-        print_json({"engine": to, "segments": rows})
-    else:
-        print(message)
+    print_result({"engine": to, "segments": rows}, message, as_json=as_json)
     return Exit.OK
 
 
@@ -143,18 +139,14 @@ async def purge(
     from tools.library.catalogue import Documents
     from tools.originals.originals import Originals
 
-    days = older_than_days
     settings = settings_for(workspace)
     if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):
         return Exit.USAGE
     async with opened_database(settings) as storage:
         originals = Originals.of(settings, storage.database, storage.workspaces)
         documents = Documents(storage.database, storage.workspaces, originals)
-        purged = await documents.purge(settings.workspace, older_than=timedelta(days=days))
-    if as_json:
-        print_json({"workspace": settings.workspace, "purged": purged})
-    else:
-        print(f"Removed {purged} documents.")
+        purged = await documents.purge(settings.workspace, older_than=timedelta(days=older_than_days))
+    print_result({"workspace": settings.workspace, "purged": purged}, f"Removed {purged} documents.", as_json=as_json)
     return Exit.OK
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +13,10 @@ from cli.command import (
     identity_of,
     opened,
     opened_database,
-    run,
     settings_for,
     warn_empty_library,
 )
-from cli.console import print_json, result_console
+from cli.console import print_json, print_result, print_rows, result_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed, writing
 
 if TYPE_CHECKING:
@@ -36,7 +35,8 @@ Title = Annotated[str | None, typer.Option(help="Only documents with this in the
 
 
 @documents.command("list")
-def list_(
+@awaited
+async def list_(
     limit: Limit = 100,
     cursor: Cursor = None,
     space: Space = None,
@@ -48,8 +48,38 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List the documents that you may read, most recently changed first."""
-    by: dict[str, Any] = {"cursor": cursor, "space": space, "title": title, "path": path, "source": source}
-    run(_list(limit, by, workspace, user, as_json), as_json=as_json)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        page = await _documents(storage).list(
+            storage.identity,
+            limit=limit,
+            cursor=cursor,
+            space=space,
+            title=title,
+            path=path,
+            source=None if source is None else as_id(source, "source"),
+        )
+        if not page.documents:
+            await warn_empty_library(storage)
+    rows = [
+        [
+            d.document_id,
+            d.title,
+            str(d.segments),
+            d.owner or "",
+            ", ".join(d.readers or ()),
+            f"{d.updated_at:%Y-%m-%d}",
+            ", ".join(place["path"] for place in d.places),
+        ]
+        for d in page.documents
+    ]
+    print_rows(
+        {"documents": page.documents, "next_cursor": page.next_cursor},
+        ["Document", "Title", "Segments", "Owner", "Readers", "Changed", "Path"],
+        rows,
+        as_json=as_json,
+        numbers={2},
+        more=page.next_cursor and f"citewell documents list --cursor {page.next_cursor}",
+    )
 
 
 @documents.command()
@@ -63,9 +93,8 @@ async def show(
     from cli.console import plain
     from cli.tables import one_line
 
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        document = await _documents(storage).get(identity_of(settings), as_id(document_id, "document"))
+    async with opened_database(settings_for(workspace, user)) as storage:
+        document = await _documents(storage).get(storage.identity, as_id(document_id, "document"))
     if as_json:
         print_json(document)
         return
@@ -87,12 +116,11 @@ async def show(
 @awaited
 async def raw(
     document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
-) -> Exit:
+) -> None:
     """Print a document's canonical text, to which the offsets of citations refer."""
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        raw_text = await _documents(storage).raw_text(identity_of(settings), as_id(document_id, "document"))
-    return _print_text(raw_text, as_json)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        raw_text = await _documents(storage).raw_text(storage.identity, as_id(document_id, "document"))
+    _print_text(raw_text, as_json)
 
 
 @documents.command()
@@ -120,10 +148,11 @@ async def original(
         return
     with writing(out):
         out.write_bytes(data)
-    if as_json:
-        print_json({"document_id": document_id, "file": str(out), **stored.original})
-    else:
-        print(f"Wrote {out}, {stored.original['size']:,} bytes.")
+    print_result(
+        {"document_id": document_id, "file": str(out), **stored.original},
+        f"Wrote {out}, {stored.original['size']:,} bytes.",
+        as_json=as_json,
+    )
 
 
 @documents.command()
@@ -134,20 +163,16 @@ async def versions(
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
-) -> Exit:
+) -> None:
     """List the texts that a document has had, with who stored and who replaced each."""
-    from cli.tables import show_table
     from tools.library.versions import Versions
 
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        kept, me = Versions(storage.database, storage.workspaces), identity_of(settings)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        kept, me = Versions(storage.database, storage.workspaces), storage.identity
         if text is not None:
-            return _print_text(await kept.read(me, as_id(document_id, "document"), text), as_json)
+            _print_text(await kept.read(me, as_id(document_id, "document"), text), as_json)
+            return
         found = await kept.list(me, as_id(document_id, "document"))
-    if as_json:
-        print_json({"versions": found})
-        return Exit.OK
     rows = [
         [
             str(each.version),
@@ -159,8 +184,8 @@ async def versions(
         ]
         for each in found
     ]
-    show_table(result_console(), ["Version", "Title", "Stored", "By", "Replaced", "By"], rows, numbers={0})
-    return Exit.OK
+    columns = ["Version", "Title", "Stored", "By", "Replaced", "By"]
+    print_rows({"versions": found}, columns, rows, as_json=as_json, numbers={0})
 
 
 @documents.command()
@@ -178,10 +203,7 @@ async def restore(
         restored = await citewell.library.ingestor.restore(
             identity_of(settings), as_id(document_id, "document"), version
         )
-    if as_json:
-        print_json(restored)
-    else:
-        print(f"“{restored.title}” has the text of its version {version} again.")
+    print_result(restored, f"“{restored.title}” has the text of its version {version} again.", as_json=as_json)
 
 
 @documents.command()
@@ -194,17 +216,15 @@ async def delete(
     as_json: AsJson = False,
 ) -> Exit:
     """Delete a document; `citewell purge` later removes it for good."""
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
+    async with opened_database(settings_for(workspace, user)) as storage:
         documents_ = _documents(storage)
-        document = await documents_.get(identity_of(settings), as_id(document_id, "document"))
+        document = await documents_.get(storage.identity, as_id(document_id, "document"))
         if not confirmed(f"Delete the document “{document.title}”?", yes):
             return Exit.USAGE
-        await documents_.delete(identity_of(settings), document.document_id)
-    if as_json:
-        print_json({"document_id": document.document_id, "deleted": True})
-    else:
-        print(f"Deleted “{document.title}”.")
+        await documents_.delete(storage.identity, document.document_id)
+    print_result(
+        {"document_id": document.document_id, "deleted": True}, f"Deleted “{document.title}”.", as_json=as_json
+    )
     return Exit.OK
 
 
@@ -214,47 +234,13 @@ def _documents(storage: Storage) -> "Documents":
     return Documents(storage.database, storage.workspaces)
 
 
-async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    from cli.tables import show_table
-
-    if by["source"] is not None:
-        by["source"] = as_id(by["source"], "source")
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        page = await _documents(storage).list(identity_of(settings), limit=limit, **by)
-        if not page.documents:
-            await warn_empty_library(storage, settings)
-    if as_json:
-        print_json({"documents": page.documents, "next_cursor": page.next_cursor})
-        return Exit.OK
-    rows = [
-        [
-            d.document_id,
-            d.title,
-            str(d.segments),
-            d.owner or "",
-            ", ".join(d.readers or ()),
-            f"{d.updated_at:%Y-%m-%d}",
-            ", ".join(place["path"] for place in d.places),
-        ]
-        for d in page.documents
-    ]
-    show_table(
-        result_console(), ["Document", "Title", "Segments", "Owner", "Readers", "Changed", "Path"], rows, numbers={2}
-    )
-    if page.next_cursor:
-        typer.echo(f"More: citewell documents list --cursor {page.next_cursor}", err=True)
-    return Exit.OK
-
-
-def _print_text(raw_text: "RawText", as_json: bool) -> Exit:
+def _print_text(raw_text: "RawText", as_json: bool) -> None:
     if as_json:
         print_json(raw_text)
-        return Exit.OK
+        return
     text = "".join(segment["text"] for segment in raw_text["segments"])
     if sys.stdout.isatty():
         from cli.tables import printable
 
         text = printable(text)
     sys.stdout.write(text)
-    return Exit.OK

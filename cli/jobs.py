@@ -1,17 +1,20 @@
 """citewell jobs: list, show and change jobs of ingestion. citewell worker: do their work in a process of its own."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, run, settings_for
-from cli.console import print_json, progress_console, result_console
+from cli.command import Storage, awaited, opened_database, opened_embedder, settings_for
+from cli.console import print_json, print_rows, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName, as_id
 
 if TYPE_CHECKING:
+    from graph.evidence import Identity
     from tools.library.job_store import Job, JobDetail, Jobs
-    from tools.settings import Settings
+
+    Change = Callable[["Identity", str], Awaitable["Job"]]
 
 jobs = typer.Typer(help="List, show, cancel, pause and retry jobs of ingestion.", no_args_is_help=True)
 JobId = Annotated[str, typer.Argument(help="The job's id.", show_default=False)]
@@ -35,14 +38,8 @@ async def list_(
     as_json: AsJson = False,
 ) -> None:
     """List your jobs, the newest first."""
-    from cli.tables import show_table
-
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        page = await _jobs(storage).list_jobs(identity_of(settings), limit=limit, cursor=cursor)
-    if as_json:
-        print_json({"jobs": page.jobs, "next_cursor": page.next_cursor})
-        return
+    async with opened_database(settings_for(workspace, user)) as storage:
+        page = await _jobs(storage).list_jobs(storage.identity, limit=limit, cursor=cursor)
     rows = [
         [
             job.job_id,
@@ -53,9 +50,14 @@ async def list_(
         ]
         for job in page.jobs
     ]
-    show_table(result_console(), ["Job", "State", "Files", "Refused", "Begun"], rows, numbers={2, 3})
-    if page.next_cursor:
-        typer.echo(f"More: citewell jobs list --cursor {page.next_cursor}", err=True)
+    print_rows(
+        {"jobs": page.jobs, "next_cursor": page.next_cursor},
+        ["Job", "State", "Files", "Refused", "Begun"],
+        rows,
+        as_json=as_json,
+        numbers={2, 3},
+        more=page.next_cursor and f"citewell jobs list --cursor {page.next_cursor}",
+    )
 
 
 @jobs.command()
@@ -64,9 +66,8 @@ async def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = 
     """Show how far a job is, and what it refused."""
     from tools.library.job_store import JobDetail
 
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        of_user, identity = _jobs(storage), identity_of(settings)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        of_user, identity = _jobs(storage), storage.identity
         job = await of_user.get(identity, as_id(job_id, "job"))
         refused = await of_user.files(identity, job.job_id, state="refused", limit=MOST_SHOWN)
     detail = JobDetail(job, refused.files, refused.next_after)
@@ -76,28 +77,30 @@ async def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = 
         _print(detail)
 
 
-@jobs.command()
-def cancel(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """Cancel a job; what it has stored stays."""
-    run(_change(job_id, "cancel", settings_for(workspace, user), as_json), as_json=as_json)
+def _changing(action: Action) -> Callable[..., None]:
+    """Return the command that does so to a job."""
+
+    @awaited
+    async def change(
+        job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
+    ) -> None:
+        from tools.library.job_store import JobDetail
+
+        async with opened_database(settings_for(workspace, user)) as storage:
+            change: Change = getattr(_jobs(storage), action)
+            job = await change(storage.identity, as_id(job_id, "job"))
+        if as_json:
+            print_json(job)
+        else:
+            _print(JobDetail(job))
+
+    return change
 
 
-@jobs.command()
-def pause(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """Pause a job; files that are being read are finished."""
-    run(_change(job_id, "pause", settings_for(workspace, user), as_json), as_json=as_json)
-
-
-@jobs.command()
-def resume(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """Go on with a paused job."""
-    run(_change(job_id, "resume", settings_for(workspace, user), as_json), as_json=as_json)
-
-
-@jobs.command()
-def retry(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """Queue the refused and the cancelled files of a job again."""
-    run(_change(job_id, "retry", settings_for(workspace, user), as_json), as_json=as_json)
+jobs.command("cancel", help="Cancel a job; what it has stored stays.")(_changing("cancel"))
+jobs.command("pause", help="Pause a job; files that are being read are finished.")(_changing("pause"))
+jobs.command("resume", help="Go on with a paused job.")(_changing("resume"))
+jobs.command("retry", help="Queue the refused and the cancelled files of a job again.")(_changing("retry"))
 
 
 @awaited
@@ -148,20 +151,6 @@ def _jobs(storage: Storage) -> "Jobs":
     from tools.runs.notifications import Notifications
 
     return Jobs(storage.database, storage.workspaces, Notifications(PostgresCarrier(storage.database.url)))
-
-
-async def _change(job_id: str, action: Action, settings: "Settings", as_json: bool) -> Exit:
-    from tools.library.job_store import JobDetail
-
-    async with opened_database(settings) as storage:
-        of_user = _jobs(storage)
-        changes = {"cancel": of_user.cancel, "pause": of_user.pause, "resume": of_user.resume, "retry": of_user.retry}
-        job = await changes[action](identity_of(settings), as_id(job_id, "job"))
-    if as_json:
-        print_json(job)
-    else:
-        _print(JobDetail(job))
-    return Exit.OK
 
 
 def _ended(job: "Job") -> int:

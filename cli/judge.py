@@ -56,13 +56,12 @@ async def exam(
     from tools.judges.exam_store import ExamStore
     from tools.judges.examiner import Examiner, exam_cost
 
-    languages = language or []
     settings = settings_for()
     asked = _judge_of(settings, model)
     async with opened_database(settings) as storage:
         examiner = Examiner(ExamStore(storage.database), settings.judge)
         exam = await examiner.exam()
-        chosen = _checked(languages, exam)
+        chosen = _checked(language or [], exam)
         console = progress_console()
         if most is None:
             console.print(f"{asked.name} takes its exam: {exam_cost(exam, chosen, settings.judge)}.", markup=False)

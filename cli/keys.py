@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Storage, awaited, opened_database, run, settings_for
-from cli.console import print_json, progress_console, result_console
+from cli.command import Storage, awaited, opened_database, settings_for
+from cli.console import print_result, print_rows, progress_console
 from cli.options import AsJson, UserName, WorkspaceName
 
 if TYPE_CHECKING:
@@ -56,12 +56,11 @@ CREATED = (
     "a_minute_by_address",
     "runs_a_day",
 )
-# Options of a new key: scopes, spaces, origins, whether it is public, and its limits.
-_Wanted = tuple[list[str] | None, list[str] | None, list[str] | None, bool, tuple[int | None, int | None, int | None]]
 
 
 @keys.command()
-def create(
+@awaited
+async def create(
     workspace: WorkspaceName = None,
     user: UserName = None,
     label: Label = "",
@@ -80,23 +79,32 @@ def create(
     otherwise 600 times a minute, 60 from one address, and 2000 questions a day. Such a key, or one with a space, gets a
     user of its own unless one is named.
     """
-    limits = (a_minute, a_minute_by_address, runs_a_day)
-    run(_create(workspace, user, label, (scope, space, origin, public, limits), as_json), as_json=as_json)
+    from tools.auth.api_keys import KeyTerms, key_id
+
+    words = None if scope is None else ",".join(scope).replace(",", " ").split()
+    terms = KeyTerms.asked_for(words, space, origin or (), public, (a_minute, a_minute_by_address, runs_a_day))
+    async with opened_database(settings_for(workspace, user or terms.user())) as storage:
+        me, stored = storage.identity, _keys(storage)
+        key = await stored.create(me.workspace, me.user, label=label, terms=terms)
+        made = await stored.get(me.workspace, key_id(key))
+    print_result({"key": key, **{name: getattr(made, name) for name in CREATED}}, key, as_json=as_json)
+    if not as_json:
+        progress_console().print(
+            f"The key {made.key_id} authenticates as the user {me.user} of the workspace {me.workspace}. "
+            f"It may {_in_words(made)}. It is not shown again.",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 @keys.command("list")
 @awaited
 async def list_(workspace: OfWorkspace = None, as_json: AsJson = False) -> None:
     """List the keys by id, revoked ones included."""
-    from cli.tables import show_table
-
     async with opened_database(settings_for()) as storage:
         found = await _keys(storage).list(workspace)
-    if as_json:
-        print_json({"keys": found})
-        return
     headings = ["Key", "Workspace", "User", "Label", "May", "Created", "Last used", "Revoked"]
-    show_table(result_console(), headings, [_row(key) for key in found])
+    print_rows({"keys": found}, headings, [_row(key) for key in found], as_json=as_json)
 
 
 @keys.command()
@@ -105,39 +113,13 @@ async def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
     """Revoke a key at once, in every process."""
     async with opened_database(settings_for()) as storage:
         await _keys(storage).revoke(key_id)
-    if as_json:
-        print_json({"key_id": key_id, "revoked": True})
-    else:
-        print(f"Revoked the key {key_id}.")
+    print_result({"key_id": key_id, "revoked": True}, f"Revoked the key {key_id}.", as_json=as_json)
 
 
 def _keys(storage: Storage) -> "ApiKeys":
     from tools.auth.api_keys import ApiKeys
 
     return ApiKeys(storage.database, storage.workspaces)
-
-
-async def _create(workspace: str | None, user: str | None, label: str, wanted: _Wanted, as_json: bool) -> None:
-    from tools.auth.api_keys import KeyTerms, key_id
-
-    scopes, spaces, origins, public, limits = wanted
-    words = None if scopes is None else ",".join(scopes).replace(",", " ").split()
-    terms = KeyTerms.asked_for(words, spaces, origins or (), public, limits)
-    settings = settings_for(workspace, user or terms.user())
-    async with opened_database(settings) as storage:
-        keys_ = _keys(storage)
-        key = await keys_.create(settings.workspace, settings.user, label=label, terms=terms)
-        made = await keys_.get(settings.workspace, key_id(key))
-    if as_json:
-        print_json({"key": key, **{name: getattr(made, name) for name in CREATED}})
-    else:
-        print(key)
-        owner = f"the user {settings.user} of the workspace {settings.workspace}"
-        progress_console().print(
-            f"The key {made.key_id} authenticates as {owner}. It may {_in_words(made)}. It is not shown again.",
-            markup=False,
-            soft_wrap=True,
-        )
 
 
 def _in_words(key: "ApiKey") -> str:

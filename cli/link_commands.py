@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Storage, awaited, opened_database, settings_for
-from cli.console import print_json
+from cli.console import print_result
 from cli.options import AsJson, WorkspaceName, Yes, confirmed
 
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ async def rotate(yes: Yes = False, as_json: AsJson = False) -> None:
         return
     async with opened_database(settings) as storage:
         await _links(storage, settings).rotate()
-    if as_json:
-        print_json({"rotated": True})
-    else:
-        print("Ended all links.")
+    print_result({"rotated": True}, "Ended all links.", as_json=as_json)
 
 
 @links.command()
@@ -46,10 +43,11 @@ async def revoke(
     async with opened_database(settings) as storage:
         await _links(storage, settings).revoke(settings.workspace, user)
         shares = await Shares(storage.database, storage.workspaces, settings).revoke_all(settings.workspace, user)
-    if as_json:
-        print_json({"workspace": settings.workspace, "user": user, "revoked": True, "shares": shares})
-    else:
-        print(f"Ended the links and {shares} shares of {whose} in the workspace {settings.workspace}.")
+    print_result(
+        {"workspace": settings.workspace, "user": user, "revoked": True, "shares": shares},
+        f"Ended the links and {shares} shares of {whose} in the workspace {settings.workspace}.",
+        as_json=as_json,
+    )
 
 
 def _links(storage: Storage, settings: "Settings") -> "DocumentLinks":

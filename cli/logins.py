@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import awaited, opened_database, settings_for
-from cli.console import print_json, result_console
+from cli.console import print_result, print_rows
 from cli.options import AsJson
 from graph.errors import InvalidRequest
 
@@ -21,17 +21,13 @@ LoginId = Annotated[str | None, typer.Argument(help="The login's id, as the list
 @awaited
 async def list_(user: OfUser = None, as_json: AsJson = False) -> None:
     """List the logins that last, by id."""
-    from cli.tables import show_table
     from tools.auth.login_store import Logins
 
     settings = settings_for()
     async with opened_database(settings) as storage:
         found = await Logins(storage.database, settings.oidc).list(user)
-    if as_json:
-        print_json({"logins": found})
-        return
     headings = ["Login", "User", "Name", "Workspaces", "Groups", "Since", "Last used", "Until"]
-    show_table(result_console(), headings, [_row(login) for login in found])
+    print_rows({"logins": found}, headings, [_row(login) for login in found], as_json=as_json)
 
 
 @logins.command()
@@ -50,10 +46,7 @@ async def revoke(login_id: LoginId = None, user: OfUser = None, as_json: AsJson 
         else:
             await stored.revoke(login_id or "")
             count = 1
-    if as_json:
-        print_json({"revoked": count})
-    else:
-        print(f"Revoked {count} {'login' if count == 1 else 'logins'}.")
+    print_result({"revoked": count}, f"Revoked {count} {'login' if count == 1 else 'logins'}.", as_json=as_json)
 
 
 def _row(login: "Login") -> list[str]:

@@ -43,8 +43,6 @@ async def search(
     from tools.embeddings.embedder import refuse_mismatch
     from tools.retrieval.hybrid_search import HybridSearcher
 
-    spaces = space or []
-    pages = page or []
     if not query.strip():
         raise InvalidRequest("query: it is empty.", suggestion="Write what to look for.")
     settings = settings_for(workspace, user)
@@ -53,8 +51,8 @@ async def search(
         identity_of(settings),
         top_k=top_k,
         min_score=min_score,
-        spaces=tuple(spaces),
-        document_ids=tuple(as_id(page, "document") for page in pages),
+        spaces=tuple(space or ()),
+        document_ids=tuple(as_id(each, "document") for each in page or ()),
         expand=0,
     )
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
@@ -63,7 +61,7 @@ async def search(
         searcher = HybridSearcher(storage.database, storage.workspaces, embedder)
         found = await searcher.search(search_query)
         if not found.hits:
-            await warn_empty_library(storage, settings)
+            await warn_empty_library(storage)
     if as_json:
         hits = [
             {"segment_id": hit.segment.segment_id, "score": round(hit.score, 4), **asdict(hit.segment)}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Exit, Storage, awaited, identity_of, opened_database, settings_for
-from cli.console import print_json, result_console
+from cli.console import print_json, print_result, print_rows, result_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 from graph.errors import InvalidRequest
 
@@ -34,18 +34,16 @@ async def list_(
     as_json: AsJson = False,
 ) -> None:
     """List your sessions, most recently used first."""
-    from cli.tables import show_table
-
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        page = await _sessions(storage).list(identity_of(settings), limit=limit, cursor=cursor)
-    if as_json:
-        print_json({"sessions": page.sessions, "next_cursor": page.next_cursor})
-        return
+    async with opened_database(settings_for(workspace, user)) as storage:
+        page = await _sessions(storage).list(storage.identity, limit=limit, cursor=cursor)
     rows = [[s.session_id, s.title, f"{s.updated_at:%Y-%m-%d %H:%M}"] for s in page.sessions]
-    show_table(result_console(), ["Session", "Title", "Last used"], rows)
-    if page.next_cursor:
-        typer.echo(f"More: citewell sessions list --cursor {page.next_cursor}", err=True)
+    print_rows(
+        {"sessions": page.sessions, "next_cursor": page.next_cursor},
+        ["Session", "Title", "Last used"],
+        rows,
+        as_json=as_json,
+        more=page.next_cursor and f"citewell sessions list --cursor {page.next_cursor}",
+    )
 
 
 @sessions.command()
@@ -62,10 +60,9 @@ async def show(
     """Show a session's messages, with the citations of its answers and whether their quotes have changed since."""
     from cli.rendering.transcript import show_history
 
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
+    async with opened_database(settings_for(workspace, user)) as storage:
         history = await _sessions(storage).get(
-            identity_of(settings),
+            storage.identity,
             as_id(session_id, "session"),
             limit=limit,
             cursor=cursor,
@@ -94,10 +91,7 @@ async def rename(
         raise InvalidRequest(f"title: it must have 1 to {LONGEST_TITLE} characters.")
     async with opened_database(settings) as storage:
         session = await _sessions(storage).rename(identity_of(settings), as_id(session_id, "session"), one_line(title))
-    if as_json:
-        print_json({"session": session})
-    else:
-        print(f"Renamed the session {session.session_id}.")
+    print_result({"session": session}, f"Renamed the session {session.session_id}.", as_json=as_json)
 
 
 @sessions.command()
@@ -110,16 +104,12 @@ async def delete(
     as_json: AsJson = False,
 ) -> Exit:
     """Delete a session with its messages and checkpoints."""
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        history = await _sessions(storage).get(identity_of(settings), as_id(session_id, "session"), limit=1)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        history = await _sessions(storage).get(storage.identity, as_id(session_id, "session"), limit=1)
         if not confirmed(f"Delete the session “{history.session.title}” for good?", yes):
             return Exit.USAGE
-        await _sessions(storage).delete(identity_of(settings), session_id)
-    if as_json:
-        print_json({"session_id": session_id, "deleted": True})
-    else:
-        print(f"Deleted the session {session_id}.")
+        await _sessions(storage).delete(storage.identity, session_id)
+    print_result({"session_id": session_id, "deleted": True}, f"Deleted the session {session_id}.", as_json=as_json)
     return Exit.OK
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import typer
 
 from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, run, settings_for
-from cli.console import print_json, progress_console, result_console
+from cli.console import print_json, print_result, print_rows, progress_console, result_console
 from cli.ingest import PROCESSES, opened_pages, similar
 from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName, Yes, as_id, confirmed
 
@@ -256,16 +256,10 @@ KeepDocuments = Annotated[bool, typer.Option("--keep-documents", help="Leave its
 @awaited
 async def list_(workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
     """List the sources with their documents, when they were last seen, and what ended their last sync early."""
-    from cli.tables import show_table
-
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        found = await _sources(storage).list(identity_of(settings))
-    if as_json:
-        print_json({"sources": found})
-        return
+    async with opened_database(settings_for(workspace, user)) as storage:
+        found = await _sources(storage).list(storage.identity)
     columns = ["Source", "Kind", "Location", "Documents", "Synced", "Problem"]
-    show_table(result_console(), columns, [_row(source) for source in found], numbers={3})
+    print_rows({"sources": found}, columns, [_row(source) for source in found], as_json=as_json, numbers={3})
 
 
 @sources_.command()
@@ -279,20 +273,18 @@ async def delete(
     as_json: AsJson = False,
 ) -> Exit:
     """Delete a source, and its documents that no other source has."""
-    keep = keep_documents
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
+    async with opened_database(settings_for(workspace, user)) as storage:
         sources = _sources(storage)
-        source = await sources.get(identity_of(settings), as_id(source_id, "source"))
-        what = "and keep" if keep else "with"
+        source = await sources.get(storage.identity, as_id(source_id, "source"))
+        what = "and keep" if keep_documents else "with"
         if not confirmed(f"Delete the source {source.location} {what} its {source.documents} documents?", yes):
             return Exit.USAGE
-        deleted = await sources.delete(identity_of(settings), source.source_id, with_documents=not keep)
-    result: dict[str, Any] = {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted}
-    if as_json:
-        print_json(result)
-    else:
-        print(f"Deleted {source.location}, and {deleted} documents.")
+        deleted = await sources.delete(storage.identity, source.source_id, with_documents=not keep_documents)
+    print_result(
+        {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted},
+        f"Deleted {source.location}, and {deleted} documents.",
+        as_json=as_json,
+    )
     return Exit.OK
 
 

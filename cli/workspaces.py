@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Exit, awaited, opened_database, run, settings_for
-from cli.console import print_json, progress_console, result_console
+from cli.console import print_json, print_rows, progress_console, result_console
 from cli.options import AsJson, Yes, confirmed
 
 if TYPE_CHECKING:
@@ -86,13 +86,9 @@ async def create(names: Names, own_tables: OwnTables = False, as_json: AsJson = 
 @awaited
 async def list_(as_json: AsJson = False) -> None:
     """List the workspaces with the size of each."""
-    from cli.tables import show_table
 
     async with opened_database(settings_for()) as storage:
         found = await storage.workspaces.list()
-    if as_json:
-        print_json({"workspaces": found})
-        return
     any_moves = any(w.move for w in found)
     rows = [
         [
@@ -107,7 +103,7 @@ async def list_(as_json: AsJson = False) -> None:
         for w in found
     ]
     columns = ["Workspace", "Documents", "Segments", "Sessions", "Created", "Tables", *(["Move"] if any_moves else [])]
-    show_table(result_console(), columns, rows, numbers={1, 2, 3})
+    print_rows({"workspaces": found}, columns, rows, as_json=as_json, numbers={1, 2, 3})
 
 
 @workspaces.command()
