@@ -280,6 +280,8 @@ def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exi
         # The reader closed the pipe. Python would raise again when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
+    except USAGE_ERRORS:
+        raise
     except Exception as error:
         log.debug("The command failed", exc_info=True)
         message = f"Unexpected error in Citewell: {type(error).__name__}: {error}"

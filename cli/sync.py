@@ -1,16 +1,17 @@
 """citewell sync: bring the library in step with a source. citewell sources: list and delete these."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
 
-from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, run, settings_for
+from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_result, print_rows, progress_console, result_console
-from cli.ingest import PROCESSES, opened_pages, similar
+from cli.ingest import PROCESSES, opened_pages
 from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.rendering.ingestion import similar
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
@@ -44,7 +45,8 @@ MostDeleted = Annotated[
 Every = Annotated[float, typer.Option(min=5, help="Seconds until what is watched is looked at without a notification.")]
 
 
-def sync(
+@awaited
+async def sync(
     location: Location,
     watch: Watch = False,
     dry_run: DryRun = False,
@@ -63,7 +65,7 @@ def sync(
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Bring the library in step with a folder, a site, a git repository or a bucket.
 
     What is new is ingested, what changed replaced, what moved keeps its document, what is gone is deleted. Files that
@@ -75,7 +77,7 @@ def sync(
     wanted = {"space": space, "link": link, "ref": ref, "folder": folder, "extent": extent}
     kind = _kind(location, git=bool(git or folder or ref))
     how = _How(location, kind, wanted, owner, readers, 1.0 if yes else most_deleted, dry_run, watch, every)
-    run(how.run(settings_for(workspace, user), as_json), as_json=as_json)
+    return await how.run(settings_for(workspace, user), as_json)
 
 
 def _kind(location: str, *, git: bool) -> "Kind":
@@ -86,30 +88,19 @@ def _kind(location: str, *, git: bool) -> "Kind":
     return "site" if location.startswith(("http://", "https://")) else "folder"
 
 
+@dataclass(frozen=True, slots=True)
 class _How:
     """The options of a command."""
 
-    def __init__(
-        self,
-        location: str,
-        kind: "Kind",
-        options: dict[str, Any],
-        owner: str | None,
-        readers: list[str] | None,
-        most_deleted: float,
-        dry_run: bool,
-        watch: bool,
-        every: float,
-    ) -> None:
-        self.location = location
-        self.kind = kind
-        self.options = options
-        self.owner = owner
-        self.readers = readers
-        self.most_deleted = most_deleted
-        self.dry_run = dry_run
-        self.watch = watch
-        self.every = every
+    location: str
+    kind: "Kind"
+    options: dict[str, Any]
+    owner: str | None
+    readers: list[str] | None
+    most_deleted: float
+    dry_run: bool
+    watch: bool
+    every: float
 
     async def run(self, settings: "Settings", as_json: bool) -> Exit:
         """Sync once, or again and again."""

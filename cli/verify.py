@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.ask import Model, ModelCalls, Seconds, Spaces, Tokens
-from cli.command import Exit, identity_of, run, settings_for
+from cli.command import Exit, awaited, identity_of, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName, as_id
 from graph.errors import InvalidRequest
-from graph.usage import Meter, current_account
+from graph.usage import Meter
 
 if TYPE_CHECKING:
     from answers.claim_evidence import Evidence
@@ -36,7 +36,8 @@ NoJudge = Annotated[bool, typer.Option("--no-judge", help="Decide by code alone,
 Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
 
 
-def verify(
+@awaited
+async def verify(
     file: File = STDIN,
     source: Sources = None,
     library: FromLibrary = False,
@@ -51,15 +52,30 @@ def verify(
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Verify each claim of a Markdown text, against files or the library.
 
     Shows a verdict for each claim, with the sentences that bear it out or contradict it. Exits with 1 if a claim is
     contradicted or unsupported.
     """
-    meter = Meter(calls_left=max_model_calls, tokens_left=max_tokens, seconds_left=max_seconds)
+    from answers.verification import verify_answer
+    from answers.verifier import Verifier
+
     where = Where(source or [], library, space or [], page or [])
-    run(_verify(file, where, question, model, not no_judge, meter, workspace, user, as_json), as_json=as_json)
+    where.check()
+    settings = settings_for(workspace, user)
+    texts = [_given_text(path) for path in where.files]
+    text = _decoded(_bytes(file), "FILE", file)
+    async with _opened(settings, model, not no_judge, bool(texts)) as (family, opened):
+        meter = Meter(calls_left=max_model_calls, tokens_left=max_tokens, seconds_left=max_seconds)
+        verifier = Verifier(family.checker, None if no_judge else family.judge, meter)
+        found = await verify_answer(text, _evidence(where, texts, opened, settings), verifier, question)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found, where.files)
+    failed = found["totals"]["contradicted"] + found["totals"]["unsupported"]
+    return Exit.CLAIM_FAILED if failed else Exit.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,36 +95,6 @@ class Where:
                 f"{name}: the text is checked against the files of --source.",
                 suggestion="Leave one of them out, or ingest the files and verify against the library.",
             )
-
-
-async def _verify(
-    file: str,
-    where: Where,
-    question: str,
-    model: str,
-    judging: bool,
-    meter: Meter,
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
-) -> Exit:
-    from answers.verification import verify_answer
-    from answers.verifier import Verifier
-
-    where.check()
-    settings = settings_for(workspace, user)
-    texts = [_given_text(path) for path in where.files]
-    text = _decoded(_bytes(file), "FILE", file)
-    async with _opened(settings, model, judging, bool(texts)) as (family, library):
-        meter.account = current_account()
-        verifier = Verifier(family.checker, family.judge if judging else None, meter)
-        found = await verify_answer(text, _evidence(where, texts, library, settings), verifier, question)
-    if as_json:
-        print_json(found)
-    else:
-        _show(found, where.files)
-    failed = found["totals"]["contradicted"] + found["totals"]["unsupported"]
-    return Exit.CLAIM_FAILED if failed else Exit.OK
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, awaited, opened_database, run, settings_for
+from cli.command import Exit, awaited, opened_database, settings_for
 from cli.console import print_json, print_rows, progress_console, result_console
 from cli.options import AsJson, Yes, confirmed
 
@@ -126,7 +126,8 @@ async def tables(name: Name, which: Which, as_json: AsJson = False) -> None:
 
 
 @workspaces.command()
-def move(
+@awaited
+async def move(
     name: Name,
     to: MoveTo = None,
     originals: MovedOriginals = None,
@@ -136,15 +137,45 @@ def move(
     abandon: Abandon = False,
     yes: Yes = False,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Move a workspace to another database, while it is in use; run it again where it was cut short.
 
     Changes are refused for a moment at the end. Afterwards this database refuses the workspace, until it is deleted.
     """
-    run(
-        _abandon(name, to, as_json) if abandon else _move(name, to, originals, wait, closed, dry_run, yes, as_json),
-        as_json=as_json,
-    )
+    from tools.moves.moving import MoveLimits, opened_move
+
+    if abandon:
+        await _abandon(name, to, as_json)
+        return Exit.OK
+    settings, to = settings_for(), _named(to)
+    stores = _outside(settings, originals)
+    async with opened_database(settings) as storage:
+        limits = MoveLimits(runs=wait, closed=closed)
+        opened = opened_move(
+            storage.database.url, to, name, limits=limits, originals=stores, on_progress=_print_progress
+        )
+        async with opened as moving:
+            plan = await moving.plan()
+            if dry_run:
+                _show_plan(plan, as_json)
+                return Exit.OK
+            if not as_json:
+                _print_progress(f"{sum(plan.rows.values()):,} rows of {name} are to be in {plan.other}.")
+            if not confirmed(f"Move {name} to {plan.other}?", yes):
+                return Exit.USAGE
+            report = await moving.run()
+    if as_json:
+        print_json(report)
+        return Exit.OK
+    if report.passes and report.changes_refused_seconds:
+        print(
+            f"Moved {name} to {report.other}: changes were refused for {report.changes_refused_seconds:.1f} s, "
+            f"new questions for {report.questions_refused_seconds:.1f} s."
+        )
+    else:
+        print(f"Moved {name} to {report.other}.")
+    print(f"Send its requests there now. Then delete it here: citewell workspaces delete {name}")
+    return Exit.OK
 
 
 @workspaces.command()
@@ -175,49 +206,6 @@ async def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> Exit:
         )
     else:
         print(f"Deleted {description}.")
-    return Exit.OK
-
-
-async def _move(
-    name: str,
-    to: str | None,
-    originals: str | None,
-    wait: float,
-    closed: float,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
-) -> Exit:
-    from tools.moves.moving import MoveLimits, opened_move
-
-    settings, to = settings_for(), _named(to)
-    stores = _outside(settings, originals)
-    async with opened_database(settings) as storage:
-        limits = MoveLimits(runs=wait, closed=closed)
-        opened = opened_move(
-            storage.database.url, to, name, limits=limits, originals=stores, on_progress=_print_progress
-        )
-        async with opened as moving:
-            plan = await moving.plan()
-            if dry_run:
-                _show_plan(plan, as_json)
-                return Exit.OK
-            if not as_json:
-                _print_progress(f"{sum(plan.rows.values()):,} rows of {name} are to be in {plan.other}.")
-            if not confirmed(f"Move {name} to {plan.other}?", yes):
-                return Exit.USAGE
-            report = await moving.run()
-    if as_json:
-        print_json(report)
-        return Exit.OK
-    if report.passes and report.changes_refused_seconds:
-        print(
-            f"Moved {name} to {report.other}: changes were refused for {report.changes_refused_seconds:.1f} s, "
-            f"new questions for {report.questions_refused_seconds:.1f} s."
-        )
-    else:
-        print(f"Moved {name} to {report.other}.")
-    print(f"Send its requests there now. Then delete it here: citewell workspaces delete {name}")
     return Exit.OK
 
 

@@ -7,8 +7,7 @@ import typer
 
 from cli.command import Exit, run, run_app, settings_for
 from cli.console import progress_bar, progress_console, show_report
-from cli.eval.retrieval import retrieval
-from cli.eval.run import run_set
+from cli.eval.run import retrieval, run_set
 from cli.options import AsJson
 from research.sets import PUBLIC, register
 

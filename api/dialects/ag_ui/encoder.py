@@ -19,8 +19,8 @@ from api.dialects.citation_marks import (
     placed_claims,
     with_latest_verdicts,
 )
-from api.dialects.event_frames import DRAFT_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
+from api.event_frames import DRAFT_EVENTS, frame
 from graph.events import (
     AnswerAssessed,
     AnyEvent,

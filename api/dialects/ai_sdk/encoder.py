@@ -13,8 +13,8 @@ from api.dialects.ai_sdk.answer_draft import AnswerDraft
 from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_records, proof, source_part, text_citations
 from api.dialects.buffered import ANSWER_REWRITTEN
 from api.dialects.citation_marks import bracket, marked_pieces, placed_claims, with_latest_verdicts
-from api.dialects.event_frames import DRAFT_EVENTS, frame
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
+from api.event_frames import DRAFT_EVENTS, frame
 from graph.events import (
     TERMINAL,
     AnswerAssessed,

@@ -9,8 +9,8 @@ from answers.library_listing import FROM_CATALOGUE
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.conversation.schemas import CitedDocuments, document_source, most_relevant
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.problems import BY_CODE
 from graph.events import (
     AnswerAssessed,

@@ -17,7 +17,7 @@ from sse_starlette import EventSourceResponse
 from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
 from api.dialects.conversation.schemas import ConversationQuestion
-from api.dialects.event_frames import frame
+from api.event_frames import frame
 from api.fields import knobs_with
 from api.problems import describe_fault, problems
 from api.scopes import needs

@@ -13,9 +13,9 @@ from typing_extensions import TypedDict
 from answers.citations import excerpt
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import Mark, bracket, by_position, marked_pieces
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection, final_sections
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from graph.events import (
     AnswerAssessed,
     AnyEvent,

@@ -8,7 +8,6 @@ from functools import singledispatchmethod
 
 from typing_extensions import Unpack
 
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.id_citations.schemas import (
     AnswerError,
     AnswerMetadata,
@@ -20,6 +19,7 @@ from api.dialects.id_citations.schemas import (
     question_row,
 )
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from graph.events import (
     AnswerAssessed,
     AnyEvent,

@@ -13,11 +13,11 @@ from typing import Any
 
 from api.dialects.annotated_text import SourceAddresses
 from api.dialects.buffered import BufferedEncoding
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.openai.schemas import ReplyOptions, completion_id, finish_reason, token_usage
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
 from api.dialects.quotes import excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection, Retracted
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from graph.events import (
     AnswerAssessed,
     AnyEvent,

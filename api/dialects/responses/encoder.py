@@ -12,10 +12,10 @@ from typing import Any
 
 from api.dialects.annotated_text import AnnotatedText, Annotation, SourceAddresses
 from api.dialects.buffered import BufferedEncoding
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
 from api.dialects.responses.schemas import MESSAGE, REASONING, ResponseOptions, response_object, usage
 from api.dialects.section_buffer import FinalSection, final_sections
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from graph.events import (
     AnswerAssessed,
     AnyEvent,

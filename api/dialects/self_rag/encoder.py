@@ -5,10 +5,10 @@ from functools import singledispatchmethod
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import marked_pieces, reference
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.quotes import QuoteInContext, quotes_in_context
 from api.dialects.section_buffer import FinalSection
 from api.dialects.self_rag.schemas import RetrievedSources
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from graph.events import (
     AnswerAssessed,
     AnyEvent,
