@@ -10,7 +10,7 @@ import typer
 from cli.command import Exit, Storage, awaited, opened_database, opened_embedder, settings_for
 from cli.console import progress_console
 from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName
-from cli.rendering.ingestion import file_progress, show_reports
+from cli.rendering.ingested_files import file_progress, show_reports
 
 if TYPE_CHECKING:
     from graph.evidence import Identity, Space

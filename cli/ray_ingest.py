@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cli.command import Storage, identity_of, opened_database, opened_embedder
 from cli.console import progress_console
-from cli.rendering.ingestion import file_progress
+from cli.rendering.ingested_files import file_progress
 
 if TYPE_CHECKING:
     from graph.evidence import Identity, Space

@@ -11,7 +11,7 @@ from cli.command import Exit, Storage, awaited, identity_of, opened_database, op
 from cli.console import print_json, print_result, print_rows, progress_console, result_console
 from cli.ingest import PROCESSES, opened_pages
 from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName, Yes, as_id, confirmed
-from cli.rendering.ingestion import similar
+from cli.rendering.ingested_files import similar
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
