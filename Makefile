@@ -9,7 +9,7 @@ STUDIO_PORT ?= 2024
 SET ?= own
 WIRE := tests/wire/node
 PAGE := tests/page/node
-CODE := answers api bench cli evals graph migrations nodes prompts research text tools tests
+CODE := answers api bench citewell cli evals graph migrations nodes prompts research text tools tests
 
 # Tests and commands start hundreds of processes. Where an image says that Python keeps no bytecode, each would compile
 # our code anew, a sixth of its start, and each worker of the tests all of theirs.

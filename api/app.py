@@ -94,9 +94,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             sweep = Sweep(
                 opened.library.database,
                 Retention.of(settings),
-                job_days=settings.jobs.keep_days,
                 link_days=settings.links.days,
-                version_days=settings.versions.days,
                 audit_days=settings.audit.keep_days,
                 spending=opened.library.spending,
                 git_caches=caches_of(settings),

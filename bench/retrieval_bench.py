@@ -18,10 +18,10 @@ from bench.libraries import BenchWorkspace, Loaded, load_workspaces
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult
 from tools.embeddings.static_embedding import StaticEmbedder
+from tools.langchain.vector_store import library_vector_store
 from tools.retrieval.flat_indexes import LEAST_SEARCHES, FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_segments, maintain, vector_as_text
-from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.search_sql import EXPLORED
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -81,7 +81,7 @@ async def run(folder: Path) -> list[Figure]:
         gc.set_threshold(NEW_OBJECTS)
         workspaces = Workspaces(database)
         searcher = HybridSearcher(database, workspaces, embedder)
-        indexes = FlatIndexes(database, settings.vector_memory_megabytes * 1_000_000)
+        indexes = FlatIndexes(database)
         holding = HybridSearcher(database, workspaces, embedder, indexes)
         async with database.connection() as conn:
             figures += _times("floor: select 1", await _timed(lambda _: conn.execute("SELECT 1"), questions_of[0]))

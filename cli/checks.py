@@ -24,7 +24,7 @@ from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
-from tools.settings import ALIASES, UNUSED, McpServerSettings, ModelSettings, Settings
+from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.spending.prices import Prices
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
 from tools.storage.embedded import locate_data_folder, unprivileged_user
@@ -291,15 +291,24 @@ def check_other_names() -> list[Check]:
     return [Check("other names", True, detail, facts={"unused": sorted(unused)})]
 
 
+def check_retired(settings: Settings) -> list[Check]:
+    """Return a check of names that are set and were settings once; none without any."""
+    if not settings.retired:
+        return []
+    said = [f"{environment_name(name)} is no longer a setting: it is {now}" for name, now in settings.retired.items()]
+    names = [environment_name(name) for name in settings.retired]
+    return [Check("old names", True, "; ".join(said), facts={"retired": names})]
+
+
 def _why_unknown(name: str) -> str | None:
     """Say what is wrong with a name of the environment that looks like a setting and is none; None of all others."""
     if not name.upper().startswith(PREFIX) or name.upper().startswith(OTHER_NAMES):
         return None
-    known = {environment_name(setting) for setting in setting_names()}
+    known = {environment_name(setting) for setting in (*setting_names(), *RETIRED)}
     groups = {environment_name(field) for field in Settings.model_fields}  # a whole group as JSON, or parts of a list
     if name.upper() in known | groups or name.upper().startswith(tuple(f"{each}__" for each in known)):
         return None
-    nearest = get_close_matches(name.upper(), sorted(known), n=1)
+    nearest = get_close_matches(name.upper(), sorted(known - {environment_name(each) for each in RETIRED}), n=1)
     return f"no setting has this name{f'; {nearest[0]} is one' if nearest else ''}"
 
 

@@ -121,6 +121,9 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     configure_logging(level, settings.log_format)
     if on := switch_off_langsmith():
         log.warning("Citewell sends nothing to LangSmith, so it does not follow %s", ", ".join(on))
+    if settings.retired:
+        names = (f"CITEWELL_{name.replace('.', '__').upper()}" for name in settings.retired)
+        log.warning("no longer a setting, as `citewell doctor` says: %s", ", ".join(names))
     if settings.tracing.enabled:
         from tools.telemetry.exporting import start_tracing
 
@@ -132,7 +135,7 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
 
 def announce_library_in_place(data_dir: Path) -> None:
     """Say that the working folder's own library is used: from another folder, the same command uses another one."""
-    from tools.storage.data_folder import is_in_place
+    from tools.settings.data_folder import is_in_place
 
     if is_in_place(data_dir):
         message = f"Using the library in {data_dir}, since it exists; CITEWELL_DATA_DIR names another."

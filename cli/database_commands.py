@@ -120,7 +120,7 @@ async def _embed_library(
     from tools.retrieval.indexing import BuildLimits
     from tools.retrieval.reindexing import reindex as embed_library
 
-    limits = BuildLimits(settings.index_build_megabytes, settings.index_build_workers)
+    limits = BuildLimits(settings.index_build_megabytes)
     if not on_ray:
         return await embed_library(database, embedder, on_progress, limits)
     from tools.bulk.cluster import opened_cluster
@@ -196,7 +196,6 @@ async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
         gone = await sweep(
             storage.database,
             retention=retention,
-            job_days=settings.jobs.keep_days,
             dry_run=dry_run,
             spending=spending,
         )

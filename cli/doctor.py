@@ -34,6 +34,7 @@ async def _doctor(as_json: bool) -> Exit:
         check_plugins,
         check_prices,
         check_reranker,
+        check_retired,
     )
     from cli.provenance import provenance
 
@@ -69,6 +70,7 @@ async def _doctor(as_json: bool) -> Exit:
         status.update("Checking plugins")
         checks += check_plugins(settings)
         checks += check_other_names()
+        checks += check_retired(settings)
     family = family_of(settings)
     if as_json:
         print_json(

@@ -5,6 +5,7 @@ all connections that a process may have (slowloris).
 """
 
 import asyncio
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from api.problems import problem
-from tools.settings import HttpSettings
 
 SEND_LESS = "Send fewer and shorter headers."
 ONE_HOST = "Send one Host header."
@@ -20,10 +20,24 @@ SEND_FASTER = "Send the request again, as a whole."
 LINGER_SECONDS = 1.0  # after a refusal, for its client to read it
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How large the head of a request may be, and how slowly a request may come.
+
+    Its body may take ``body_seconds`` and, on top, the time that its bytes take at ``body_bytes_per_second``.
+    """
+
+    head_bytes: int = 131_072  # a question in an address, and a token with many groups
+    headers: int = 100
+    head_seconds: float = 20.0
+    body_seconds: float = 30.0
+    body_bytes_per_second: int = 500  # a modem sends ten times as fast
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """A connection whose requests are refused where their head is too large or ambiguous, or they arrive too slowly."""
 
-    def __init__(self, *args: Any, limits: HttpSettings, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, limits: Bounds, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._limits = limits
         self._in_head = True
@@ -141,6 +155,6 @@ class BoundedProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
 
-def bounded_by(limits: HttpSettings) -> Any:
-    """Return the protocol class of a server with these limits."""
+def bounded_by(limits: Bounds) -> Any:
+    """Return the protocol class of a server with these bounds."""
     return partial(BoundedProtocol, limits=limits)

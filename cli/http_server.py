@@ -17,8 +17,12 @@ from api.app import create_app
 from api.dependencies import check_bind
 from api.metrics_server import gatherers_of, listen, serve_metrics
 from cli.console import print_json
+<<<<<<< HEAD
+from cli.http_protocol import Bounds, bounded_by
+=======
 from cli.http_protocol import bounded_by
 from cli.local_questions import answering_local_questions
+>>>>>>> w-process
 from cli.process_memory import collect_less, share_heap
 from tools.settings import Settings
 
@@ -76,7 +80,7 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     """Return how the app is served under these settings."""
     return uvicorn.Config(
         app,
-        http=bounded_by(settings.http),
+        http=bounded_by(Bounds()),
         ws="none",
         lifespan="off",  # run by serve_app, so that its errors are reported like any other
         log_config=None,  # as everything else that is logged

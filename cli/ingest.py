@@ -38,16 +38,14 @@ FromSitemap = Annotated[
 ]
 Most = Annotated[
     int | None,
-    typer.Option(
-        min=1, max=100_000, help="Pages of a site at most; default: CITEWELL_SITES__MAX_PAGES.", show_default=False
-    ),
+    typer.Option(min=1, max=100_000, help="Pages of a site at most; default: 1000.", show_default=False),
 ]
 Depth = Annotated[
     int | None,
     typer.Option(
         min=0,
         max=100,
-        help="Links from the first page at most; default: CITEWELL_SITES__MAX_DEPTH.",
+        help="Links from the first page at most; default: 10.",
         show_default=False,
     ),
 ]

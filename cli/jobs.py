@@ -113,21 +113,19 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
     return Exit.OK
 
 
-def _jobs(storage: Storage, settings: "Settings") -> "Jobs":
+def _jobs(storage: Storage) -> "Jobs":
     from tools.library.job_store import Jobs
     from tools.runs.carriers import PostgresCarrier
     from tools.runs.notifications import Notifications
 
-    return Jobs(
-        storage.database, storage.workspaces, settings.jobs, Notifications(PostgresCarrier(storage.database.url))
-    )
+    return Jobs(storage.database, storage.workspaces, Notifications(PostgresCarrier(storage.database.url)))
 
 
 async def _list(limit: int, cursor: str | None, settings: "Settings", as_json: bool) -> Exit:
     from cli.tables import show_table
 
     async with opened_database(settings) as storage:
-        page = await _jobs(storage, settings).list_jobs(identity_of(settings), limit=limit, cursor=cursor)
+        page = await _jobs(storage).list_jobs(identity_of(settings), limit=limit, cursor=cursor)
     if as_json:
         print_json({"jobs": page.jobs, "next_cursor": page.next_cursor})
         return Exit.OK
@@ -151,7 +149,7 @@ async def _show(job_id: str, settings: "Settings", as_json: bool) -> Exit:
     from tools.library.job_store import JobDetail
 
     async with opened_database(settings) as storage:
-        of_user, identity = _jobs(storage, settings), identity_of(settings)
+        of_user, identity = _jobs(storage), identity_of(settings)
         job = await of_user.get(identity, as_id(job_id, "job"))
         refused = await of_user.files(identity, job.job_id, state="refused", limit=MOST_SHOWN)
     detail = JobDetail(job, refused.files, refused.next_after)
@@ -166,7 +164,7 @@ async def _change(job_id: str, action: Action, settings: "Settings", as_json: bo
     from tools.library.job_store import JobDetail
 
     async with opened_database(settings) as storage:
-        of_user = _jobs(storage, settings)
+        of_user = _jobs(storage)
         changes = {"cancel": of_user.cancel, "pause": of_user.pause, "resume": of_user.resume, "retry": of_user.retry}
         job = await changes[action](identity_of(settings), as_id(job_id, "job"))
     if as_json:

@@ -67,7 +67,7 @@ async def _opened_jobs(storage: Storage, settings: "Settings") -> AsyncIterator[
 
     notifications = Notifications(PostgresCarrier(storage.database.url))
     try:
-        yield Jobs(storage.database, storage.workspaces, settings.jobs, notifications)
+        yield Jobs(storage.database, storage.workspaces, notifications)
     finally:
         await notifications.close()
 

@@ -21,8 +21,8 @@ from graph.errors import InvalidRequest
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 from tools.judges.examiner import without_background_exam
+from tools.langchain.vector_store import library_vector_store
 from tools.process.library import Library, open_library
-from tools.retrieval.langchain_adapter import library_vector_store
 from tools.runs.executor import Durability
 from tools.settings import Settings
 

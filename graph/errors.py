@@ -223,7 +223,7 @@ class DiskLow(DependencyFailed):
     """A disk that has no room for anything new; what is stored can be read, and what runs goes on."""
 
     code = "disk_low"
-    suggestion = "Free space on the disk of the data folder; CITEWELL_DISK_RESERVE_MEGABYTES sets what must stay free."
+    suggestion = "Free space on the disk of the data folder."
 
 
 class ModelUnavailable(DependencyFailed):

@@ -15,7 +15,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
-from api.dependencies import AppSettings, Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary
 from api.document_upload import FORM_FIELDS, document_of_form, form_schema
 from api.fields import Cursor, Limit
 from api.problems import problems
@@ -32,6 +32,7 @@ from tools.process.library import Library
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
 MOST_FILES = 1000
 LONGEST_WAIT = 60.0
+USUAL_WAIT = 10.0  # less than proxies wait for a reply
 _WAIT = re.compile(r"wait=(\d{1,4})")
 _JOB = TypeAdapter(Job)
 KNOWN = problems(404, 422, 503)
@@ -45,7 +46,7 @@ class Preference(BaseModel):
     applied: str | None = None
 
 
-def preference(request: Request, settings: AppSettings) -> Preference:
+def preference(request: Request) -> Preference:
     """Read `Prefer: wait=N` or `Prefer: respond-async` (RFC 7240); others are ignored."""
     given = ",".join(request.headers.getlist("prefer")).replace(" ", "").lower()
     if (wait := _WAIT.search(given)) is not None:
@@ -53,7 +54,7 @@ def preference(request: Request, settings: AppSettings) -> Preference:
         return Preference(seconds=seconds, applied=f"wait={seconds:g}")
     if "respond-async" in given.split(","):
         return Preference(seconds=0, applied="respond-async")
-    return Preference(seconds=settings.jobs.wait_seconds)
+    return Preference(seconds=USUAL_WAIT)
 
 
 Prefer = Annotated[Preference, Depends(preference)]

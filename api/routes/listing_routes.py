@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.dependencies import AppSettings, Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary
 from api.fields import Body, Cursor, Limit, ModelName, Name, Printable, optional
 from api.problems import problems
 from api.scopes import needs
@@ -104,7 +104,6 @@ async def summarise_library(
     me: Me,
     library: OpenLibrary,
     shown: Filtered,
-    settings: AppSettings,
     model: Annotated[ModelName, Query()] = "",
 ) -> LibrarySummary:
     """Count the documents that the same parameters list, by type, folder and source."""
@@ -116,7 +115,7 @@ async def summarise_library(
         folders=found.folders,
         folder_count=found.folder_count,
         sources=found.sources,
-        reads_whole={"documents": MOST_READ_WHOLE, "tokens": read_tokens("", settings.page_tokens, room)},
+        reads_whole={"documents": MOST_READ_WHOLE, "tokens": read_tokens("", None, room)},
     )
 
 

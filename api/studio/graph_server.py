@@ -7,8 +7,8 @@ their own machine: that server's Starlette answers them with 400 even if the ser
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.studio.chat_steps import ChatSteps
 from graph.builder import build
 from tools.process.library import Library, open_library
+from tools.runs.executor import Graph
 from tools.settings import load_settings
 
 PREFLIGHT_HEADER = b"access-control-request-private-network"
@@ -29,7 +30,7 @@ class _Opened:
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
         self._library: Library | None = None
-        self.graph: Any = None
+        self.graph: Graph | None = None
 
     async def library(self) -> Library:
         """Return the library, opened at the first call."""
@@ -54,16 +55,24 @@ async def opened_library() -> Library:
     return await _opened.library()
 
 
-async def make_graph() -> Any:
+def library_graph(library: Library, *, checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
+    """Return the compiled graph over an open library, which takes and gives messages.
+
+    It runs on the event loop that opened the library. Without a checkpointer it remembers no question.
+    """
+    graph = build(library.resources, around=ChatSteps(library.resources))
+    # Without these, clients of the event-streaming protocol get neither our events nor the nodes' updates.
+    return graph.compile(checkpointer=checkpointer, transformers=[CustomTransformer, UpdatesTransformer])
+
+
+async def make_graph() -> Graph:
     """Return the compiled graph over this process's library, opened at the first call.
 
     The LangGraph server calls its factory for every run, state read and schema read, and brings its own checkpointer.
     """
     library = await _opened.library()
     if _opened.graph is None:
-        graph = build(library.resources, around=ChatSteps(library.resources))
-        # Without these, clients of the event-streaming protocol get neither our events nor the nodes' updates.
-        _opened.graph = graph.compile(transformers=[CustomTransformer, UpdatesTransformer])
+        _opened.graph = library_graph(library)
     return _opened.graph
 
 

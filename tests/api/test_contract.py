@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from api.app import create_app
-from cli.http_protocol import bounded_by
+from cli.http_protocol import Bounds, bounded_by
 from graph.entrypoint import Citewell
 from tests.api.serving import served
-from tools.settings import HttpSettings, Settings
+from tools.settings import Settings
 
 PROGRAM = shutil.which("schemathesis")
 SEED, EXAMPLES = 7, 3  # some 4,700 requests; a minute or two
@@ -43,7 +43,7 @@ async def test_every_answer_is_one_that_the_description_has(
     settings: Settings, citewell: Citewell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = create_app(settings.model_copy(update={"pool_timeout_seconds": 20.0}), citewell=citewell)
-    async with served(app, http=bounded_by(HttpSettings())) as url:
+    async with served(app, http=bounded_by(Bounds())) as url:
         running = await asyncio.create_subprocess_exec(
             str(PROGRAM),
             *("--config-file", str(Path(__file__).with_name("schemathesis.toml")), "run", f"{url}/openapi.json", *RUN),

@@ -135,9 +135,11 @@ async def test_a_deployment_that_can_answer_is_ready(shared_client: httpx.AsyncC
     assert ready.json()["checks"] == dict.fromkeys(checks, "ok")
 
 
-async def test_a_full_disk_is_said_before_a_write_fails(settings: Settings, citewell: Citewell, tmp_path: Path) -> None:
-    full = {"originals": str(tmp_path), "disk_reserve_megabytes": 10**9}  # no disk has that
-    kept = replace(citewell.library, settings=settings.model_copy(update=full))
+async def test_a_full_disk_is_said_before_a_write_fails(
+    settings: Settings, citewell: Citewell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.storage.supervision.RESERVE_MEGABYTES", 10**9)  # no disk has that
+    kept = replace(citewell.library, settings=settings.model_copy(update={"originals": str(tmp_path)}))
     async with client_of(create_app(settings, citewell=replace(citewell, library=kept))) as client:
         response = await client.get("/readyz")
     assert response.status_code == 503

@@ -10,11 +10,10 @@ from fastapi import FastAPI, Request
 
 from api.document_upload import UploadedDocument
 from api.problems import install_error_handlers
-from cli.http_protocol import bounded_by
+from cli.http_protocol import Bounds, bounded_by
 from tests.api.serving import served
-from tools.settings import HttpSettings
 
-LIMITS = HttpSettings(head_bytes=65_536, head_seconds=0.3, body_seconds=0.3, body_bytes_per_second=10)
+LIMITS = Bounds(head_bytes=65_536, head_seconds=0.3, body_seconds=0.3, body_bytes_per_second=10)
 HOST = b"Host: localhost\r\n"
 
 

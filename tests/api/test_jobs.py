@@ -15,7 +15,7 @@ from graph.entrypoint import Citewell, open_citewell
 from tests.api.serving import client_of
 from tests.distributions import forget_plugins, install
 from tests.postgres.test_jobs import SLEEPER
-from tools.settings import JobSettings, Settings
+from tools.settings import Settings
 
 FILES = [("file", (f"{name}.md", f"# Lamp {name}\n\nLamp {name} shines.")) for name in "abc"]
 
@@ -25,7 +25,8 @@ async def citewell(settings: Settings, tmp_path: Path, monkeypatch: pytest.Monke
     install(tmp_path, "sleeper", {"sleeper": SLEEPER}, "[citewell.parsers]\nsleeper = sleeper:parser\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     forget_plugins()
-    async with open_citewell(settings.model_copy(update={"jobs": JobSettings(max_waiting=50)})) as opened:
+    monkeypatch.setattr("tools.library.job_store.MOST_WAITING", 50)
+    async with open_citewell(settings) as opened:
         yield opened
     forget_plugins()
 

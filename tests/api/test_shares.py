@@ -327,11 +327,11 @@ async def test_who_is_logged_in_follows_a_link_from_elsewhere(settings: Settings
 
 
 async def test_openings_are_limited_by_address_audited_and_never_logged_by_their_token(
-    settings: Settings, citewell: Citewell, caplog: pytest.LogCaptureFixture
+    settings: Settings, citewell: Citewell, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level("INFO", "citewell.access")
-    few = ShareSettings(public=True, a_minute_by_address=3)
-    async with serving(settings, citewell, shares=few) as client:
+    monkeypatch.setattr("api.routes.share_routes.A_MINUTE_BY_ADDRESS", 3)
+    async with serving(settings, citewell, shares=ShareSettings(public=True)) as client:
         ann = token("ann", "legal")
         session, _ = await asked(client, ann, ABOUT_PARTY)
         share = await shared(client, ann, session, audience="link")

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import open_citewell
 from tests.api.serving import client_of
+from tools.library.sandbox_process import Reading
 from tools.library.source_readers import FolderReader, Listing
-from tools.settings import JobSettings, Settings
+from tools.settings import Settings
 
 AUTHOR = ("-c", "user.name=Keeper", "-c", "user.email=keeper@lighthouse.example")
 TEXT = "The lamp of the lighthouse turns once in nine seconds."
@@ -171,17 +173,19 @@ async def test_what_nobody_expected_is_on_its_source_without_its_details(
     assert (again["documents"], again["report"]["problem"]) == (1, None)
 
 
-async def test_files_of_a_source_are_read_within_the_limits_of_uploads(settings: Settings, docs: Path) -> None:
+async def test_files_of_a_source_are_read_within_the_limits_of_uploads(
+    settings: Settings, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (docs / "long.md").write_text(TEXT * 40)
-    limits = JobSettings(max_characters=1000)
-    configured = settings.model_copy(update={"source_roots": [str(docs.parent)], "jobs": limits})
+    monkeypatch.setattr("tools.library.ingestion.Reading", partial(Reading, max_characters=1000))
+    configured = settings.model_copy(update={"source_roots": [str(docs.parent)]})
     async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
         made = await client.post("/api/sources", json={"kind": "folder", "location": str(docs)})
         report = (await synced(client, made.json()["source_id"]))["report"]
     told = {file["path"]: (file["change"], file["reason"]) for file in report["files"]}
     assert told["lamp.md"] == ("new", None)
     assert told["long.md"][0] == "unreadable"
-    assert "CITEWELL_JOBS__MAX_CHARACTERS" in told["long.md"][1]
+    assert "1,000" in told["long.md"][1]
 
 
 async def test_a_source_made_for_somebody_else_is_theirs_alone(rooted: httpx.AsyncClient, docs: Path) -> None:

@@ -354,8 +354,9 @@ SCORES = {
 
 
 def open_entailment(base_url: str, **fields: Any) -> EntailmentJudge:
-    settings = {"kind": "entailment", "base_url": base_url, "model": MODEL, "timeout_seconds": 15} | fields
-    return EntailmentJudge(JudgeSettings(**settings), first_wait=0.01)
+    seconds = fields.pop("timeout_seconds", 15)
+    settings = {"kind": "entailment", "base_url": base_url, "model": MODEL} | fields
+    return EntailmentJudge(JudgeSettings(**settings), seconds=seconds, first_wait=0.01)
 
 
 class TestEntailmentJudge(JudgeContract):

@@ -59,10 +59,10 @@ async def library(settings: Settings) -> AsyncIterator[Library]:
 
 
 async def search(
-    library: Library, *servers: McpServerSettings, seconds: float | None = None, identity: Identity = ME
+    library: Library, *servers: McpServerSettings | McpServer, seconds: float | None = None, identity: Identity = ME
 ) -> McpSearchResult:
     """Search by these servers, over the library that stores what they return."""
-    asked = [McpServer(each) for each in servers]
+    asked = [each if isinstance(each, McpServer) else McpServer(each) for each in servers]
     mcp = McpLibrary(asked, None, library.ingestor, library.searcher, keep_days=30)
     return await mcp.search_mcp(QUESTION, identity, top_k=10, min_score=0.0, seconds=seconds)
 
@@ -159,9 +159,12 @@ async def test_what_a_hostile_server_says_is_text_and_nothing_else(library: Libr
     assert searched.degraded == "hostile: 1 of its results hold no text that can be read."
 
 
-async def test_a_reply_that_is_too_large_fails_over_http_and_is_cut_over_stdio(library: Library, url: str) -> None:
-    small = {"max_bytes": 100_000}
-    searched = await search(library, over_http(url, "huge", **small), over_stdio("huge", **small))
+async def test_a_reply_that_is_too_large_fails_over_http_and_is_cut_over_stdio(
+    library: Library, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.mcp_search.search_server.MOST_BYTES", 100_000)
+    monkeypatch.setattr("tools.library.mcp_library.MOST_BYTES", 100_000)
+    searched = await search(library, over_http(url, "huge"), over_stdio("huge"))
     [failure] = searched.failures
     assert (failure.server, failure.code) == ("huge", "mcp_unavailable")
     assert searched.servers == ("lamps",)
@@ -173,7 +176,7 @@ async def test_a_reply_that_is_too_large_fails_over_http_and_is_cut_over_stdio(l
 async def test_a_server_that_fails_is_named_and_stops_no_other(library: Library, url: str) -> None:
     servers = [
         over_http(url, "error"),
-        over_http(url, "slow", timeout_seconds=0.3),
+        McpServer(over_http(url, "slow"), seconds=0.3),
         over_http(url, "no-tool", tool="nothing_of_that_name"),
         McpServerSettings(name="gone", url="http://127.0.0.1:9/mcp", tool="look_up"),
         McpServerSettings(name="no-command", command="/nowhere/at/all", tool="look_up"),
@@ -200,7 +203,7 @@ async def test_doctor_says_whether_a_server_answers_and_has_its_tool(url: str) -
 
 
 async def test_the_runs_own_time_bounds_a_search(library: Library, url: str) -> None:
-    searched = await search(library, over_http(url, "slow", timeout_seconds=60), seconds=0.5)
+    searched = await search(library, McpServer(over_http(url, "slow"), seconds=60), seconds=0.5)
     assert [failure.server for failure in searched.failures] == ["slow"]
 
 

@@ -17,13 +17,19 @@ class TestHybridSearcher(SearcherContract):
     """Once in a partition of its own, once in several parts, and once in the tables that small workspaces share."""
 
     @pytest.fixture(params=["own tables", "parts", "shared tables"])
-    async def searcher(self, database: Database, settings: Settings, request: pytest.FixtureRequest) -> HybridSearcher:
+    async def searcher(
+        self,
+        database: Database,
+        settings: Settings,
+        request: pytest.FixtureRequest,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> HybridSearcher:
         workspaces, embedder = Workspaces(database), await open_embedder(settings)
         if request.param == "shared tables":
             async with database.connection() as conn:
                 assert await share_tables_again(conn, await workspaces.number("default"))
         if request.param == "parts":
-            settings = settings.model_copy(update={"part_segments": 3})
+            monkeypatch.setattr("tools.storage.partitions.PART_SEGMENTS", 3)
         await workspaces.ensure("elsewhere")
         ingestor = Ingestor(database, workspaces, embedder, settings)
         batches = [[each] for each in LIBRARY] if request.param == "parts" else [LIBRARY]

@@ -18,6 +18,7 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
 from tests.e2e.conftest import BIN, Home
+from tests.manual_programs import STUDIO, STUDIO_PROGRAMS, Program
 from tests.scripted_web import KEY, ScriptedWeb, found, result, serve_web
 from tests.wire.node_clients import run_client
 
@@ -308,3 +309,11 @@ async def test_a_page_of_assistant_ui_shows_answers_and_citations(client: LangGr
     [cited] = shown[1]["custom"]["citewell"]["citations"]
     assert (cited["quote"], cited["verdict"]) == (ANSWER.removesuffix("[1]"), "supported")
     assert "every hour" in shown[3]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("program", STUDIO_PROGRAMS, ids=str)
+async def test_a_program_of_the_manual_runs(client: LangGraphClient, studio: str, program: Program) -> None:
+    there = {STUDIO: studio, "What is a segment?": QUESTION, '"workspace": "demo"': '"workspace": "default"'}
+    _, printed = await asyncio.to_thread(program.run, there)
+    assert printed.strip()
+    assert "update_state" in program.code or ANSWER.removesuffix("[1]") in printed

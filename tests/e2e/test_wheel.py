@@ -25,6 +25,7 @@ from packaging.requirements import Requirement
 from cli.command import Exit
 from tests.conftest import SCRATCH
 from tests.e2e.conftest import Done
+from tests.manual_programs import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_ONLY = {"editables", "hatchling", "pathspec", "pluggy", "trove-classifiers"}  # locked, for the editable install
@@ -114,7 +115,19 @@ def installed(wheel: Path) -> Iterator[Installed]:
 def test_the_wheel_holds_what_the_code_reads(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
-    packages = ("answers", "api", "cli", "evals", "graph", "migrations", "nodes", "prompts", "text", "tools")
+    packages = (
+        "answers",
+        "api",
+        "citewell",
+        "cli",
+        "evals",
+        "graph",
+        "migrations",
+        "nodes",
+        "prompts",
+        "text",
+        "tools",
+    )
     missing = {name for name in tracked.split("\0") if name.startswith(tuple(f"{each}/" for each in packages))} - names
     assert missing == set()
     manual = {name.replace("docs/", "cli/manual/", 1) for name in tracked.split("\0") if name.startswith("docs/")}
@@ -135,6 +148,20 @@ def test_the_demo_runs_without_a_clone(installed: Installed) -> None:
     assert (done.code, done.err) == (Exit.OK, "")
     outcomes = [question["outcome"] for question in done.json["questions"]]
     assert outcomes == ["answered"] * (len(outcomes) - 1) + ["abstained"]
+
+
+def test_a_program_of_the_manual_runs_without_a_clone(installed: Installed) -> None:
+    (checks,) = (program for program in PROGRAMS if str(program) == "python-2")
+    (installed.folder / "checks.py").write_text(checks.code, encoding="utf-8")
+    done = subprocess.run(
+        [str(installed.python), "checks.py"],
+        cwd=installed.folder,
+        env=installed.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["supported", "contradicted"]
 
 
 def test_own_files_are_ingested_and_asked(installed: Installed) -> None:

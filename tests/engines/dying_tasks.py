@@ -26,12 +26,15 @@ from tools.library.job_store import Jobs
 from tools.library.path_jobs import PathJobs, PathOrder
 from tools.runs.carriers import PostgresCarrier
 from tools.runs.notifications import Notifications
-from tools.settings import JobSettings, Settings
+from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 
 ME = Identity()
+_leased: tuple[Any, ...] = (storing, ray_ingestion)
+for _module in _leased:  # in each process that has tasks of these, or drives them
+    _module.LEASE_SECONDS = 5.0
 STEPS = {"claimed": "b.md", "read": "d.md", "before_commit": "f.md", "recorded": "h.md", "after_commit": "j.md"}
 
 
@@ -123,7 +126,7 @@ class CancellingStore(StoreFiles):
 
     async def _cancel(self) -> None:
         tasks: Any = self.opened
-        jobs = Jobs(tasks._database, Workspaces(tasks._database), JobSettings(), Notifications())
+        jobs = Jobs(tasks._database, Workspaces(tasks._database), Notifications())
         await jobs.cancel(ME, tasks._claims.job_id)
 
 
@@ -148,7 +151,7 @@ async def driver(settings: Settings, cluster: Cluster, *, by_path: bool = True) 
         workspaces, embedder = Workspaces(database), await open_embedder(settings)
         notifications = Notifications(PostgresCarrier(database.url))
         ingestor = Ingestor(database, workspaces, embedder, settings, all_readers=True)
-        jobs = Jobs(database, workspaces, settings.jobs, notifications)
+        jobs = Jobs(database, workspaces, notifications)
         making = PathJobs(database, workspaces, max_bytes=settings.max_document_bytes, by_path=by_path)
         try:
             yield Driver(database, jobs, making, RayIngestion(cluster, database, jobs, ingestor, settings))

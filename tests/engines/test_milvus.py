@@ -28,9 +28,15 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Loop
     await server.kill()
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On however busy a machine."""
+    monkeypatch.setattr("tools.milvus.collection.DEADLINE_SECONDS", 30.0)
+
+
 @pytest.fixture
 def milvus_settings(server: LoopbackServer) -> MilvusSettings:
-    return MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)  # on however busy a machine
+    return MilvusSettings(url=server.url)
 
 
 @pytest.fixture

@@ -133,9 +133,15 @@ class Deployment:
             assert same(found, await self.plain.search(query))
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On however busy a machine."""
+    monkeypatch.setattr("tools.milvus.collection.DEADLINE_SECONDS", 30.0)
+
+
 @pytest.fixture
 async def deployment(server: LoopbackServer, database: Database, settings: Settings) -> AsyncIterator[Deployment]:
-    milvus_settings = MilvusSettings(url=server.url, deadline_seconds=30, least_segments=0)
+    milvus_settings = MilvusSettings(url=server.url)
     settings = settings.model_copy(update={"milvus": milvus_settings})
     workspaces, embedder, milvus = Workspaces(database), await open_embedder(settings), Milvus(milvus_settings)
     deployment = Deployment(
@@ -408,9 +414,9 @@ def test_a_file_is_filled_and_left_by_the_command_line(
         "DATABASE_URL": settings.database_url.get_secret_value(),
         "DATA_DIR": str(tmp_path / "data"),
         "MILVUS__URL": str(tmp_path / "milvus.db"),
-        "MILVUS__LEAST_SEGMENTS": "0",
     }.items():
         monkeypatch.setenv(f"CITEWELL_{name}", value)
+    monkeypatch.setattr("tools.process.library.LEAST_SEGMENTS", 0)
     (tmp_path / "lamp.md").write_text("# Lamp\n\nThe lamp of the lighthouse turns once in twelve seconds.\n")
 
     def run(*arguments: str) -> str:

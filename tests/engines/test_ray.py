@@ -26,7 +26,7 @@ from tools.library.ingestion import Ingestor, Report
 from tools.library.path_jobs import PathOrder
 from tools.library.sandbox import opened_sandbox
 from tools.retrieval.reindexing import reindex
-from tools.settings import EmbeddingSettings, JobSettings, RaySettings, Settings
+from tools.settings import EmbeddingSettings, RaySettings, Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
@@ -52,14 +52,14 @@ TABLES = {
 @pytest.fixture(scope="module")
 async def cluster() -> AsyncIterator[Cluster]:
     """One Ray for all tests of the module, for it takes many seconds to start."""
-    async with opened_cluster(RaySettings(tasks=2, object_store_megabytes=100)) as opened:
+    async with opened_cluster(RaySettings(tasks=2)) as opened:
         yield opened
 
 
 @pytest.fixture
 def own(settings: Settings, tmp_path: Path) -> Settings:
     settings.data_dir.mkdir()
-    return settings.model_copy(update={"jobs": JobSettings(lease_seconds=5)})
+    return settings
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ class Deployment:
         self.notifications = Notifications(PostgresCarrier(database.url))
         self.sandbox = sandbox
         self.ingestor = Ingestor(database, self.workspaces, embedder, settings, sandbox)
-        self.jobs = Jobs(database, self.workspaces, settings.jobs, self.notifications)
+        self.jobs = Jobs(database, self.workspaces, self.notifications)
         self.worker = JobWorker(database, self.ingestor, self.notifications, settings.jobs)
 
     async def submit(self, *documents: NewDocument, identity: Identity = ME) -> str:

@@ -26,8 +26,9 @@ from tools.library.ingestion import NewDocument
 from tools.process.health import EndpointProbe, check_readiness
 from tools.sessions.run_request import RunRequest
 from tools.settings import JobSettings, Settings
+from tools.settings.data_folder import STATE_DIR
 from tools.storage.database import Database
-from tools.storage.embedded import STATE_DIR, WHEEL, EmbeddedServer, start_embedded, unprivileged_user
+from tools.storage.embedded import WHEEL, EmbeddedServer, start_embedded, unprivileged_user
 from tools.storage.startup import open_database
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")
@@ -331,7 +332,7 @@ def test_a_server_that_was_killed_can_be_left(folder: Path) -> None:
     server.release()
 
 
-async def test_a_disk_without_room_takes_nothing_new_and_says_so(folder: Path) -> None:
+async def test_a_disk_without_room_takes_nothing_new_and_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that fills its disk ends with a PANIC, and can't start until there is room."""
     settings = Settings(_env_file=None, data_dir=folder, jobs=JobSettings(workers=0))
     document = NewDocument(name="handbook.md", text="Staff get 25 days of annual leave.")
@@ -342,8 +343,8 @@ async def test_a_disk_without_room_takes_nothing_new_and_says_so(folder: Path) -
         session = await library.sessions.create(Identity())
         assert library.database.room is not None
         free = shutil.disk_usage(folder).free // 1_000_000
-        full = settings.model_copy(update={"disk_reserve_megabytes": 2 * free})
-    async with open_citewell(full) as opened:
+        monkeypatch.setattr("tools.storage.supervision.RESERVE_MEGABYTES", 2 * free)
+    async with open_citewell(settings) as opened:
         library = opened.library
         found = await check_readiness(library, EndpointProbe())
         assert not found.ready

@@ -176,7 +176,7 @@ async def test_a_sweep_goes_on_behind_what_fails(
         " VALUES (now() - interval '99 days', 'read', 'GET /api/documents', 'done', 200)",
     )
     spending = Spending(database, Workspaces(database))
-    days = {"job_days": 7, "link_days": 1, "version_days": 7, "audit_days": 90}
+    days = {"link_days": 1, "audit_days": 90}
     sweep = Sweep(database, WEEK, **days, spending=spending, git_caches=tmp_path / "git")
     broken = ("sessions", "link_grants")  # shares are read with their sessions
     for name in broken:

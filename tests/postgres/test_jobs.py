@@ -282,8 +282,9 @@ async def test_a_job_is_seen_by_its_user_alone(process: Deployment) -> None:
     assert [job.job_id for job in (await process.jobs.list_jobs(ME)).jobs] == [job_id]
 
 
-async def test_a_queue_has_an_end(database_url: str, sandbox: Sandbox) -> None:
-    async with deployment(database_url, sandbox, max_waiting=2) as process:
+async def test_a_queue_has_an_end(database_url: str, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.library.job_store.MOST_WAITING", 2)
+    async with deployment(database_url, sandbox) as process:
         await process.submit(lamp("a.md"), lamp("b.md"))
         with pytest.raises(QueueFull):
             await process.submit(lamp("c.md"))

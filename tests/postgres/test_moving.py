@@ -50,6 +50,7 @@ from tools.runs.log_days import new_run_id
 from tools.sessions.run_request import RunRequest
 from tools.sessions.shares import expire_shares
 from tools.settings import AuthSettings, Settings
+from tools.storage import partitions
 from tools.storage.embedded import EmbeddedServer
 from tools.storage.partitions import PART_SEGMENTS, lock_library, open_part
 from tools.storage.tenants import may_change_closed
@@ -108,8 +109,11 @@ FEW = 6  # segments, beyond which another part is opened where a test asks for p
 
 
 @pytest.fixture
-async def here(settings: Settings, request: pytest.FixtureRequest) -> AsyncIterator[Cell]:
-    async with cell(settings.model_copy(update={"part_segments": getattr(request, "param", PART_SEGMENTS)})) as opened:
+async def here(
+    settings: Settings, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Cell]:
+    monkeypatch.setattr(partitions, "PART_SEGMENTS", getattr(request, "param", PART_SEGMENTS))
+    async with cell(settings) as opened:
         yield opened
 
 
@@ -195,7 +199,7 @@ async def test_a_workspace_is_the_same_in_the_other_database(here: Cell, there: 
     assert {question: await there.hits(question) for question in QUESTIONS} == before
     moved = there.citewell.library
     place = await moved.workspaces.place("tenant")
-    assert (place.own, place.parts > 2) == (own_tables, here.settings.part_segments == FEW)
+    assert (place.own, place.parts > 2) == (own_tables, partitions.PART_SEGMENTS == FEW)
     assert await log_of(await there.citewell.runner.join(ANN, run.run_id)) == told
     grant = await ApiKeys(moved.database, moved.workspaces).find(key)
     assert grant is not None
@@ -295,7 +299,7 @@ async def test_what_is_written_meanwhile_comes_across_or_is_refused(
 ) -> None:
     """Writers go on until they are refused; what was acknowledged is in the other database, and nothing else is."""
     monkeypatch.setattr(moving, "QUICK_SECONDS", quick)
-    session_id, _ = await fill(here, own_tables=here.settings.part_segments == FEW)
+    session_id, _ = await fill(here, own_tables=partitions.PART_SEGMENTS == FEW)
     library = here.citewell.library
     texts: dict[str, str] = {}
     asked = 1

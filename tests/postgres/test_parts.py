@@ -22,12 +22,12 @@ from tests.postgres.test_backups import empty_database, restore, run
 from tests.postgres.test_flat_search import WordEmbedder, prose
 from tests.postgres.test_shared_tables import QUESTIONS, Process, another, held_lock, waiting_backend
 from tools.embeddings.embedder import open_embedder
+from tools.langchain.vector_store import library_vector_store
 from tools.milvus.filling import _SEGMENTS as FILLING
 from tools.milvus.keeping import _VERSIONS as COMPARING
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_documents, maintain
-from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.placing import give_own_tables, share_tables_again
 from tools.retrieval.reindexing import reindex
 from tools.retrieval.search_sql import search_statement
@@ -49,12 +49,12 @@ MARMALADE = document("0b7e5f0e-0000-4000-8000-0000000000ff", "Extra", "An extra 
 
 
 @pytest.fixture
-async def process(database: Database, settings: Settings) -> Process:
+async def process(database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Process:
     """A process whose ingestions open another part beyond three segments."""
     workspaces = Workspaces(database)
     await workspaces.create_many(["whole", "split"], own_tables=True)
-    bounded = settings.model_copy(update={"part_segments": 3})
-    return Process(database, workspaces, await open_embedder(settings), bounded)
+    monkeypatch.setattr("tools.storage.partitions.PART_SEGMENTS", 3)
+    return Process(database, workspaces, await open_embedder(settings), settings)
 
 
 async def fill(process: Process, identity: Identity, documents: Sequence[Any] = LIBRARY) -> None:

@@ -13,11 +13,11 @@ from graph.errors import InvalidRequest, NotFound
 from graph.evidence import EVERYONE, Identity, LibraryQuestion
 from graph.ports import SearchQuery
 from tests.conftest import NO_FILE
+from tools.langchain.vector_store import library_vector_store
 from tools.library.ingestion import NewDocument
 from tools.library.new_documents import checked_readers, stored_readers
 from tools.library.source_records import SourceOptions
 from tools.process.library import Library, open_library
-from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.scope import CANDIDATES
 from tools.settings import Settings
 

@@ -44,13 +44,18 @@ async def pair() -> AsyncIterator[DatabasePair]:
     shutil.rmtree(folder)
 
 
-def settings_over(pair: DatabasePair, folder: Path, **replica: object) -> Settings:
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On however busy a machine."""
+    monkeypatch.setattr("tools.replica.replica.WAIT_SECONDS", 2.0)
+    monkeypatch.setattr("tools.replica.replica.MOST_LAG_SECONDS", 30.0)
+
+
+def settings_over(pair: DatabasePair, folder: Path, url: str | None = None) -> Settings:
     return Settings(
         **NO_FILE,
         database_url=SecretStr(pair.url("read-write")),
-        replica=ReplicaSettings(url=SecretStr(pair.url("standby")), wait_seconds=2, most_lag_seconds=30).model_copy(
-            update=replica
-        ),
+        replica=ReplicaSettings(url=SecretStr(url or pair.url("standby"))),
         data_dir=folder,
         pool_size=4,
         pool_timeout_seconds=10,
@@ -116,8 +121,12 @@ async def test_what_any_process_changed_is_read_at_once(pair: DatabasePair, libr
     assert answered("replica") > before
 
 
-async def test_a_replica_that_is_behind_is_not_read_until_it_has_caught_up(pair: DatabasePair, tmp_path: Path) -> None:
-    async with open_library(settings_over(pair, tmp_path, wait_seconds=0.01, most_lag_seconds=0.2)) as library:
+async def test_a_replica_that_is_behind_is_not_read_until_it_has_caught_up(
+    pair: DatabasePair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.replica.replica.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("tools.replica.replica.MOST_LAG_SECONDS", 0.2)
+    async with open_library(settings_over(pair, tmp_path)) as library:
         await until(library, lambda reason: reason is None)
         async with paused(pair):
             behind = answered("behind")
@@ -207,7 +216,7 @@ async def test_a_replica_that_is_down_is_missed_by_nobody(pair: DatabasePair, li
 
 
 async def test_a_primary_is_no_replica(pair: DatabasePair, tmp_path: Path) -> None:
-    settings = settings_over(pair, tmp_path, url=SecretStr(pair.url("read-write")))
+    settings = settings_over(pair, tmp_path, url=pair.url("read-write"))
     async with open_library(settings) as library:
         document_id = (await library.ingestor.ingest(ME, note("fender"))).document_id
         await until(library, lambda reason: reason == "it is no standby")
@@ -256,7 +265,7 @@ async def test_changes_are_refused_by_a_standby_as_an_outage(pair: DatabasePair,
 
 async def test_an_address_that_cannot_be_read_is_told(pair: DatabasePair, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"replica\.url"):
-        async with open_databases(settings_over(pair, tmp_path, url=SecretStr("no address"))):
+        async with open_databases(settings_over(pair, tmp_path, url="no address")):
             pass
 
 

@@ -14,12 +14,12 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, document
 from tools.embeddings.embedder import Embedder, open_embedder
+from tools.langchain.vector_store import library_vector_store
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.languages import SampledLanguages
 from tools.retrieval import indexing, placing
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.placing import give_own_tables, move_if_outgrown, share_tables_again
 from tools.retrieval.reindexing import reindex
 from tools.retrieval.segment_store import SegmentStore
@@ -152,19 +152,16 @@ async def test_workspaces_in_the_shared_tables_see_and_change_nothing_of_each_ot
         await process.hits(QUESTIONS[0], OTHER)
 
 
-async def test_a_workspace_that_outgrows_the_bound_moves_and_other_processes_notice(process: Process) -> None:
+async def test_a_workspace_that_outgrows_the_bound_moves_and_other_processes_notice(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = another(process)
     await process.fill(SHARED)
     [first, *_] = await other.hits(QUESTIONS[0], SHARED)  # it knows now where to look
     assert not (await other.workspaces.place("shared")).own
-    bounded = Process(
-        process.database,
-        process.workspaces,
-        process.embedder,
-        process.settings.model_copy(update={"own_tables_above": 5}),
-    )
+    monkeypatch.setattr("tools.retrieval.placing.OWN_TABLES_ABOVE", 5)
     more = document("0b7e5f0e-0000-4000-8000-0000000000ff", "Extra", "An extra page about marmalade.")
-    await bounded.fill(SHARED, [more])
+    await process.fill(SHARED, [more])
     found = await other.hits(QUESTIONS[0], SHARED)
     assert found[0][0] == first[0]
     assert (await other.workspaces.place("shared")).own
@@ -297,28 +294,27 @@ async def test_only_what_outgrows_is_moved_and_only_what_is_small_comes_back(
     number = await process.workspaces.number("shared")
     [(segments, *_)] = await counted(process, "shared")
     async with process.database.connection() as conn:
-        assert not await move_if_outgrown(conn, number, segments)
-        assert await move_if_outgrown(conn, number, segments - 1)
-        assert not await move_if_outgrown(conn, number, segments - 1)
+        monkeypatch.setattr("tools.retrieval.placing.OWN_TABLES_ABOVE", segments)
+        assert not await move_if_outgrown(conn, number)
+        monkeypatch.setattr("tools.retrieval.placing.OWN_TABLES_ABOVE", segments - 1)
+        assert await move_if_outgrown(conn, number)
+        assert not await move_if_outgrown(conn, number)
         monkeypatch.setattr(placing, "LARGEST_SHARED", segments - 1)
         with pytest.raises(InvalidRequest, match="too large"):
             await share_tables_again(conn, number)
 
 
-async def test_an_ingestion_does_not_fill_the_shared_tables_before_it_leaves_them(process: Process) -> None:
+async def test_an_ingestion_does_not_fill_the_shared_tables_before_it_leaves_them(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await process.workspaces.create("large")
-    bounded = Process(
-        process.database,
-        process.workspaces,
-        process.embedder,
-        process.settings.model_copy(update={"own_tables_above": 50}),
-    )
+    monkeypatch.setattr("tools.retrieval.placing.OWN_TABLES_ABOVE", 50)
     pages = [
         document(f"0b7e5f0e-0000-4000-8000-000000000{n:03x}", f"Page {n}", f"Page {n} is about marmalade.")
         for n in range(256, 656)
     ]
     most = 0
-    async for _ in bounded.ingestor.ingest_many(Identity("large"), pages):
+    async for _ in process.ingestor.ingest_many(Identity("large"), pages):
         [(shared,)] = await process.rows("SELECT count(*) FROM shared_segments")
         most = max(most, shared)
     assert 0 < most < len(pages)

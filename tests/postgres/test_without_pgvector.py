@@ -18,10 +18,10 @@ from tests.api.conftest import HANDBOOK, LIBRARY
 from tests.api.reading import events_of
 from tests.api.serving import client_of
 from tests.conftest import NO_FILE, QUICKLY
+from tools.langchain.vector_store import library_vector_store
 from tools.library.ingestion import NewDocument
 from tools.process.health import NO_PGVECTOR as NO_VECTORS_READY
 from tools.retrieval.hybrid_search import NO_PGVECTOR
-from tools.retrieval.langchain_adapter import library_vector_store
 from tools.retrieval.reindexing import reindex
 from tools.settings import Settings
 from tools.storage.embedded import EmbeddedServer

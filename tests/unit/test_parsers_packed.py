@@ -89,7 +89,7 @@ def test_a_scan_is_recognised() -> None:
 def test_recognition_keeps_to_its_time() -> None:
     with pytest.raises(UnreadableDocument) as refused:
         read("scanned.pdf", Recognition(seconds=0.01))
-    assert "CITEWELL_OCR_SECONDS" in refused.value.advice
+    assert "CITEWELL_JOBS__FILE_SECONDS" in refused.value.advice
 
 
 @needs_tesseract

@@ -1,13 +1,15 @@
 """The names that other stacks set: what they fill, what overrules them, and that doctor tells which it was."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from cli.checks import check_other_names
-from cli.provenance import provenance
-from tools.settings import Settings, load_settings
+from cli.checks import check_other_names, check_retired
+from cli.command import settings_for
+from cli.provenance import provenance, setting_names
+from tools.settings import RETIRED, Settings, load_settings
 
 SEED = """
 AI_DRIVER=openai-compatible
@@ -132,6 +134,38 @@ def test_a_mistyped_name_is_told_with_the_nearest(tmp_path: Path, monkeypatch: p
     assert check.facts == {"unused": ["CITEWELL_AUTH__MOED", "CITEWELL_PROT"]}
     assert "CITEWELL_PROT is not used: no setting has this name; CITEWELL_PORT is one" in check.detail
     assert "CITEWELL_AUTH__MODE is one" in check.detail
+
+
+def test_what_was_a_setting_once_changes_nothing_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    server = {"name": "wiki", "command": "wiki", "tool": "search", "top_k": 3}
+    monkeypatch.setenv("CITEWELL_MCP_SEARCH", json.dumps([server]))
+    monkeypatch.setenv("CITEWELL_JOBS", '{"workers": 1, "keep_days": 3}')
+    monkeypatch.setenv("CITEWELL_RUNS__LEASE_SECONDS", "no number")
+    (tmp_path / ".env").write_text("CITEWELL_PART_SEGMENTS=9\nCITEWELL_RUNS__MAX_ACTIVE=3\n")
+    settings = settings_for()
+    assert (settings.jobs.workers, settings.runs.max_active, settings.mcp_search[0].tool) == (1, 3, "search")
+    names = [
+        "CITEWELL_PART_SEGMENTS",
+        "CITEWELL_MCP_SEARCH__TOP_K",
+        "CITEWELL_RUNS__LEASE_SECONDS",
+        "CITEWELL_JOBS__KEEP_DAYS",
+    ]
+    [check] = check_retired(settings)
+    assert (check.ok, check.facts) == (True, {"retired": names})
+    assert check_other_names() == []
+    [record] = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert all(name in record.getMessage() for name in names)
+
+
+def test_no_setting_is_retired_and_nothing_is_told_where_none_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert set(RETIRED) & set(setting_names()) == set()
+    assert check_retired(load_settings()) == []
 
 
 def test_settings_made_in_code_read_no_name_of_another_stack(monkeypatch: pytest.MonkeyPatch) -> None:

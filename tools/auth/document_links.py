@@ -29,6 +29,7 @@ LONGEST_TOKEN = 200
 SEEN_SECONDS = 600.0
 MOST_SEEN = 10_000  # users whose last credentials are remembered
 DAY_SECONDS = 86_400
+GROUPS_HOURS = 168  # after the last credentials that named them: a week, so that a link holds over a weekend
 # The grant, the document, the day of the end, the segment, and the quote's offsets and checksum (all 0 for none).
 _PLACE = struct.Struct(">Q16sIIIII")
 
@@ -151,7 +152,7 @@ class DocumentLinks:
             if place is None:
                 return None
             grant_id, document, until_day, *rest = place
-            row = {"grant_id": grant_id, "hours": self._settings.links.groups_hours}
+            row = {"grant_id": grant_id, "hours": GROUPS_HOURS}
             found = await (await connection.execute(_GRANT, row)).fetchone()
         if found is None or _today() > until_day:
             return None

@@ -17,6 +17,7 @@ from tools.settings import AuthProxySettings
 log = logging.getLogger("citewell.identity")
 
 # What Caddy sends in place of a header that its source lacks.
+SECRET_HEADER = "X-Proxy-Secret"  # any proxy can add a header of any name
 _UNFILLED = re.compile(r"\{[^{}]*\}")
 
 SentHeader = Callable[[str], list[str]]  # all values of a header, decoded as Latin-1
@@ -76,7 +77,7 @@ class AuthProxy:
             return False
         if not self._secret:
             return True
-        given = sent(self._settings.secret_header)
+        given = sent(SECRET_HEADER)
         return len(given) == 1 and secrets.compare_digest(given[0].encode(), self._secret.encode())
 
     def _text(self, name: str, sent: SentHeader) -> str | None:

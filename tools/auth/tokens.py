@@ -66,6 +66,10 @@ def _usable(body: bytes) -> dict[str | None, jwt.PyJWK]:
     return usable
 
 
+SCOPE_CLAIM, SPACE_CLAIM = (
+    "citewell_scopes",
+    "citewell_spaces",
+)  # ours, so that no other claim is taken for one
 LONGEST_TOKEN = 16_384
 LONGEST_TOKEN_ID = 200
 LEEWAY_SECONDS = 30
@@ -143,9 +147,9 @@ class TokenVerifier:
     def _rights(self, claims: dict[str, object], workspace: str) -> Rights:
         """Return what the claims allow in a workspace; a claim that is an object says it for each workspace."""
         scopes, spaces = ORDINARY, None
-        if (claim := self._auth.scope_claim) in claims:
+        if (claim := SCOPE_CLAIM) in claims:
             scopes = checked_scopes(_of_workspace(claims[claim], workspace))
-        if (claim := self._auth.space_claim) in claims:
+        if (claim := SPACE_CLAIM) in claims:
             named = _of_workspace(claims[claim], workspace)
             try:
                 spaces = () if named is None else checked_spaces(named)

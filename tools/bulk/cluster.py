@@ -25,6 +25,7 @@ from tools.storage.database import Database
 
 log = logging.getLogger("citewell.bulk")
 
+OBJECT_STORE_MEGABYTES = 256  # of a local Ray: sixteen blocks between the stages
 BLOCK_BYTES = 16_000_000  # of rows that go from one stage to the next; a larger row is a block of its own
 FOLDERS = "citewell-ray-"  # of local clusters, with the process that made them
 SILENT = {
@@ -126,7 +127,7 @@ def _init(settings: RaySettings, tasks: int, folder: Path | None) -> None:
         ray.init(
             address="local",
             num_cpus=tasks + 1,
-            object_store_memory=settings.object_store_megabytes << 20,
+            object_store_memory=OBJECT_STORE_MEGABYTES << 20,
             include_dashboard=False,
             _temp_dir=str(folder),
             **quiet,

@@ -19,6 +19,7 @@ from tools.concurrency.tasks import cancel_and_wait
 from tools.library.claimed_files import refuse_exhausted
 from tools.library.ingestion import Ingestor, Refused, Report
 from tools.library.job_store import ENDED, LONGEST_PAGE, POLL_SECONDS, Job, Jobs
+from tools.library.job_worker import LEASE_SECONDS
 from tools.library.path_jobs import Claims
 from tools.runs.notifications import NOTIFY
 from tools.settings import STATIC, Settings
@@ -55,7 +56,7 @@ class RayIngestion:
         DatabaseUnavailable; then the command may be run again.
         """
         await self._cluster.refuse_too_small(self._cluster.tasks + 2 * SHARE)
-        claims = Claims(job_id, f"ray-{uuid4()}", self._settings.jobs.lease_seconds)
+        claims = Claims(job_id, f"ray-{uuid4()}", LEASE_SECONDS)
         failed = 0
         async with self._kept(claims):
             while (job := await self._jobs.get(identity, job_id)).state not in ENDED:

@@ -45,7 +45,7 @@ async def reindex_on_ray(
                 lambda rows: loop.call_soon_threadsafe(advance, int(sum(rows["segments"]))),
             )
 
-    limits = BuildLimits(settings.index_build_megabytes, settings.index_build_workers)
+    limits = BuildLimits(settings.index_build_megabytes)
     return await reindex(database, embedder, progress, limits, elsewhere=elsewhere)
 
 

@@ -22,6 +22,7 @@ from tools.library.claimed_files import (
     record_stored,
 )
 from tools.library.ingestion import Ingested, Ingestor
+from tools.library.job_worker import LEASE_SECONDS
 from tools.library.new_documents import ReadyDocument
 from tools.library.path_jobs import Claims
 from tools.library.sandbox import ReadFile, opened_sandbox
@@ -65,7 +66,7 @@ class FileTasks:
             embedder = await open_embedder(settings)
             ingestor = Ingestor(database, Workspaces(database), embedder, settings, sandbox, all_readers=True)
             try:
-                yield cls(database, ingestor, Claims(job_id, owner, settings.jobs.lease_seconds))
+                yield cls(database, ingestor, Claims(job_id, owner, LEASE_SECONDS))
             finally:
                 await embedder.close()
 

@@ -41,11 +41,11 @@ class _Response:
 class ClassificationEndpoint:
     """The classifier behind ``judge.base_url``. Keep it for the life of the process; it keeps no connection."""
 
-    def __init__(self, settings: JudgeSettings, *, first_wait: float = FIRST_WAIT) -> None:
+    def __init__(self, settings: JudgeSettings, *, seconds: float, first_wait: float = FIRST_WAIT) -> None:
         self._url = f"{(settings.base_url or '').rstrip('/').removesuffix('/predict')}/predict"
         self._key = settings.api_key.get_secret_value()
         self._model = settings.model
-        self._seconds = settings.timeout_seconds
+        self._seconds = seconds
         self._first_wait = first_wait
         self._client: httpx2.AsyncClient | None = None
 

@@ -15,6 +15,7 @@ from graph.reasons import Reason
 from graph.usage import Meter
 from tools.judges.classification_endpoint import FIRST_WAIT, ClassificationEndpoint, Pair, PairsTooLarge, Scores
 from tools.judges.judge_batches import (
+    JUDGE_SECONDS,
     NOTHING_CITED,
     TOO_LONG,
     Batch,
@@ -50,8 +51,10 @@ class JudgeMisconfigured(ConfigurationError, DependencyFailed):
 class EntailmentJudge:
     """A Judge with as many pairs in a request as the endpoint accepts. Keep it for the life of the process."""
 
-    def __init__(self, settings: JudgeSettings, *, first_wait: float = FIRST_WAIT) -> None:
-        self._endpoint = ClassificationEndpoint(settings, first_wait=first_wait)
+    def __init__(
+        self, settings: JudgeSettings, *, seconds: float = JUDGE_SECONDS, first_wait: float = FIRST_WAIT
+    ) -> None:
+        self._endpoint = ClassificationEndpoint(settings, seconds=seconds, first_wait=first_wait)
         self._model = settings.model
         self._labels = {name.strip().lower(): label for name, label in settings.labels.items()}
         self._version = judge_version(

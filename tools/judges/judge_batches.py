@@ -12,6 +12,7 @@ from graph.reasons import Reason
 from text.normal_forms import without_invisible, without_surrogates
 
 IN_FLIGHT = 4
+JUDGE_SECONDS = 30.0  # of silence, or for a request to a classifier; then its claims stay unverified
 NOTHING_CITED = Reason("nothing_cited")
 TOO_LONG = Reason("too_long")
 

@@ -9,6 +9,7 @@ from functools import cache
 
 from graph.errors import ConfigurationError
 from graph.ports import Judge
+from tools.judges.judge_batches import JUDGE_SECONDS
 from tools.plugins.entry_points import JUDGES, Names, Plugin, load_plugins
 from tools.settings import JUDGE_KINDS, JudgeSettings, ModelSettings, Settings
 
@@ -87,7 +88,7 @@ def _judging_model(judge: JudgeSettings, model: ModelSettings | None) -> ModelSe
             base_url=judge.base_url,
             api_key=judge.api_key,
             model=judge.model,
-            timeout_seconds=judge.timeout_seconds,
+            timeout_seconds=JUDGE_SECONDS,
             context_tokens=judge.context_tokens,
         )
     return model.model_copy(update={"model": judge.model}) if model is not None and judge.model else model

@@ -171,12 +171,10 @@ async def write_changes(
     *,
     user: str,
     keep: int,
-    part_segments: int,
 ) -> None:
     """Write the changes of a user within the caller's transaction; ``drafts`` are the segments of new texts.
 
-    The texts that they replace are kept as versions, at most ``keep`` of a document. A part of the workspace has at
-    most ``part_segments``; see ``index_documents``.
+    The texts that they replace are kept as versions, at most ``keep`` of a document.
     """
     replaced = [each.document.document_id for each in changes if each.change == "replaced"]
     if replaced:
@@ -186,7 +184,7 @@ async def write_changes(
     texts = [each.document.document_id for each in changes if each.change in ("created", "replaced")]
     await note_authors(connection, workspace, texts, user=user)
     cut = [drafts[each.document.document_id] for each in changes if each.change in ("created", "replaced")]
-    await index_documents(connection, workspace, cut, part_segments=part_segments)
+    await index_documents(connection, workspace, cut)
 
 
 __all__ = ["Ingested", "IngestedArchive", "Ingestor", "NewDocument", "Refused", "Report"]
@@ -261,7 +259,7 @@ class Ingestor:
         self._size = SegmentSize.parse(settings.segment_size)
         self._originals = Originals.of(settings, database, workspaces)
         self._recognition = (
-            Recognition(settings.ocr_languages, settings.ocr_seconds) if settings.ocr == "auto" else None
+            Recognition(settings.ocr_languages, settings.jobs.file_seconds) if settings.ocr == "auto" else None
         )
         self._sandbox = sandbox
         self._versions = Versions(database, workspaces)
@@ -378,15 +376,15 @@ class Ingestor:
         """Bring a workspace's indexes and statistics to the size it has grown to, and a large one to its own tables."""
         number = await self._workspaces.number(workspace)
         async with self._database.connection() as connection:
-            await move_if_outgrown(connection, number, self._settings.own_tables_above)
-            limits = BuildLimits(self._settings.index_build_megabytes, self._settings.index_build_workers)
+            await move_if_outgrown(connection, number)
+            limits = BuildLimits(self._settings.index_build_megabytes)
             await maintain(connection, number, limits=limits)
 
     async def _leave_shared_tables(self, identity: Identity) -> None:
         """Move a library that outgrows the shared tables between two batches, and not after the last of many."""
         workspace = await self._workspaces.number(identity.workspace)
         async with self._database.connection() as connection:
-            if await move_if_outgrown(connection, workspace, self._settings.own_tables_above):
+            if await move_if_outgrown(connection, workspace):
                 self._workspaces.forget(identity.workspace)
 
     async def ingest_many(
@@ -560,15 +558,12 @@ class Ingestor:
         self, workspace: int, document: WiredDocument, known: str | None, on_progress: Progress = _silent
     ) -> ReadFile:
         assert self._sandbox is not None
-        limits = self._settings.jobs
         how = Reading(
             workspace=workspace,
             size=str(self._size),
             dimension=self._embedder.dimension if self._settings.embedding.model == STATIC else None,
             known_hash=known,
             max_bytes=self._max_bytes,
-            max_pages=limits.max_pages,
-            max_characters=limits.max_characters,
             recognition=None if self._recognition is None else asdict(self._recognition),
             vectors=self._database.has_vectors,
         )
@@ -631,7 +626,6 @@ class Ingestor:
                                 drafts,
                                 user=identity.user,
                                 keep=self._settings.versions.keep,
-                                part_segments=self._settings.part_segments,
                             )
                         found = [each.outcome(drafts) for each in now]
                         outcomes = await _with_similar(connection, workspace, identity, found)

@@ -21,7 +21,6 @@ from tools.library.sandbox_process import WiredDocument
 from tools.retrieval.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
-from tools.settings import JobSettings
 from tools.storage.database import TAKES_CHANGES, Connection, Database
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
@@ -30,6 +29,9 @@ JobState = Literal["queued", "running", "paused", "cancelled", "finished"]
 FileState = Literal["queued", "working", "stored", "unchanged", "refused", "cancelled"]
 ENDED = ("cancelled", "finished")
 WORK, STOPS = "ingestion", "ingestion-stops"  # the keys for workers: there is a file, and one is not to be read on
+# Of a user: a large folder fits, and nobody fills the database with uploads.
+MOST_WAITING, MOST_WAITING_BYTES = 10_000, 2_000_000_000
+JOB_DAYS = 7  # of a job that has ended, with the uploads that may be tried again: until somebody has looked
 POLL_SECONDS = 2.0  # the net below the notifications
 BETWEEN_REPORTS_SECONDS = 0.5
 LONGEST_PAGE = 1000
@@ -212,12 +214,9 @@ class JobDetail:
 class Jobs:
     """The jobs of a deployment. Those of another user raise NotFound, as if they did not exist."""
 
-    def __init__(
-        self, database: Database, workspaces: Workspaces, settings: JobSettings, notifications: Notifications
-    ) -> None:
+    def __init__(self, database: Database, workspaces: Workspaces, notifications: Notifications) -> None:
         self._database = database
         self._workspaces = workspaces
-        self._settings = settings
         self._notifications = notifications
 
     async def submit(self, identity: Identity, documents: Sequence[WiredDocument]) -> str:
@@ -382,11 +381,10 @@ class Jobs:
         found = await (await connection.execute(_WAITING, row)).fetchone()
         assert found is not None
         files, size = found[0] + len(documents), found[1] + sum(len(each.data) for each in documents)
-        limits = self._settings
-        if files > limits.max_waiting or size > limits.max_waiting_bytes:
+        if files > MOST_WAITING or size > MOST_WAITING_BYTES:
             raise QueueFull(
                 f"{found[0]:,} of your files with {found[1]:,} bytes are waiting; the limits are "
-                f"{limits.max_waiting:,} files and {limits.max_waiting_bytes:,} bytes."
+                f"{MOST_WAITING:,} files and {MOST_WAITING_BYTES:,} bytes."
             )
 
     async def _select(self, identity: Identity, **given: Any) -> list[Job]:

@@ -40,6 +40,7 @@ from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.jobs")
 
+LEASE_SECONDS = 30.0  # after the last sign of life of a process, until others read its files: longer than a pause of it
 BEATS_PER_LEASE = 3
 REPORT_SECONDS = 1.0
 MAINTAINED_AFTER = 100  # files, or when there is none left
@@ -96,7 +97,7 @@ class JobWorker:
         self._ingestor = ingestor
         self._notifications = notifications
         self._size = settings.workers
-        self._lease = settings.lease_seconds
+        self._lease = LEASE_SECONDS
         self._owner = str(uuid4())
         self._tasks: list[asyncio.Task[None]] = []
         self._active: dict[tuple[str, int], ClaimedFile] = {}

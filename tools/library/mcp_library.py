@@ -22,11 +22,11 @@ from graph.ports import McpSearchResult, SearchQuery, SegmentSearcher, ServerFai
 from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.mcp_search.results import FoundLink, FoundText
-from tools.mcp_search.search_server import McpServer
+from tools.mcp_search.search_server import MOST_BYTES, McpServer
 from tools.retrieval.withholding import FROM_SERVERS
 from tools.settings import Settings
 from tools.telemetry.tracing import retrieval_span
-from tools.web.fetching import PageFetcher
+from tools.web.fetching import MOST_PAGE_BYTES, PAGE_SECONDS, PageFetcher
 from tools.web.guard import Guard
 
 log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class McpLibrary:
         return McpSearchResult(tuple(replace(hit, kind="web") for hit in ranked.hits), degraded, failures, names)
 
     async def _ask(self, server: McpServer, query: str, identity: Identity, seconds: float | None) -> _Answered:
-        allowed = server.settings.timeout_seconds
+        allowed = server.seconds
         if seconds is not None:
             allowed = min(allowed, seconds * ASKING_SHARE)
         began = monotonic()
@@ -136,10 +136,9 @@ class McpLibrary:
                 read.unread += 1
                 return
             result = text
-        most = server.settings.max_bytes
-        if len(result.text) > most:
+        if len(result.text) > MOST_BYTES:
             read.cut += 1
-            result = replace(result, text=result.text[:most])
+            result = replace(result, text=result.text[:MOST_BYTES])
         read.texts.append(result)
 
     async def fetched(self, link: FoundLink, seconds: float) -> FoundText | None:
@@ -200,7 +199,7 @@ def _notes(server: McpServer, read: _Texts) -> list[str]:
     if read.unread:
         notes.append(Reason("results_without_text", server.name, read.unread))
     if read.cut:
-        notes.append(Reason("results_cut", server.name, read.cut, server.settings.max_bytes))
+        notes.append(Reason("results_cut", server.name, read.cut, MOST_BYTES))
     return notes
 
 
@@ -219,6 +218,6 @@ async def open_mcp_search(
             limits = httpx2.Limits(max_connections=100, max_keepalive_connections=0)
             transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=limits)
             await stack.enter_async_context(transport)
-            fetcher = PageFetcher(Guard(), transport, max_bytes=web.max_page_bytes, seconds=web.timeout_seconds)
+            fetcher = PageFetcher(Guard(), transport, max_bytes=MOST_PAGE_BYTES, seconds=PAGE_SECONDS)
         servers = [McpServer(each) for each in settings.mcp_search]
         yield McpLibrary(servers, fetcher, ingestor, searcher, keep_days=web.keep_days)

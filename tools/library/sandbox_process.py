@@ -33,6 +33,8 @@ from tools.retrieval.segmenting import SegmentSize, segment
 
 LENGTH = struct.Struct(">I")
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
+# Of a file: more than any book has, so that what has more was made to be a burden.
+MOST_PAGES, MOST_CHARACTERS = 10_000, 20_000_000
 GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 NICENESS = 10  # so that questions come first
@@ -110,10 +112,10 @@ class Reading:
     dimension: int | None
     known_hash: str | None
     max_bytes: int
-    max_pages: int
-    max_characters: int
     recognition: dict[str, Any] | None  # fields of Recognition
     vectors: bool = True
+    max_pages: int = MOST_PAGES
+    max_characters: int = MOST_CHARACTERS
 
 
 def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
@@ -165,12 +167,12 @@ def _check_extent(ready: ReadyDocument, how: Reading) -> None:
     if characters > how.max_characters:
         raise DocumentTooExpensive(
             f"Its text has {characters:,} characters, but the limit is {how.max_characters:,}.",
-            suggestion="Split it, or raise CITEWELL_JOBS__MAX_CHARACTERS.",
+            suggestion="Split it.",
         )
     if pages > how.max_pages:
         raise DocumentTooExpensive(
             f"It has {pages:,} pages, but the limit is {how.max_pages:,}.",
-            suggestion="Split it, or raise CITEWELL_JOBS__MAX_PAGES.",
+            suggestion="Split it.",
         )
 
 

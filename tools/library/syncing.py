@@ -31,6 +31,7 @@ from tools.library.git_reader import GitReader, as_git_url, disk_path
 from tools.library.ingestion import Ingested, Ingestor, Refused, Report
 from tools.library.likeness import SimilarDocument
 from tools.library.new_documents import HASH_EPOCH, NewDocument, is_archive
+from tools.library.sandbox_process import MOST_CHARACTERS, MOST_PAGES
 from tools.library.site_source import SiteSource
 from tools.library.source_readers import FolderReader, ReadFile, SourceReader
 from tools.library.source_records import LOCK, Source, record_sync
@@ -41,7 +42,7 @@ from tools.retrieval.scope import NOT_EXPIRED
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import lock_library
-from tools.storage.supervision import MEGABYTE
+from tools.storage.supervision import MEGABYTE, RESERVE_MEGABYTES
 from tools.storage.tenants import Workspaces
 from tools.web.addresses import canonical_address
 from tools.web.guard import Guard
@@ -257,7 +258,7 @@ class Syncer:
             folder=option.folder or "",
             guard=None if self._roots is None else Guard(),
             root=None if path is None else _root_of(path, self._roots),
-            reserve=self._settings.disk_reserve_megabytes * MEGABYTE,
+            reserve=RESERVE_MEGABYTES * MEGABYTE,
         )
 
     @asynccontextmanager
@@ -687,7 +688,7 @@ def _recipe(source: Source, settings: Settings) -> str:
         settings.segment_size,
         settings.ocr,
         settings.ocr_languages,
-        [limits.file_seconds, limits.file_megabytes, limits.max_pages, limits.max_characters],
+        [limits.file_seconds, limits.file_megabytes, MOST_PAGES, MOST_CHARACTERS],
         source.owner,
         *([source.readers] if source.readers else []),  # so that sources without readers have the recipe of before
         sorted(source.options.items()),

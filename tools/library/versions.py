@@ -25,6 +25,8 @@ TEXT_FIELDS = ("title", "media_type", "page_count", "left_out", "likeness")
 ORIGINAL_FIELDS = ("original_sha256", "original_size", "original_media_type", "original_name")
 KEPT_FIELDS = (*TEXT_FIELDS, *ORIGINAL_FIELDS)
 
+VERSION_DAYS = 30  # after a text was replaced: somebody has noticed by then
+
 _KEEP = f"""
 INSERT INTO document_versions (workspace, document_id, version, title, owner, readers, space_id, space_slug, fields,
                                content_hash, original_sha256, segments, changed_at, changed_by, replaced_by)

@@ -25,12 +25,13 @@ from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.settings import Settings
 from tools.telemetry.tracing import retrieval_span
-from tools.web.fetching import FetchedPage, PageFetcher
+from tools.web.fetching import MOST_PAGE_BYTES, PAGE_SECONDS, FetchedPage, PageFetcher
 from tools.web.guard import Guard
 from tools.web.serper import Serper, WebResult
 
 log = logging.getLogger(__name__)
 
+RESULTS = 5  # of a search that are stored and ranked beside the library's: the first ones are about the question
 FETCHING_SHARE = 0.5  # of the run's remaining seconds; the rest is for storing and ranking
 _WEB = UUID("d0f5a3a8-63c5-5b0f-8f0e-7f6d4b1c9a27")
 _HOST = re.compile(r"\A\w+://(\[[^]/]*]|[^/?#:]*)")
@@ -55,8 +56,8 @@ class WebLibrary:
         ingestor: Ingestor,
         searcher: SegmentSearcher,
         *,
-        results: int,
         keep_days: int,
+        results: int = RESULTS,
     ) -> None:
         self._serper = serper
         self._fetcher = fetcher
@@ -191,13 +192,7 @@ async def open_web(
     limits = httpx2.Limits(max_connections=100, max_keepalive_connections=0)
     client = await asyncio.to_thread(httpx2.AsyncClient, limits=limits)
     transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=limits)
-    fetcher = PageFetcher(Guard(), transport, max_bytes=web.max_page_bytes, seconds=web.timeout_seconds)
+    fetcher = PageFetcher(Guard(), transport, max_bytes=MOST_PAGE_BYTES, seconds=PAGE_SECONDS)
     async with client, transport:
-        yield WebLibrary(
-            Serper(web, client),
-            fetcher if web.fetch_pages else None,
-            ingestor,
-            searcher,
-            results=web.results,
-            keep_days=web.keep_days,
-        )
+        pages = fetcher if web.fetch_pages else None
+        yield WebLibrary(Serper(web, client), pages, ingestor, searcher, keep_days=web.keep_days)

@@ -33,6 +33,8 @@ from tools.web.sites import (
 )
 
 SOURCE_TYPE = "url"
+# Of a site, unless a command says otherwise: an endless calendar ends here.
+MOST_PAGES, DEEPEST = 1000, 10
 Extent = Literal["page", "sitemap", "site"]
 _SUGGESTIONS = {
     WebUnavailable.code: "Try again later, or open the address in a browser.",
@@ -100,12 +102,12 @@ class WebPages:
         self, identity: Identity, address: str, extent: Extent, *, most: int | None = None, depth: int | None = None
     ) -> SiteReader:
         """Return the reader of a page, a sitemap or a site, which knows what the library has of it."""
-        most = self._limits.max_pages if most is None else most
+        most = MOST_PAGES if most is None else most
         if extent == "page":
             return OnePage(self._reader, address)
         if extent == "sitemap":
             return Sitemap(self._reader, address, most=most)
-        depth = self._limits.max_depth if depth is None else depth
+        depth = DEEPEST if depth is None else depth
         return Site(self._reader, address, most=most, depth=depth, find_known=partial(self._find_known, identity))
 
     async def read_document(self, identity: Identity, reader: SiteReader, listed: Listed) -> NewDocument:

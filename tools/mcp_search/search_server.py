@@ -21,6 +21,9 @@ from tools.settings import McpServerSettings
 if TYPE_CHECKING:
     from mcp import Client
 
+ASK_SECONDS = 10.0  # as long as a search of the web may take, beside which it runs
+RESULTS = 5  # as many as of the web
+MOST_BYTES = 2_000_000  # of a reply, and of one result's text
 LONGEST_ERROR = 200
 MOST_PAGES = 20  # of a server's list of tools
 QUERY, TOP_K = "{query}", "{top_k}"
@@ -31,10 +34,11 @@ T = TypeVar("T")
 
 
 class McpServer:
-    """A server of the settings. Its headers and environment go to it alone, and into no message."""
+    """A server of the settings, asked for ``seconds``. Its headers and environment go to it alone, into no message."""
 
-    def __init__(self, settings: McpServerSettings) -> None:
+    def __init__(self, settings: McpServerSettings, *, seconds: float = ASK_SECONDS) -> None:
         self.settings = settings
+        self.seconds = seconds
         self.name = settings.name
 
     async def search(self, query: str) -> Found:
@@ -47,7 +51,7 @@ class McpServer:
     async def check(self) -> None:
         """Check that the server answers and has the tool. Raises McpUnavailable."""
         try:
-            async with asyncio.timeout(self.settings.timeout_seconds):
+            async with asyncio.timeout(self.seconds):
                 names = await self._with_client(_tool_names)
         except TimeoutError as error:
             raise McpUnavailable(f"{self.name}: its server did not answer in time.") from error
@@ -58,8 +62,7 @@ class McpServer:
     async def _search(self, client: "Client", query: str) -> Found:
         found = results_of(await self._call(client, query))
         found.results = [
-            await self._read(client, each) if isinstance(each, FoundLink) else each
-            for each in found.results[: self.settings.top_k]
+            await self._read(client, each) if isinstance(each, FoundLink) else each for each in found.results[:RESULTS]
         ]
         return found
 
@@ -85,7 +88,7 @@ class McpServer:
 
     async def _call(self, client: "Client", query: str) -> dict[str, Any]:
         settings = self.settings
-        result = await client.call_tool(settings.tool, _filled(settings.arguments, query, settings.top_k))
+        result = await client.call_tool(settings.tool, _filled(settings.arguments, query))
         reply = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         if reply.get("isError"):
             said = _short(error_text(reply)) or "no reason given"
@@ -136,14 +139,14 @@ def _client(settings: McpServerSettings, stack: AsyncExitStack) -> "Client":
         headers = {name: value.get_secret_value() for name, value in settings.headers.items()}
         http = httpx2.AsyncClient(
             headers={**headers, "Accept-Encoding": "identity"},
-            timeout=settings.timeout_seconds,
-            transport=BoundedTransport(settings.max_bytes),
+            timeout=ASK_SECONDS,
+            transport=BoundedTransport(MOST_BYTES),
         )
         stack.push_async_exit(http)
-        transport = streamable_http_client(settings.url, http_client=http, max_sse_event_size=settings.max_bytes)
+        transport = streamable_http_client(settings.url, http_client=http, max_sse_event_size=MOST_BYTES)
     return Client(
         transport,
-        read_timeout_seconds=settings.timeout_seconds,
+        read_timeout_seconds=ASK_SECONDS,
         client_info=Implementation(name="citewell", version="1"),
         cache=None,
     )
@@ -188,14 +191,14 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _filled(template: Any, query: str, top_k: int) -> Any:
+def _filled(template: Any, query: str) -> Any:
     """Return a tool's arguments with the query in the place of ``{query}``, and the count of ``{top_k}``."""
     if isinstance(template, Mapping):
-        return {name: _filled(each, query, top_k) for name, each in template.items()}
+        return {name: _filled(each, query) for name, each in template.items()}
     if isinstance(template, list):
-        return [_filled(each, query, top_k) for each in template]
+        return [_filled(each, query) for each in template]
     if template == TOP_K:
-        return top_k
+        return RESULTS
     return template.replace(QUERY, query) if isinstance(template, str) else template
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import ConfigurationError, IndexUnavailable
-from tools.retrieval.candidates import CandidateList
+from tools.retrieval.candidates import DEADLINE_SECONDS, CandidateList
 from tools.settings import MilvusSettings
 
 ROW_ID = re.compile(r"(\d{1,10}):([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}):(\d{1,9})")
@@ -88,13 +88,13 @@ class Milvus:
         self, collection: str, workspace: int, vector: NDArray[np.float32], count: int
     ) -> CandidateList:
         """Name the segments of the greatest cosine similarity; see ``CandidateIndex``."""
-        return await self._search(collection, workspace, "vector", self._as_stored(vector), "COSINE", count)
+        return await self._search(collection, workspace, "vector", vector, "COSINE", count)
 
     async def _search(
         self, collection: str, workspace: int, field: str, question: Any, metric: str, count: int
     ) -> CandidateList:
         params: dict[str, Any] = {"metric_type": metric}
-        if metric == "COSINE" and self._settings.vector_index == "hnsw":
+        if metric == "COSINE":
             params["params"] = {"ef": max(2 * count, 256)}
 
         def search(client: Any, seconds: float) -> CandidateList:
@@ -111,7 +111,7 @@ class Milvus:
             )
             return _as_list(workspace, [hit["id"] for hit in found], count)
 
-        return await self._call(search, self._settings.deadline_seconds)
+        return await self._call(search, DEADLINE_SECONDS)
 
     async def ping(self) -> None:
         """Raise IndexUnavailable where Milvus does not answer."""
@@ -261,7 +261,6 @@ class Milvus:
     def _schema(self, client: Any, dimension: int) -> tuple[Any, Any]:
         from pymilvus import DataType
 
-        vector = DataType.FLOAT16_VECTOR if self._settings.vector_type == "float16" else DataType.FLOAT_VECTOR
         schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
         schema.add_field("id", DataType.VARCHAR, max_length=64, is_primary=True)
         schema.add_field("workspace", DataType.INT64, is_partition_key=True)
@@ -269,12 +268,11 @@ class Milvus:
         schema.add_field("segment", DataType.INT64)
         schema.add_field("version", DataType.INT64)
         schema.add_field("words", DataType.SPARSE_FLOAT_VECTOR)
-        schema.add_field("vector", vector, dim=dimension)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimension)
         indexes = client.prepare_index_params()
         indexes.add_index("words", index_type="SPARSE_INVERTED_INDEX", metric_type="IP")
-        kind = self._settings.vector_index
-        params = {"M": 16, "efConstruction": 128} if kind == "hnsw" else {}
-        indexes.add_index("vector", index_type=kind.upper(), metric_type="COSINE", params=params)
+        params = {"M": 16, "efConstruction": 128}
+        indexes.add_index("vector", index_type="HNSW", metric_type="COSINE", params=params)
         return schema, indexes
 
     def _data(self, workspace: int, row: Row) -> dict[str, Any]:
@@ -285,11 +283,8 @@ class Milvus:
             "segment": row.segment_index,
             "version": row.version,
             "words": row.words or NO_WORD,
-            "vector": self._as_stored(row.vector),
+            "vector": row.vector,
         }
-
-    def _as_stored(self, vector: NDArray[np.float32]) -> Any:
-        return vector.astype(np.float16 if self._settings.vector_type == "float16" else np.float32)
 
 
 def _as_list(workspace: int, ids: Sequence[str], count: int) -> CandidateList:

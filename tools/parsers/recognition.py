@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
 
-_TOO_LONG = "Recognition took too long: raise CITEWELL_OCR_SECONDS, or split the file."
+_TOO_LONG = "Recognition took too long: raise CITEWELL_JOBS__FILE_SECONDS, or split the file."
 DPI = 200
 MOST_PIXELS = 25_000_000  # of a page; a larger one is rendered with fewer dots
 

@@ -15,8 +15,8 @@ from tools.auth.audit_log import expire_audit
 from tools.auth.document_links import expire_links
 from tools.auth.limits import expire_limits
 from tools.library.git_cache import remove_unused
-from tools.library.job_store import expire_jobs
-from tools.library.versions import expire_versions
+from tools.library.job_store import JOB_DAYS, expire_jobs
+from tools.library.versions import VERSION_DAYS, expire_versions
 from tools.runs.log_days import add_days, count_old_events, expire_events
 from tools.sessions.pruning import delete_threads
 from tools.sessions.shares import expire_shares
@@ -101,7 +101,6 @@ async def expire(
     database: Database,
     *,
     retention: Retention,
-    job_days: int = 7,
     dry_run: bool = False,
     spending: Spending | None = None,
 ) -> Expired:
@@ -115,13 +114,13 @@ async def expire(
         async with database.connection() as connection:
             idle, ephemeral = await _count(connection, _COUNT, retention)
             events = await count_old_events(connection)
-        return Expired(idle, ephemeral, events, await expire_jobs(database, days=job_days, dry_run=True))
+        return Expired(idle, ephemeral, events, await expire_jobs(database, days=JOB_DAYS, dry_run=True))
     await _add_days(database)
     deleted = await _delete_sessions(database, retention)
     events = await _delete_events(database)
     if spending is not None:
         await spending.expire()
-    return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
+    return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=JOB_DAYS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +129,7 @@ class Sweep:
 
     database: Database
     retention: Retention
-    job_days: int
     link_days: int
-    version_days: int
     audit_days: int
     spending: Spending
     git_caches: Path
@@ -161,10 +158,10 @@ class Sweep:
             "partitions of the event log": partial(_add_days, self.database),
             "sessions": self._sessions,
             "events": partial(_delete_events, self.database),
-            "jobs": partial(expire_jobs, self.database, days=self.job_days),
+            "jobs": partial(expire_jobs, self.database, days=JOB_DAYS),
             "spending": self.spending.expire,
             "links": partial(expire_links, self.database, days=self.link_days),
-            "versions": partial(expire_versions, self.database, days=self.version_days),
+            "versions": partial(expire_versions, self.database, days=VERSION_DAYS),
             "the audit log": partial(expire_audit, self.database, days=self.audit_days),
             "limits": partial(expire_limits, self.database),
             "shares": partial(expire_shares, self.database),

@@ -78,10 +78,10 @@ def _replica(library: Library) -> dict[str, str]:
 
 def _check_disk(library: Library) -> str:
     """Check the folders that this process writes to. Blocks: it asks the file system."""
-    originals, reserve = library.settings.originals, library.settings.disk_reserve_megabytes
+    originals = library.settings.originals
     rooms = [library.database.room]
     if "/" in originals and "://" not in originals:
-        rooms.append(DiskRoom(Path(originals), reserve, "originals"))
+        rooms.append(DiskRoom(Path(originals), "originals"))
     shortages = [room.shortage() for room in rooms if room is not None]
     return next(filter(None, shortages), OK)
 

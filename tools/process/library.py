@@ -32,7 +32,14 @@ from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.process.engines import index_worker, open_databases, open_milvus
-from tools.retrieval.candidates import CandidateEngine, CandidateIndex, Candidates, IndexFollower
+from tools.retrieval.candidates import (
+    DEADLINE_SECONDS,
+    LEAST_SEGMENTS,
+    CandidateEngine,
+    CandidateIndex,
+    Candidates,
+    IndexFollower,
+)
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
@@ -41,7 +48,7 @@ from tools.runs.notifications import Notifications
 from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
 from tools.sessions.shares import Shares
-from tools.settings import MilvusSettings, Settings
+from tools.settings import Settings
 from tools.spending.charges import Spending
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -100,9 +107,9 @@ class Library:
         )
 
 
-def candidates_of(milvus: CandidateIndex, settings: MilvusSettings) -> Candidates:
-    """Return the candidates that a Milvus names, as the settings say."""
-    return Candidates(milvus, least_segments=settings.least_segments, deadline=settings.deadline_seconds)
+def candidates_of(milvus: CandidateIndex) -> Candidates:
+    """Return the candidates that a Milvus names."""
+    return Candidates(milvus, least_segments=LEAST_SEGMENTS, deadline=DEADLINE_SECONDS)
 
 
 @asynccontextmanager
@@ -132,10 +139,10 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
         notifications = Notifications(PostgresCarrier(database.url))
         job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
-        indexes = FlatIndexes(database, settings.vector_memory_megabytes * 1_000_000)
+        indexes = FlatIndexes(database)
         milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
         follower = None if milvus is None else index_worker(database, milvus, settings.milvus)
-        candidates = None if milvus is None else candidates_of(milvus, settings.milvus)
+        candidates = None if milvus is None else candidates_of(milvus)
         searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
@@ -165,7 +172,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     places=Places(reader, originals, views),
                     layouts=Layouts(reader, originals, views),
                     ingestor=ingestor,
-                    jobs=Jobs(database, workspaces, settings.jobs, notifications),
+                    jobs=Jobs(database, workspaces, notifications),
                     job_worker=job_worker,
                     milvus=milvus,
                     index_worker=follower,

@@ -19,7 +19,7 @@ from psycopg_pool import PoolTimeout
 
 from graph.errors import CitewellError
 from tools.concurrency.tasks import cancel_and_wait
-from tools.settings import ReplicaSettings, Settings
+from tools.settings import Settings
 from tools.storage.database import READING_SECONDS, Database
 from tools.storage.pool import Connection, Pool, PoolBusy
 from tools.storage.startup import check_address, pool_of
@@ -32,6 +32,10 @@ T = TypeVar("T")
 Primary = Callable[[], AbstractAsyncContextManager[Connection]]
 
 WATCH_SECONDS = 0.5
+# A reading takes some milliseconds, and a standby that keeps up has replayed what it needs within a few: one that has
+# not by then would only make it slower than the primary is.
+WAIT_SECONDS = 0.05
+MOST_LAG_SECONDS = 1.0  # beyond which it is not asked: nearly each reading would wait in vain
 BORROW_SECONDS = 0.5  # that a reading waits for a connection before it is the primary's
 PAUSE_SECONDS = 0.001  # between two looks at how far it has replayed, doubled up to
 LONGEST_PAUSE_SECONDS = 0.008
@@ -102,10 +106,9 @@ class Replica:
     ``primary`` lends a connection to the primary.
     """
 
-    def __init__(self, pool: Pool, primary: Primary, settings: ReplicaSettings) -> None:
+    def __init__(self, pool: Pool, primary: Primary) -> None:
         self._pool = pool
         self._primary = primary
-        self._settings = settings
         self._written = SharedReading(self._ask_primary)
         # By connection: a standby that was started again may have replayed less than before.
         self._replayed: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
@@ -171,7 +174,7 @@ class Replica:
             replayed = await self._ask_replica(connection)
         behind = self._lag.seconds(replayed, time.monotonic())
         REPLICA_LAG.set(behind)
-        if behind > self._settings.most_lag_seconds:
+        if behind > MOST_LAG_SECONDS:
             self._leave_out(f"it is {behind:.1f} s behind")
         elif self._left_out is not None and behind <= CAUGHT_UP_SECONDS:
             self._left_out = None
@@ -194,8 +197,8 @@ class Replica:
         pause = PAUSE_SECONDS
         replayed = self._replayed.get(connection, -1)
         while replayed < written and (replayed := await self._ask_replica(connection)) < written:
-            if time.monotonic() - began > self._settings.wait_seconds:
-                reason = f"it had not replayed in {self._settings.wait_seconds:g} s what was acknowledged"
+            if time.monotonic() - began > WAIT_SECONDS:
+                reason = f"it had not replayed in {WAIT_SECONDS:g} s what was acknowledged"
                 self._leave_out(reason, briefly=True)
                 raise Unfit("behind", reason)
             await asyncio.sleep(pause)
@@ -229,7 +232,7 @@ async def opened_replica(database: Database, settings: Settings, url: str) -> As
     """
     check_address(url, "replica.url")
     async with pool_of(url, settings) as pool:
-        replica = Replica(pool, database.connection, settings.replica)
+        replica = Replica(pool, database.connection)
         watching = asyncio.create_task(replica.watch(), name="citewell-replica", context=background_context())
         try:
             yield replica

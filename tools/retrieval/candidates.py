@@ -28,6 +28,8 @@ FRESH_DOCUMENTS = 50  # of those that the index does not have yet, the newest ar
 FRESH_SEGMENTS = 2_000  # that they have together, at most
 
 
+LEAST_SEGMENTS = 40_000  # of a workspace; below, PostgreSQL compares all vectors itself
+DEADLINE_SECONDS = 0.5  # that an index which is slow costs a question, before PostgreSQL searches alone
 REST_SECONDS = 5.0  # without asking an index that has just failed
 LEAST_SHARE = 0.5  # of the names that there must be; below, the index has lost a part of the library
 

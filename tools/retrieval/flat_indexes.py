@@ -35,6 +35,7 @@ from tools.telemetry.metrics import VECTOR_MEMORY
 
 log = logging.getLogger(__name__)
 
+MOST_BYTES = 256_000_000  # of a process: room for some 240,000 segments of the bundled model
 LEAST_SEGMENTS = 2_000  # below, PostgreSQL compares all vectors about as fast
 LEAST_SEARCHES = 2  # the first question of a process may be its only one
 BATCH_SEGMENTS = 4_000  # that are read at a time
@@ -65,7 +66,7 @@ class FlatIndexes:
     def __init__(
         self,
         database: Database,
-        most_bytes: int,
+        most_bytes: int = MOST_BYTES,
         *,
         least_segments: int = LEAST_SEGMENTS,
         idle_seconds: float = IDLE_SECONDS,

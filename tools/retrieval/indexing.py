@@ -37,7 +37,6 @@ from tools.storage.database import Connection, has_vectors
 from tools.storage.index_changes import QUEUE_CHANGES
 from tools.storage.partitions import (
     MOST_LOOKS,
-    PART_SEGMENTS,
     Place,
     Tables,
     ensure_view,
@@ -85,14 +84,14 @@ async def index_documents(
     workspace: int,
     documents: Sequence[IndexedDocument | PackedDocument],
     *,
-    part_segments: int = PART_SEGMENTS,
+    part_segments: int | None = None,
 ) -> None:
     """Index the segments of many documents by one COPY, in one transaction with their statistics.
 
     The title counts among the terms of every segment, so a new title means indexing again. They go to a part of the
-    workspace that has room for them below ``part_segments``, to a new one where none has. Within a transaction of
-    the caller's it becomes part of that. Call ``maintenance.maintain`` afterwards. Raises UniqueViolation
-    where a segment is indexed already, ValueError where a document's embeddings do not match its spans.
+    workspace that has room for them below ``part_segments``, by default ``PART_SEGMENTS``, to a new one where none has.
+    Within a transaction of the caller's it becomes part of that. Call ``maintenance.maintain`` afterwards. Raises
+    UniqueViolation where a segment is indexed already, ValueError where embeddings do not match a document's spans.
     """
     for document in documents:
         document.check()

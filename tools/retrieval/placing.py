@@ -29,8 +29,8 @@ OWN_TABLES_ABOVE = 2_000  # segments
 LARGEST_SHARED = 20_000  # segments that are moved back into the shared tables, which all of their indexes are for
 
 
-async def move_if_outgrown(conn: Connection, workspace: int, above: int = OWN_TABLES_ABOVE) -> bool:
-    """Give a workspace of more than ``above`` segments tables of its own. Returns whether it was moved.
+async def move_if_outgrown(conn: Connection, workspace: int) -> bool:
+    """Give a workspace of more than ``OWN_TABLES_ABOVE`` segments tables of its own. Returns whether it was moved.
 
     Like ``maintain``, it needs an autocommit connection outside of a transaction.
     """
@@ -38,7 +38,7 @@ async def move_if_outgrown(conn: Connection, workspace: int, above: int = OWN_TA
         "SELECT segments FROM library_statistics WHERE workspace = %s AND NOT own_tables", [workspace]
     )
     row = await found.fetchone()
-    return row is not None and row[0] > above and await give_own_tables(conn, workspace)
+    return row is not None and row[0] > OWN_TABLES_ABOVE and await give_own_tables(conn, workspace)
 
 
 async def give_own_tables(conn: Connection, workspace: int) -> bool:

@@ -116,6 +116,8 @@ _WRITE_AFTER_CHECKPOINT = _WRITE_MESSAGES.format(
     WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
 )"""
 )
+# Longer than a busy process, or the database in a failover, is silent; the runs of a dead one wait that long.
+LEASE_SECONDS = 30.0
 _BUSY = "The session is answering another question."
 
 
@@ -129,7 +131,7 @@ class Ledger:
         spending: Spending | None = None,
         *,
         owner: str = "",
-        lease_seconds: float = 30.0,
+        lease_seconds: float = LEASE_SECONDS,
     ):
         self._database = database
         self._workspaces = workspaces

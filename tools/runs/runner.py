@@ -24,7 +24,7 @@ from tools.runs.event_log import RunLogs
 from tools.runs.event_writer import EventWriter
 from tools.runs.executor import Admission, Attempts, Durability, Executor, Graph, run_started
 from tools.runs.leases import Heartbeat, Leases, TakenOverRun
-from tools.runs.ledger import EntryStatus, Ledger, Titled
+from tools.runs.ledger import LEASE_SECONDS, EntryStatus, Ledger, Titled
 from tools.runs.live_run import Run
 from tools.runs.log_days import new_run_id
 from tools.runs.notifications import Carrier, Notifications
@@ -72,8 +72,8 @@ class Runner:
         self._stopping = False
         self._close_by = 0.0  # when all has to be done, once it is stopping
         self._spending = spending or Spending(database, workspaces)
-        self._ledger = Ledger(database, workspaces, self._spending, owner=owner, lease_seconds=settings.lease_seconds)
-        self._leases = Leases(database, owner, settings.lease_seconds)
+        self._ledger = Ledger(database, workspaces, self._spending, owner=owner, lease_seconds=LEASE_SECONDS)
+        self._leases = Leases(database, owner, LEASE_SECONDS)
         self._notifications = Notifications(PostgresCarrier(database.url), *carriers, owner=owner)
         self._logs = RunLogs(database, workspaces, self._notifications)
         self._event_writer = EventWriter(database, self._logs.stored, self._notifications)

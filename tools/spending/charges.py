@@ -21,6 +21,7 @@ Kind = Literal["verification", "suggestion", "title"]
 Limited = Literal["runs", "tokens", "cost"]
 LIMITED: tuple[Limited, ...] = ("runs", "tokens", "cost")
 MOST_ROWS = 1000
+KEEP_DAYS = 730  # so that a year can be compared with the one before
 
 # For the statement that opens a run: its row, from the CTEs with the run and its session.
 RECORD_RUN = """
@@ -292,9 +293,9 @@ class Spending:
         return day_end(self.gate.today(), self.settings.zone)
 
     async def expire(self) -> int:
-        """Delete what is older than ``keep_days``, and the addresses of days that are over; return how many rows."""
+        """Delete what is older than ``KEEP_DAYS``, and the addresses of days that are over; return how many rows."""
         today = self.gate.today()
-        oldest = date.fromordinal(today.toordinal() - self.settings.keep_days)
+        oldest = date.fromordinal(today.toordinal() - KEEP_DAYS)
         async with self._database.connection() as connection:
             await connection.execute(_FORGET_ADDRESSES, {"today": today})
             return (await connection.execute(_EXPIRE, {"oldest": oldest})).rowcount

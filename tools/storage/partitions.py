@@ -231,14 +231,16 @@ async def _for_both(conn: Connection, workspace: int, part: int, statements: tup
             await conn.execute(sql.SQL(statement).format(**names))
 
 
-async def room_for(conn: Connection, place: Place, segments: int, part_segments: int) -> Place:
+async def room_for(conn: Connection, place: Place, segments: int, part_segments: int | None = None) -> Place:
     """Return the place with a part, its ``emptiest``, that has room for more segments; open one where none has.
 
-    An empty part takes more than ``part_segments`` where they come at once. Within the transaction that holds the lock
-    of the library. Readers that know of fewer parts look again: see ``ReadTables.here``.
+    An empty part takes more than ``part_segments``, by default ``PART_SEGMENTS``, where they come at once. Within
+    the transaction that holds the lock of the library. Readers that know of fewer parts look again: see
+    ``ReadTables.here``.
     """
     least = min(place.filled)
-    if not place.own or least == 0 or least + segments <= part_segments:
+    most = PART_SEGMENTS if part_segments is None else part_segments
+    if not place.own or least == 0 or least + segments <= most:
         return place
     log.info(
         "Opening part %d of workspace %d, whose parts have %s segments", place.parts, place.workspace, place.filled

@@ -93,7 +93,7 @@ async def _located(settings: Settings) -> AsyncIterator[tuple[str, DiskRoom | No
         await _create_database(server.url())
         watching = asyncio.create_task(keep_running(server), name="citewell-postgres")
         try:
-            yield server.url(EMBEDDED_DATABASE), DiskRoom(server.folder, settings.disk_reserve_megabytes)
+            yield server.url(EMBEDDED_DATABASE), DiskRoom(server.folder)
         finally:
             await cancel_and_wait(watching)
     finally:

@@ -14,17 +14,18 @@ log = logging.getLogger(__name__)
 WATCH_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 4.0  # between two attempts to start it
 MEGABYTE = 1_000_000
+# That must stay free: some thirty files of PostgreSQL's log, which it needs to end well and to start again.
+RESERVE_MEGABYTES = 500
 
 
 @dataclass(frozen=True, slots=True)
 class DiskRoom:
-    """The free space that the disk of a folder must keep, in megabytes.
+    """The free space that the disk of a folder must keep.
 
     PostgreSQL stops with a PANIC where it can't write its log, and can't start again until there is room.
     """
 
     folder: Path
-    megabytes: int
     holds: str = "database"
 
     def shortage(self) -> str | None:
@@ -33,9 +34,9 @@ class DiskRoom:
             free = shutil.disk_usage(self.folder).free // MEGABYTE
         except OSError:
             return None
-        if free >= self.megabytes:
+        if free >= RESERVE_MEGABYTES:
             return None
-        return f"The disk of the {self.holds} has {free} MB left, and {self.megabytes} MB must stay free."
+        return f"The disk of the {self.holds} has {free} MB left, and {RESERVE_MEGABYTES} MB must stay free."
 
     async def require(self) -> None:
         """Raise DiskLow where the space is less."""

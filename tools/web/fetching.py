@@ -60,6 +60,8 @@ async def _read(response: httpx2.Response, decompressor: "zlib._Decompress | Non
 
 
 MEDIA_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
+PAGE_SECONDS = 10.0  # from the name to the last byte of a result page, while a run waits
+MOST_PAGE_BYTES = 2_000_000  # of it, as sent and as unpacked: some dozens of long articles
 MOST_REDIRECTS = 3
 MOST_ADDRESSES = 3  # of one host
 CONNECT_SECONDS = 5.0

@@ -16,6 +16,7 @@ from tools.web.fetching import read_body
 from tools.web.guard import LONGEST_URL
 from tools.web.retry_after import retry_after
 
+SEARCH_SECONDS = 10.0  # with the retries, while a run waits
 MOST_RETRIES = 2
 MOST_BYTES = 2_000_000
 LONGEST_QUERY = 400
@@ -42,10 +43,17 @@ class WebResult:
 class Serper:
     """A client of the search endpoint. The key is sent in a header and appears nowhere else."""
 
-    def __init__(self, settings: WebSettings, client: httpx2.AsyncClient, *, backoff: float = BACKOFF_SECONDS) -> None:
+    def __init__(
+        self,
+        settings: WebSettings,
+        client: httpx2.AsyncClient,
+        *,
+        seconds: float = SEARCH_SECONDS,
+        backoff: float = BACKOFF_SECONDS,
+    ) -> None:
         self._url = f"{settings.base_url}/search"
         self._key = settings.api_key.get_secret_value()
-        self._seconds = settings.timeout_seconds
+        self._seconds = seconds
         self._client = client
         self._backoff = backoff
 

@@ -28,6 +28,7 @@ from tools.web.fetching import TOO_LARGE, FetchedFile, PageFetcher
 from tools.web.guard import Guard
 
 AGENT = "Citewell"
+PAGE_SECONDS = 30.0  # nobody waits for it: a slow server is given time
 ROBOTS_SECONDS = 3600.0  # that a robots.txt is remembered
 LARGEST_ROBOTS = 500 * 1024
 LONGEST_DELAY = 30.0  # seconds that a robots.txt may ask for between requests
@@ -300,9 +301,8 @@ class WebReader:
             if self._transport is None:
                 limits = httpx2.Limits(max_connections=20, max_keepalive_connections=0)
                 self._transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=limits)
-        sites = self._settings.sites
         return PageFetcher(
-            self._guard, self._transport, max_bytes=self._settings.max_document_bytes, seconds=sites.timeout_seconds
+            self._guard, self._transport, max_bytes=self._settings.max_document_bytes, seconds=PAGE_SECONDS
         )
 
 

@@ -1,12 +1,13 @@
 """Where a library lives if no setting says so: with its user, not in the folder that the user stands in."""
 
+import hashlib
 import os
 from pathlib import Path
 
 from platformdirs import user_data_path
 
-from tools.storage.embedded import STATE_DIR, private_replacement
-
+STATE_DIR = Path("/var/lib/citewell")
+PRIVATE = "data-"  # begins the name of a folder there that stands for a private one
 IN_PLACE = Path(".citewell")  # where releases up to 0.1 kept the library, below the working folder
 
 
@@ -31,3 +32,9 @@ def has_library(data_dir: Path) -> bool:
     folder = data_dir.resolve() / "postgres"
     places = (folder, private_replacement(folder)) if os.geteuid() == 0 else (folder,)
     return any(os.path.isdir(place) for place in places)
+
+
+def private_replacement(folder: Path) -> Path:
+    """Return the folder that stands for a data folder which the server's account can't reach."""
+    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+    return STATE_DIR / f"{PRIVATE}{digest}" / "postgres"

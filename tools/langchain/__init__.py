@@ -1,0 +1,1 @@
+"""The library as LangChain sees it, for asynchronous and for synchronous code."""

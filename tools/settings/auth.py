@@ -1,0 +1,134 @@
+"""Who asks, which ``tools/auth`` proves: credentials, logins and proxies, links and shares, and the audit log."""
+
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from tools.settings.section import Section, networks, sendable_key
+
+HEADER = r"^[A-Za-z0-9-]{1,100}$"  # an underscore is taken for a hyphen by some proxies
+
+GroupName = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class AuthSettings(Section):
+    """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
+
+    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
+    """
+
+    mode: Literal["none", "keys", "jwt", "proxy"] = "none"
+    jwt_secret: SecretStr = SecretStr("")
+    jwks_url: str | None = None
+    issuer: str | None = None
+    audience: str | None = None
+    workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "AuthSettings":
+        if self.mode == "jwt" and bool(self.jwt_secret.get_secret_value()) == bool(self.jwks_url):
+            raise ValueError("auth: mode jwt needs either auth.jwt_secret (HS256) or auth.jwks_url (RS256)")
+        return self
+
+
+class OidcSettings(Section):
+    """How people log in to the page: by an issuer of OpenID Connect, off without ``issuer``.
+
+    Claims are read from the ID token, or else from the issuer's user info. A person without a ``workspace_claim``
+    belongs to ``default_workspace``; without one they are refused. ``required_claims`` are claims that a person needs,
+    each with the values of which one suffices. A login ends ``idle_seconds`` after its last request, and in any case
+    after ``longest_seconds``.
+    """
+
+    issuer: str | None = None
+    client_id: str = ""
+    client_secret: SecretStr = SecretStr("")
+    scopes: str = "openid profile email"
+    user_claim: Annotated[str, Field(min_length=1)] = "sub"
+    workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    required_claims: dict[str, list[str]] = {}
+    idle_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 28_800.0
+    longest_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 86_400.0
+
+    @model_validator(mode="after")
+    def _complete(self) -> "OidcSettings":
+        if self.issuer and not self.client_id:
+            raise ValueError("oidc.client_id is required with oidc.issuer, which hands it out")
+        if "openid" not in self.scopes.split():
+            raise ValueError("oidc.scopes: one of them has to be openid, or the issuer sends no ID token")
+        return self
+
+
+class AuthProxySettings(Section):
+    """The proxies that say who a request is from, and the headers in which they do.
+
+    ``trusted`` holds their addresses or networks, as the socket shows them. With a ``secret`` they send it too. Without
+    ``workspace_header`` everybody is in ``default_workspace``.
+    """
+
+    trusted: list[IPv4Network | IPv6Network] = []
+    user_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-User"
+    groups_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-Groups"
+    workspace_header: Annotated[str, Field(pattern=HEADER)] | None = None
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    secret: SecretStr = SecretStr("")
+
+    @field_validator("trusted", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        return networks(value)
+
+    @field_validator("secret")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        return sendable_key(value)
+
+    def refuse_unusable(self) -> None:
+        """Raise ValueError if these settings would trust everybody, or place nobody in a workspace."""
+        if not self.trusted:
+            raise ValueError("auth_proxy.trusted is required in the mode proxy: the addresses of your proxies")
+        if any(network.prefixlen == 0 for network in self.trusted):
+            raise ValueError("auth_proxy.trusted: a network of all addresses trusts everybody; list your proxies")
+        if not self.workspace_header and not self.default_workspace:
+            raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
+
+
+class AuditSettings(Section):
+    """The audit log; unless ``enabled`` says otherwise, it is kept where requests are authenticated.
+
+    It holds no text, except questions with ``questions``. Entries are kept for ``keep_days``.
+    """
+
+    enabled: bool | None = None
+    questions: bool = False
+    keep_days: Annotated[int, Field(ge=1, le=3650)] = 90
+
+    @field_validator("enabled", mode="before")
+    @classmethod
+    def _unset(cls, value: object) -> object:
+        return None if value == "" else value
+
+
+class LinkSettings(Section):
+    """Links to documents, where requests are authenticated: how many days they last.
+
+    With 0 days links are not signed, and open only with credentials.
+    """
+
+    days: Annotated[int, Field(ge=0, le=3650)] = 30
+
+
+class ShareSettings(Section):
+    """Sharing of sessions and answers by links that end: how long at most, and whether anybody may open them.
+
+    With 0 days nothing can be shared, and what was shared no longer opens.
+    """
+
+    longest_days: Annotated[int, Field(ge=0, le=365)] = 30
+    public: bool = False

@@ -1,0 +1,33 @@
+"""The embedding model of ``tools/embeddings``."""
+
+from typing import Annotated
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from tools.settings.section import Section, normal_base_url
+
+STATIC = "static"  # the bundled embedding model
+
+
+class EmbeddingSettings(Section):
+    """The embedding model: ``static`` is bundled; any other name is a model of an endpoint.
+
+    Without ``dimension`` it is that of the model, asked of its endpoint where it is not known.
+    """
+
+    model: str = STATIC
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    dimension: Annotated[int | None, Field(ge=8, le=4000)] = None
+    timeout_seconds: Annotated[float, Field(gt=0)] = 10.0
+
+    @field_validator("base_url")
+    @classmethod
+    def _normal(cls, value: str | None) -> str | None:
+        return normal_base_url(value) if value else None
+
+    @model_validator(mode="after")
+    def _complete(self) -> "EmbeddingSettings":
+        if self.model != STATIC and self.base_url is None:
+            raise ValueError("embedding.base_url is required for an embedding model other than 'static'")
+        return self

@@ -1,0 +1,28 @@
+"""Requests to ``api``, and the proxies in front of it."""
+
+from ipaddress import IPv4Network, IPv6Network
+
+from pydantic import field_validator
+
+from tools.settings.section import Section, networks
+
+
+class HttpSettings(Section):
+    """Who says where a request comes from: the addresses or networks whose X-Forwarded-For is believed.
+
+    Without any, they are those of FORWARDED_ALLOW_IPS, else this machine's.
+    """
+
+    trusted_proxies: list[IPv4Network | IPv6Network] = []
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        return networks(value)
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _not_everybody(cls, value: list[IPv4Network | IPv6Network]) -> list[IPv4Network | IPv6Network]:
+        if any(network.prefixlen == 0 for network in value):
+            raise ValueError("a network of all addresses lets everybody say where they come from; list your proxies")
+        return value

@@ -1,0 +1,53 @@
+"""The judge of ``tools/judges``."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, HttpUrl, SecretStr, TypeAdapter, field_validator, model_validator
+
+from tools.settings.section import Section, sendable_key
+
+Entailment = Literal["entailment", "neutral", "contradiction"]
+
+JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
+
+
+class JudgeSettings(Section):
+    """The model that judges the claims which code leaves open; without ``base_url``, the model that writes.
+
+    ``kind`` is the request that the endpoint takes: ``chat`` for any chat model, ``minicheck`` for a model that answers
+    MiniCheck's document-and-claim prompt with yes or no, ``entailment`` for a text-classification endpoint, or the name
+    of an installed judge. ``off`` leaves these claims unverified. ``instruction`` is the system message for
+    ``minicheck`` where its server adds none, and ``labels`` says what the labels of ``entailment`` mean where their
+    names don't. With ``exam: auto`` a judge without a result takes the exam in the background of the first question
+    that needs it; with ``manual`` only ``citewell judge exam`` starts it.
+    """
+
+    kind: Annotated[str, Field(max_length=100, pattern=r"^[\w.:-]+$")] = "chat"
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    model: str = ""
+    context_tokens: Annotated[int, Field(ge=1024)] = 8192
+    instruction: str = ""
+    labels: dict[str, Entailment] = {}
+    exam: Literal["auto", "manual"] = "auto"
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        TypeAdapter(HttpUrl).validate_python(value)
+        return value.rstrip("/")
+
+    @field_validator("api_key")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        return sendable_key(value)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "JudgeSettings":
+        if self.kind in ("minicheck", "entailment") and self.base_url is None:
+            raise ValueError(f"judge.base_url is required for the kind {self.kind!r}")
+        if self.base_url is not None and self.kind in JUDGE_KINDS and self.kind != "off" and not self.model:
+            raise ValueError("judge.model is required with judge.base_url: verdicts and the exam name it")
+        return self

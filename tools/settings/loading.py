@@ -1,0 +1,182 @@
+"""Reading settings from the environment and ``.env``, once when the process starts.
+
+``CITEWELL_`` names win. The names that the first users' stacks already set (``OPENAI_COMPATIBLE_*``,
+``SERPER_API_KEY``) are the fallback. ``citewell doctor`` shows which name each value came from.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from pydantic import BaseModel, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsError
+
+from graph.errors import ConfigurationError
+from tools.settings.deployment import Settings
+from tools.settings.embeddings import STATIC
+from tools.settings.retired import drop_retired, retired_in
+
+# Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
+ALIASES = (
+    "OPENAI_COMPATIBLE_BASE_URL",
+    "OPENAI_COMPATIBLE_API_KEY",
+    "OPENAI_COMPATIBLE_COMPLETION_MODEL",
+    "OPENAI_COMPATIBLE_EMBEDDING_MODEL",
+    "SERPER_API_KEY",
+)
+
+CHAT_MODEL = "OPENAI_COMPATIBLE_COMPLETION_MODEL"
+
+EMBEDDING_MODEL = "OPENAI_COMPATIBLE_EMBEDDING_MODEL"
+
+# Names of other stacks that mean nothing here, with the reason.
+UNUSED = {
+    "AI_DRIVER": "every model is reached through an OpenAI-compatible endpoint",
+    "SERPER_DEBUG": "CITEWELL_LOG_LEVEL says how much is logged",
+}
+
+
+class _Deployment(Settings):
+    """Settings as a process reads them: values that no ``CITEWELL_`` name sets come from the names of other stacks."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        file = dotenv_settings.env_vars if isinstance(dotenv_settings, EnvSettingsSource) else {}
+        environment = env_settings.env_vars if isinstance(env_settings, EnvSettingsSource) else {}
+        names = {name: value for name, value in {**file, **environment}.items() if value}
+        _NAMES.set(frozenset(names))
+        return init_settings, env_settings, dotenv_settings, file_secret_settings, _AliasSource(settings_cls, names)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
+        _RETIRED.get().update(retired_in(_NAMES.get(), values))
+        drop_retired(values)
+        return values
+
+
+class _AliasSource(PydanticBaseSettingsSource):
+    """The names of other stacks, as the source that every other one overrules, a field at a time."""
+
+    def __init__(self, settings_cls: type[BaseSettings], names: Mapping[str, str | None]) -> None:
+        super().__init__(settings_cls)
+        self._names = names
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, tuple[str, Any]] = {}
+        if key := self._name("SERPER_API_KEY"):
+            found["web.api_key"] = ("SERPER_API_KEY", key)
+        if base_url := self._name("OPENAI_COMPATIBLE_BASE_URL"):
+            found |= {**self._chat(base_url), **self._embedding(base_url)}
+        unnamed = {path: each for path, each in found.items() if not self._is_named(path)}
+        _USED.get().update({path: name for path, (name, _) in unnamed.items()})
+        values: dict[str, Any] = {}
+        for path, (_, value) in unnamed.items():
+            outer, _, inner = path.partition(".")
+            if inner:
+                values.setdefault(outer, {})[inner] = value
+            else:
+                values[outer] = value
+        return values
+
+    def _chat(self, base_url: str) -> dict[str, tuple[str, Any]]:
+        chat = self._name(CHAT_MODEL)
+        if not chat or "models" in self.current_state:
+            return {}
+        model = {"name": chat, "base_url": base_url, "api_key": self._name("OPENAI_COMPATIBLE_API_KEY"), "model": chat}
+        return {"models": (CHAT_MODEL, [model]), "default_model": (CHAT_MODEL, chat)}
+
+    def _embedding(self, base_url: str) -> dict[str, tuple[str, Any]]:
+        named = self.current_state.get("embedding", {})
+        model = named.get("model") or self._name(EMBEDDING_MODEL)
+        if not model or model == STATIC:
+            return {}
+        found: dict[str, tuple[str, Any]] = {
+            "embedding.model": (EMBEDDING_MODEL, model),
+            "embedding.base_url": ("OPENAI_COMPATIBLE_BASE_URL", base_url),
+        }
+        # The key is for that endpoint alone.
+        if not named.get("base_url") and (key := self._name("OPENAI_COMPATIBLE_API_KEY")):
+            found["embedding.api_key"] = ("OPENAI_COMPATIBLE_API_KEY", key)
+        return found
+
+    def _name(self, name: str) -> str:
+        return self._names.get(name.lower()) or ""
+
+    def _is_named(self, path: str) -> bool:
+        outer, _, inner = path.partition(".")
+        named = self.current_state.get(outer)
+        return inner in named if inner and isinstance(named, dict) else outer in self.current_state
+
+
+_USED: ContextVar[dict[str, str]] = ContextVar("_USED")
+_NAMES: ContextVar[frozenset[str]] = ContextVar("_NAMES")
+_RETIRED: ContextVar[dict[str, str]] = ContextVar("_RETIRED")
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the settings; values that no ``CITEWELL_`` name sets come from the alias names.
+
+    Raises ConfigurationError naming each invalid field.
+    """
+    used: dict[str, str] = {}
+    retired: dict[str, str] = {}
+    token, retiring = _USED.set(used), _RETIRED.set(retired)
+    try:
+        settings = _Deployment(**overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        faults = [(error_["loc"], error_["msg"].removeprefix("Value error, ")) for error_ in error.errors()]
+        raise _not_valid(faults, used) from error
+    except SettingsError as error:
+        raise _not_valid([((_unparsed(error),), "it is not valid JSON")], used) from error
+    finally:
+        _USED.reset(token)
+        _RETIRED.reset(retiring)
+    settings._aliases, settings._retired = used, retired
+    return settings
+
+
+def _not_valid(
+    faults: Sequence[tuple[tuple[int | str, ...], str]], used_aliases: Mapping[str, str]
+) -> ConfigurationError:
+    """Return the error that says what is wrong, with the environment's names of the settings that it is wrong with."""
+    said = []
+    for place, fault in faults:
+        path = ".".join(map(str, place))
+        said.append(fault if not path or fault.startswith(f"{path}:") else f"{path}: {fault}")
+    names = list(dict.fromkeys(_environment_name(place, used_aliases) for place, _ in faults if place))
+    return ConfigurationError(
+        f"Settings are not valid: {'; '.join(said)}",
+        suggestion=f"Correct {', '.join(names) or 'them'} in the environment, or in the file .env.",
+    )
+
+
+def _environment_name(place: tuple[int | str, ...], used_aliases: Mapping[str, str]) -> str:
+    """Return the environment variable that sets what is at a place of the settings."""
+    outer, *inner = place
+    field = Settings.model_fields.get(str(outer))
+    is_group = field is not None and isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    if outer == "models" and "models" in used_aliases:
+        return "OPENAI_COMPATIBLE_..."  # three names make a model
+    if not is_group:
+        return used_aliases.get(str(outer)) or f"CITEWELL_{outer}".upper()
+    name = inner[0] if inner else "..."
+    return used_aliases.get(f"{outer}.{name}") or f"CITEWELL_{outer}__{name}".upper()
+
+
+def _unparsed(error: SettingsError) -> str:
+    """Return the setting whose value could not be parsed, which pydantic-settings tells in words alone."""
+    named = re.search(r'field "(\w+)"', str(error))
+    return named[1] if named else "settings"

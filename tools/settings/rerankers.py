@@ -1,0 +1,43 @@
+"""The reranker of ``tools/rerankers``."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, HttpUrl, SecretStr, TypeAdapter, field_validator, model_validator
+
+from tools.settings.section import VERSIONED, Section
+
+
+class RerankerSettings(Section):
+    """A reranker endpoint that scores candidates for relevance; without ``base_url`` the search score decides.
+
+    ``kind`` is the shape of its requests: ``tei`` for Text Embeddings Inference, ``cohere`` and ``jina`` for theirs.
+    Candidates that it scores below ``min_score`` are dropped.
+    """
+
+    kind: Literal["tei", "cohere", "jina"] = "tei"
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    model: str = ""
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1
+
+    @field_validator("base_url")
+    @classmethod
+    def _normal(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        TypeAdapter(HttpUrl).validate_python(value)
+        return value.rstrip("/").removesuffix("/rerank").rstrip("/")
+
+    @model_validator(mode="after")
+    def _complete(self) -> "RerankerSettings":
+        if self.base_url and self.kind != "tei" and not self.model:
+            raise ValueError(f"reranker.model is required for the kind {self.kind!r}")
+        return self
+
+    @property
+    def url(self) -> str:
+        """The address of its requests; a base URL that ends in a version, such as ``/v1``, keeps it."""
+        stem = self.base_url or ""
+        version = {"tei": "", "cohere": "/v2", "jina": "/v1"}[self.kind]
+        return f"{stem}/rerank" if VERSIONED.search(stem) else f"{stem}{version}/rerank"
