@@ -1,1 +1,1 @@
-"""Where a deployment keeps what it stores: found without checking a setting, which takes longer than all else."""
+"""Folders of this machine: where a library lies if no setting says so."""
