@@ -135,7 +135,7 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
 
 def announce_library_in_place(data_dir: Path) -> None:
     """Say that the working folder's own library is used: from another folder, the same command uses another one."""
-    from tools.settings.data_folder import is_in_place
+    from tools.folders.data_folder import is_in_place
 
     if is_in_place(data_dir):
         message = f"Using the library in {data_dir}, since it exists; CITEWELL_DATA_DIR names another."

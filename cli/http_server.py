@@ -17,12 +17,8 @@ from api.app import create_app
 from api.dependencies import check_bind
 from api.metrics_server import gatherers_of, listen, serve_metrics
 from cli.console import print_json
-<<<<<<< HEAD
 from cli.http_protocol import Bounds, bounded_by
-=======
-from cli.http_protocol import bounded_by
 from cli.local_questions import answering_local_questions
->>>>>>> w-process
 from cli.process_memory import collect_less, share_heap
 from tools.settings import Settings
 

@@ -17,7 +17,7 @@ from cli.asked import Asked
 from cli.command import DEFAULT_LEVEL, Exit, Failed, announce_library_in_place
 from cli.local_socket import connect, deciding, release, settings_read
 from graph.errors import ServerStopping
-from tools.storage.data_folder import default_data_dir
+from tools.folders.data_folder import default_data_dir
 
 LONGEST_LINE = 64_000_000  # bytes: a document of JSON is one line
 ACCEPT_SECONDS = 5.0

@@ -8,8 +8,8 @@ import pytest
 
 from graph.errors import ConfigurationError
 from tests.conftest import NO_FILE
+from tools.folders.data_folder import STATE_DIR, default_data_dir, has_library, is_in_place, private_replacement
 from tools.settings import Settings
-from tools.settings.data_folder import STATE_DIR, default_data_dir, has_library, is_in_place, private_replacement
 from tools.storage.embedded import locate_data_folder
 
 
@@ -65,7 +65,7 @@ def test_a_folder_of_that_name_without_a_library_is_no_library(
 def test_a_library_that_root_keeps_for_a_private_folder_is_found(
     somewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.settings.data_folder.STATE_DIR", somewhere / "state")
+    monkeypatch.setattr("tools.folders.data_folder.STATE_DIR", somewhere / "state")
     as_user(monkeypatch, root=True)
     assert not has_library(somewhere / ".citewell")
     private_replacement(somewhere / ".citewell" / "postgres").mkdir(parents=True)

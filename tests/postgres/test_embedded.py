@@ -22,11 +22,11 @@ from graph.entrypoint import open_citewell
 from graph.errors import ConfigurationError, DatabaseUnavailable, DiskLow
 from graph.evidence import Identity
 from tests.conftest import SCRATCH
+from tools.folders.data_folder import STATE_DIR
 from tools.library.ingestion import NewDocument
 from tools.process.health import EndpointProbe, check_readiness
 from tools.sessions.run_request import RunRequest
 from tools.settings import JobSettings, Settings
-from tools.settings.data_folder import STATE_DIR
 from tools.storage.database import Database
 from tools.storage.embedded import WHEEL, EmbeddedServer, start_embedded, unprivileged_user
 from tools.storage.startup import open_database

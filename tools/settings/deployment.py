@@ -9,6 +9,7 @@ from pydantic import Field, HttpUrl, PrivateAttr, SecretStr, TypeAdapter, field_
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.evidence import AnswerFrom, Effort, Release
+from tools.folders.data_folder import default_data_dir
 from tools.settings.auth import (
     AuditSettings,
     AuthProxySettings,
@@ -19,7 +20,6 @@ from tools.settings.auth import (
     ShareSettings,
 )
 from tools.settings.bulk import RaySettings
-from tools.settings.data_folder import default_data_dir
 from tools.settings.embeddings import EmbeddingSettings
 from tools.settings.http import HttpSettings
 from tools.settings.judges import JudgeSettings

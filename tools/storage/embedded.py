@@ -27,7 +27,7 @@ from typing import IO
 from urllib.parse import quote
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
-from tools.settings.data_folder import PRIVATE, STATE_DIR, private_replacement
+from tools.folders.data_folder import PRIVATE, STATE_DIR, private_replacement
 
 log = logging.getLogger(__name__)
 
