@@ -1,4 +1,4 @@
-"""Print which tests failed, each with the last lines of what it said: failures.py JUNIT_FILE. No failure is an error."""
+"""Print which tests failed, with the last lines of each: failures.py JUNIT_FILE. Exit with 1 where none did."""
 
 import sys
 from xml.etree import ElementTree

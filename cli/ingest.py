@@ -155,18 +155,15 @@ async def ingest_shown(
 ) -> "list[Report]":
     """Ingest paths, with a progress bar if stderr is a terminal: files, segments, rate, time left and file name."""
     from cli.tables import one_line
+    from tools.library.found_files import unread_files
+    from tools.library.new_documents import NewDocument
 
+    slug: Space | None = {"id": None, "slug": space} if space else None
+    fields = NewDocument(owner=audience.owner, readers=audience.readers, space=slug, source_type="file")
     reports: list[Report] = []
     with file_progress("Ingesting") as show:
-        stored = ingestor.ingest_paths(
-            identity,
-            paths,
-            owner=audience.owner,
-            readers=audience.readers,
-            space={"id": None, "slug": space} if space else None,
-            progress=lambda done, of: show(done, of),
-            reading=lambda name: show(name=one_line(name)),
-        )
+        files = unread_files(paths, identity.workspace, fields, reading=lambda name: show(name=one_line(name)))
+        stored = ingestor.ingest_many(identity, files, progress=lambda done, of: show(done, of))
         async for report in stored:
             reports.append(report)
             show(segments=getattr(report, "segments", 0))

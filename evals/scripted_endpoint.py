@@ -22,7 +22,7 @@ from importlib.resources import files
 from typing import Any
 
 _PIECE = 64  # characters
-_HOLD_SECONDS = 20.0  # timeout of a caller's wait
+_HOLD_SECONDS = 60.0  # timeout of a caller's wait
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,13 @@ import pytest
 from psycopg import sql
 from pydantic import SecretStr
 
+from tests import once  # noqa: F401 - for what it does
 from tools.settings import RunSettings, Settings
 from tools.storage.database import Database
 from tools.storage.embedded import EmbeddedServer, start_embedded
 from tools.storage.startup import migrate, open_database
 
+TESTS = Path(__file__).parent
 TEMPLATE = "citewell_template"
 NO_EXAM = {"CITEWELL_JUDGE__EXAM": "manual"}  # a scripted endpoint expects no exam of its model
 os.environ.update(NO_EXAM)  # fixtures that outlive a test are made before its environment
@@ -47,6 +49,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             for name, differences in report.sections:
                 if name == "Captured golden call":
                     terminalreporter.write_line(differences)
+
+
+# What starts processes and browsers comes first: no worker is left with it when the others have ended.
+FIRST = ("e2e", "page", "wire", "engines", "postgres", "api", "contract", "graph", "unit")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: FIRST.index(item.path.relative_to(TESTS).parts[0]))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -137,10 +147,12 @@ def clean_environment() -> Iterator[None]:
     os.environ.update(before)
 
 
-# A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick.
+# A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick. Each run
+# makes other examples, so that few a run are many in a week.
 hypothesis.settings.register_profile(
     "unhurried",
     parent=hypothesis.settings(),
+    max_examples=50,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
@@ -181,7 +193,8 @@ MOST_LEFT = 40  # databases of 10 MB
 _left: list[str] = []
 
 
-async def _fresh(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
+async def fresh_database(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
+    """Give the address of a database made from a template, for as long as it is used."""
     name = f"test_{next(_numbers)}"
     await _admin(postgres, f"CREATE DATABASE {{}} TEMPLATE {template} STRATEGY FILE_COPY", name)
     yield postgres.url(name)
@@ -194,14 +207,14 @@ async def _fresh(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
 @pytest.fixture
 async def database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
     """The address of a fresh, migrated database that holds the workspace "default" and nothing else."""
-    async for url in _fresh(postgres, template):
+    async for url in fresh_database(postgres, template):
         yield url
 
 
 @pytest.fixture(scope="module")
 async def shared_database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
     """The address of such a database for all tests of a module: each has to keep to sessions of its own."""
-    async for url in _fresh(postgres, template):
+    async for url in fresh_database(postgres, template):
         yield url
 
 

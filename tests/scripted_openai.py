@@ -55,7 +55,7 @@ __all__ = [
     "token",
 ]
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 
 
 class ScriptedOpenAI(ScriptedEndpoint):

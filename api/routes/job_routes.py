@@ -25,8 +25,8 @@ from graph.errors import CitewellError
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested, IngestedArchive, Refused
 from tools.library.job_store import FileState, Job, JobDetail, JobFile, JobPage
-from tools.library.new_documents import NewDocument, documents_in, is_archive, readers_with
-from tools.library.sandbox_process import WiredDocument
+from tools.library.new_documents import NewDocument, is_archive, readers_with
+from tools.library.reading import WiredDocument, wired_documents
 from tools.process.library import Library
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
@@ -69,7 +69,10 @@ async def store_or_accept(
     ``Ingestor.ingest`` does.
     """
     archived = await asyncio.to_thread(is_archive, document)
-    wired = await asyncio.to_thread(_wired, library, document)
+    most = library.settings.max_document_bytes
+    wired = await asyncio.to_thread(
+        lambda: [each for _, each in wired_documents(document, document.name, max_bytes=most)]
+    )
     if document.document_id is None:
         wired = await _under_free_ids(library, me, wired)
     job_id = await _submitted(library, me, wired)
@@ -96,18 +99,6 @@ async def store_or_accept(
     return files[0].ingested
 
 
-def _wired(library: Library, document: NewDocument) -> list[WiredDocument]:
-    """Return a document, or those of an archive, with the ones among these that can't be read."""
-    wired: list[WiredDocument] = []
-    for path, each in documents_in(document, max_bytes=library.settings.max_document_bytes):
-        name = "/".join(filter(None, (document.name, path)))
-        if isinstance(each, CitewellError):
-            wired.append(WiredDocument.refused(name, each))
-        else:
-            wired.append(WiredDocument.of(each))
-    return wired
-
-
 async def _under_free_ids(library: Library, me: Identity, documents: list[WiredDocument]) -> list[WiredDocument]:
     """Give files another id than that of their bytes where somebody else has a document under it that is not for me.
 
@@ -125,7 +116,7 @@ def _unpacked(name: str, files: Sequence[JobFile]) -> IngestedArchive:
     return IngestedArchive(
         name,
         [file.ingested for file in files if file.ingested is not None],
-        [Refused(name, error.code, error.message, error.advice) for name, error in errors if error is not None],
+        [Refused.of(name, error) for name, error in errors if error is not None],
     )
 
 

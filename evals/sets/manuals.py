@@ -13,7 +13,7 @@ from evals.cases import Case, DataSet, Document
 from evals.gold_passages import Passage, quote_hits
 from evals.sets.set_files import file_at, rows_of_lines
 from graph.errors import InvalidRequest, UnreadableDocument
-from tools.library.new_documents import find_files
+from tools.library.found_files import find_files
 from tools.parsers import parse
 
 QUESTIONS = "questions.jsonl"

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from evals.cases import Case, DataSet, Document, Sentence
 from evals.sets.set_files import rows_of_lines
 from graph.errors import InvalidRequest, UnreadableDocument
-from tools.library.new_documents import find_files
+from tools.library.found_files import find_files
 from tools.parsers import formats, parse
 
 

@@ -13,6 +13,7 @@ from api.app import create_app
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.serving import client_of
+from tests.conftest import fresh_database
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tools.library.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
@@ -47,11 +48,35 @@ LIBRARY = [
 ]
 
 
+HOLD_THE_LIBRARY = {"citewell", "model_client"}  # fixtures
+
+
+@pytest.fixture(scope="session")
+async def library(postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A template of databases that hold the library, which is ingested once."""
+    name = f"citewell_library_{next(_numbers)}"  # tests elsewhere that import this fixture have one of their own
+    async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    url, folder = SecretStr(postgres.url(name)), tmp_path_factory.mktemp("library")
+    async with open_citewell(Settings(_env_file=None, database_url=url, data_dir=folder)) as opened:
+        for document in LIBRARY:
+            await opened.library.ingestor.ingest(Identity(), document)
+    return name
+
+
+@pytest.fixture
+async def database_url(
+    request: pytest.FixtureRequest, postgres: EmbeddedServer, template: str, library: str
+) -> AsyncIterator[str]:
+    """The address of a fresh database, which holds the library where the test's deployment does."""
+    holds = not HOLD_THE_LIBRARY.isdisjoint(request.fixturenames)
+    async for url in fresh_database(postgres, library if holds else template):
+        yield url
+
+
 @pytest.fixture
 async def citewell(settings: Settings) -> AsyncIterator[Citewell]:
     async with open_citewell(settings) as opened:
-        for document in LIBRARY:
-            await opened.library.ingestor.ingest(Identity(), document)
         yield opened
 
 
@@ -81,7 +106,7 @@ async def shared_client(
 
 def with_model(settings: Settings, server: ScriptedOpenAI) -> Settings:
     """Settings of a deployment that answers by the scripted model."""
-    model = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=20)
+    model = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=60)
     return settings.model_copy(update={"models": [model], "default_model": "scripted"})
 
 
@@ -89,11 +114,8 @@ def with_model(settings: Settings, server: ScriptedOpenAI) -> Settings:
 async def model_client(settings: Settings, scripted_openai: ScriptedOpenAI) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a deployment whose model says what the test scripts."""
     configured = with_model(settings, scripted_openai)
-    async with open_citewell(configured) as opened:
-        for document in LIBRARY:
-            await opened.library.ingestor.ingest(Identity(), document)
-        async with client_of(create_app(configured, citewell=opened)) as client:
-            yield client
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+        yield client
 
 
 async def new_session(client: httpx.AsyncClient, **fields: Any) -> str:

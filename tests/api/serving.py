@@ -12,11 +12,20 @@ import uvicorn
 
 
 class LoopServer(uvicorn.Server):
-    """A server that leaves the process's signals alone."""
+    """A server that leaves the process's signals alone, and ends as soon as it is told to."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ended = asyncio.Event()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)  # it dates the replies
+        await self.ended.wait()
+        self.should_exit = True
 
 
 def _listening() -> socket.socket:
@@ -47,12 +56,12 @@ async def served(app: Any, *, http: Any = "auto", configured: uvicorn.Config | N
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
-        server.should_exit = True
+        server.ended.set()
         await serving
 
 
 @asynccontextmanager
 async def client_of(app: Any) -> AsyncIterator[httpx.AsyncClient]:
     """Serve an app and give a client of it, without any proxy of the environment."""
-    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client:
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client:
         yield client

@@ -37,7 +37,7 @@ async def behind(settings: Settings, citewell: Citewell, **changes: Any) -> Asyn
     # As `citewell serve` serves it: whether the socket's peer is told as it is depends on the server.
     async with (
         served(app, configured=server_config(app, configured)) as url,
-        httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client,
+        httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
     ):
         yield client
 

@@ -24,6 +24,7 @@ from tests.api.reading import events_of
 from tests.api.serving import client_of
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, answer, status
 from tests.wire.script import CITATION, SOURCE
+from tools.library.found_files import unread_files
 from tools.library.ingestion import NewDocument
 from tools.settings import Settings
 from tools.storage.embedded import EmbeddedServer
@@ -64,7 +65,8 @@ async def docs(
         folder.joinpath("build").mkdir(parents=True)
         folder.joinpath("build", "colcon.md").write_text(f"# Workspaces\n\n{COLCON}\n")
         folder.joinpath("build", "running.md").write_text(RUNNING)
-        reports = [report async for report in opened.library.ingestor.ingest_paths(Identity(), [folder])]
+        files = unread_files([folder], Identity().workspace, NewDocument(source_type="file"))
+        reports = [report async for report in opened.library.ingestor.ingest_many(Identity(), files)]
         assert [report.status for report in reports] == ["created", "created"]
         async with client_of(create_app(settings, citewell=opened)) as client:
             yield client

@@ -33,7 +33,7 @@ async def test_a_limit_by_address_is_each_visitors_behind_a_trusted_proxy(
     app = create_app(configured, citewell=citewell)
     async with (
         served(app, configured=server_config(app, configured)) as url,
-        httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client,
+        httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
     ):
         told = [
             (await client.get("/api/me", headers=bearer(key) | {"x-forwarded-for": each})).status_code

@@ -71,7 +71,7 @@ async def browser_of(settings: Settings, citewell: Citewell) -> AsyncIterator[ht
 
 @pytest.fixture
 async def browser(deployed: Deployed, issuer: LoginIssuer, citewell: Citewell) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=deployed.url, timeout=20, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=deployed.url, timeout=60, trust_env=False) as client:
         yield client
 
 

@@ -39,7 +39,7 @@ Open = Callable[..., AbstractAsyncContextManager[Client]]
 @asynccontextmanager
 async def client_at(url: str, mode: str = "auto", headers: dict[str, str] | None = None) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers=headers or {}, timeout=20, trust_env=False) as http,
+        httpx2.AsyncClient(headers=headers or {}, timeout=60, trust_env=False) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode, cache=None) as client,
     ):
         yield client
@@ -326,7 +326,7 @@ async def test_a_call_that_is_cancelled_leaves_its_run_to_those_who_follow_it(
         if message == "Writing the answer":
             writing.set()
 
-    async with client_at(url, mode) as client, httpx.AsyncClient(base_url=url, trust_env=False, timeout=20) as http:
+    async with client_at(url, mode) as client, httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
         asking = asyncio.create_task(_ask(client, progress))
         await writing.wait()
         (run,) = (await citewell.library.sessions.list_runs(Identity())).runs

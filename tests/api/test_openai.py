@@ -41,7 +41,7 @@ def asked(*texts: str, **fields: Any) -> dict[str, Any]:
 
 def client_at(url: httpx.URL | str, **options: Any) -> AsyncOpenAI:
     """Give a client that asks once and knows no proxy."""
-    http = httpx2.AsyncClient(trust_env=False, timeout=20)
+    http = httpx2.AsyncClient(trust_env=False, timeout=60)
     return AsyncOpenAI(
         base_url=f"{str(url).rstrip('/')}/v1", api_key="none", http_client=http, max_retries=0, **options
     )
@@ -439,7 +439,7 @@ async def test_citewells_own_options_bound_the_search(extractive: AsyncOpenAI) -
 
 
 async def test_langchain_reads_it_as_any_chat_model(shared_client: httpx.AsyncClient) -> None:
-    async with httpx2.AsyncClient(trust_env=False, timeout=20) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
         model = ChatOpenAI(
             model="extractive",
             base_url=f"{str(shared_client.base_url).rstrip('/')}/v1",

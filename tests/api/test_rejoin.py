@@ -38,7 +38,7 @@ async def servers(settings: Settings, number: int = 2, **runs: Any) -> AsyncIter
                 for document in LIBRARY:
                     await citewell.library.ingestor.ingest(Identity(), document)
             url = await stack.enter_async_context(served(create_app(configured, citewell=citewell)))
-            client = httpx.AsyncClient(base_url=url, timeout=20, trust_env=False, limits=MANY)
+            client = httpx.AsyncClient(base_url=url, timeout=60, trust_env=False, limits=MANY)
             clients.append(await stack.enter_async_context(client))
         yield clients
 

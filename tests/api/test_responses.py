@@ -406,7 +406,7 @@ async def test_an_unknown_route_names_what_there_is(shared_client: httpx.AsyncCl
 
 
 async def test_langchain_shows_our_citations_in_its_responses_mode(shared_client: httpx.AsyncClient) -> None:
-    async with httpx2.AsyncClient(trust_env=False, timeout=20) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
         model = ChatOpenAI(
             model="extractive",
             base_url=f"{str(shared_client.base_url).rstrip('/')}/v1",

@@ -70,7 +70,7 @@ async def serving(environment: dict[str, str], folder: Path) -> AsyncIterator[tu
     while not said.rstrip().endswith(b"}"):
         said += await server.stdout.readline()
     try:
-        async with httpx.AsyncClient(base_url=json.loads(said)["url"], timeout=20, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=json.loads(said)["url"], timeout=60, trust_env=False) as client:
             yield server, client
     finally:
         if server.returncode is None:

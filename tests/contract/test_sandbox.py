@@ -12,8 +12,8 @@ import uvloop
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
 from tests.distributions import install
 from tools.library.new_documents import NewDocument
-from tools.library.sandbox import ReadFile, Sandbox
-from tools.library.sandbox_process import Reading, WiredDocument
+from tools.library.reading import ReadFile, Reading, WiredDocument
+from tools.library.sandbox import Sandbox
 
 HOW = Reading(
     workspace=1,

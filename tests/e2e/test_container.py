@@ -71,10 +71,10 @@ def test_the_image_serves_as_an_unprivileged_user_and_is_healthy(image: Stage) -
         assert Path(f"/proc/{server.pid}").stat().st_uid == int(image.user)
         url = f"http://127.0.0.1:{port}/api/workspaces"
         with pytest.raises(HTTPError, match="401"):
-            urlopen(url, timeout=10)
+            urlopen(url, timeout=60)
         made = image.run(["citewell", "keys", "create", "--json"], **own)
         key = json.loads(made.stdout)["key"]
-        with urlopen(Request(url, headers={"X-Api-Key": key}), timeout=10) as response:
+        with urlopen(Request(url, headers={"X-Api-Key": key}), timeout=60) as response:
             assert json.load(response)["current"] == "default"
         server.terminate()
     assert server.returncode == 0

@@ -52,7 +52,7 @@ def test_a_key_opens_the_service_until_it_is_revoked(home: Home) -> None:
     assert second["scopes"] == ["ask", "read", "write"]
     with serving(home, "--host", "0.0.0.0", CITEWELL_AUTH__MODE="keys") as port:
         headers = {"authorization": f"Bearer {key}"}
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client:
             assert client.get("/api/sessions").status_code == 401
             assert client.get("/api/sessions", headers=headers).status_code == 200
             listed = home.citewell("keys", "list", "-w", "default", "--json")

@@ -45,7 +45,7 @@ def test_a_workspace_is_moved_asked_and_deleted_where_it_was(home: Home, write: 
     move = ("workspaces", "move", "lamps", "--to", elsewhere)
     with (
         serving(home, "--host", "0.0.0.0", CITEWELL_AUTH__MODE="keys") as port,
-        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20) as client,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         assert client.get("/api/documents", headers=headers).status_code == 200
         done = home.citewell(*move, "--yes")

@@ -38,7 +38,7 @@ def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: W
         install_documented(site, page)
     installed = beside(home, site)
     path = write("talks/harbour.srt", SUBTITLES)
-    assert home.citewell("ingest", str(path), "-w", "harbour", **installed).code == Exit.OK
+    assert home.process("ingest", str(path), "-w", "harbour", **installed).code == Exit.OK
     question = {"question": "When was the bell of the harbour chapel cast?"}
     with (
         serving(home, CITEWELL_WORKSPACE="harbour", **installed) as port,
@@ -57,7 +57,7 @@ def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: W
         assert client.get("/lines").status_code == 422
         assert "/lines" in client.get("/openapi.json").json()["paths"]
     assert home.citewell("ask", "-w", "harbour", "--json", question["question"]).code == Exit.OK, "without them, too"
-    looked = home.citewell("doctor", **installed).out
+    looked = home.process("doctor", **installed).out
     for listed in ("lines of citewell-lines 1.0", "subtitles of citewell-subtitles 1.0", "passage of citewell-passage"):
         assert listed in looked
 
@@ -65,12 +65,12 @@ def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: W
 @pytest.mark.parametrize("group", ["dialects", "parsers", "backends"])
 def test_serve_names_the_plugin_that_stops_it(home: Home, site: Path, group: str) -> None:
     install(site, "acme-plugin", {}, f"[citewell.{group}]\nacme = acme_is_gone:ADDED\n")
-    done = home.citewell("serve", "--port", "0", "--json", **beside(home, site))
+    done = home.process("serve", "--port", "0", "--json", **beside(home, site))
     error = done.json["error"]
     assert (done.code, error["code"]) == (Exit.CONFIGURATION, "configuration")
     assert f"acme = acme_is_gone:ADDED in citewell.{group}, of acme-plugin 1.0" in error["message"]
     assert "uninstall acme-plugin" in error["suggestion"]
-    looked = home.citewell("doctor", "--json", **beside(home, site))
+    looked = home.process("doctor", "--json", **beside(home, site))
     assert looked.code == Exit.CONFIGURATION
     [check] = [check for check in looked.json["checks"] if not check["ok"]]
     assert check["name"] == f"citewell.{group}"

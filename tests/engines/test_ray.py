@@ -22,7 +22,8 @@ from tools.bulk.cluster import Cluster, opened_cluster, settings_on_nodes
 from tools.bulk.ray_ingestion import reports_of
 from tools.bulk.ray_reindexing import reindex_on_ray
 from tools.embeddings.embedder import open_embedder, recorded_embedding
-from tools.library.ingestion import Ingestor, Report
+from tools.library.found_files import unread_files
+from tools.library.ingestion import Ingestor, NewDocument, Report
 from tools.library.path_jobs import PathOrder
 from tools.library.sandbox import opened_sandbox
 from tools.retrieval.reindexing import reindex
@@ -88,7 +89,8 @@ async def without_ray(settings: Settings, url: str, folder: Path) -> tuple[dict[
     async with open_database(settings) as database, opened_sandbox(settings.jobs, 2) as sandbox:
         embedder = await open_embedder(settings)
         ingestor = Ingestor(database, Workspaces(database), embedder, settings, sandbox, all_readers=True)
-        reports = [report async for report in ingestor.ingest_paths(ME, [folder])]
+        files = unread_files([folder], ME.workspace, NewDocument(source_type="file"))
+        reports = [report async for report in ingestor.ingest_many(ME, files)]
         found = await library(database)
         await embedder.close()
     return found, reports

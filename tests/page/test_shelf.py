@@ -19,7 +19,7 @@ from tests.page.axe import accessible
 from tests.page.browsing import NARROW, Visits, offering_web
 from tests.page.sites import Site, site_of
 from tools.library.ingestion import NewDocument
-from tools.library.sandbox_process import WiredDocument
+from tools.library.reading import WiredDocument
 from tools.settings import Settings
 
 DEMO = Path(__file__).parents[2] / "docs" / "demo"

@@ -16,8 +16,8 @@ from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
 from tools.library.job_worker import JobWorker
 from tools.library.new_documents import NewDocument
+from tools.library.reading import WiredDocument
 from tools.library.sandbox import Sandbox
-from tools.library.sandbox_process import WiredDocument
 from tools.runs.carriers import PostgresCarrier
 from tools.runs.notifications import Notifications
 from tools.settings import JobSettings, Settings

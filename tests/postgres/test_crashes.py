@@ -81,7 +81,7 @@ async def test_a_killed_run_is_finished_by_another_process(
     session_id = await new_session(database)
     victim = FORKED.Process(target=die, args=(database.url, session_id, scenario, durability, step, moment))
     victim.start()
-    await asyncio.to_thread(victim.join, 20)
+    await asyncio.to_thread(victim.join, 60)
     assert victim.exitcode == -signal.SIGKILL
     async with database.connection() as connection:
         changed = await connection.execute(

@@ -337,7 +337,7 @@ async def test_what_was_deleted_is_let_go_and_found_once_it_is_back(library: Dat
         if way == "restored":
             assert await documents.restore(Identity(), [anchor]) == [anchor]
         else:
-            ready = make_ready(NewDocument(document_id=anchor, text="Again."), SegmentSize(300), max_bytes=1_000)
+            ready, _ = make_ready(NewDocument(document_id=anchor, text="Again."), SegmentSize(300), max_bytes=1_000)
             async with library.connection() as conn, conn.transaction():
                 await write_document_rows(conn, 1, [ready])
         found = hits(await searcher.search(QUESTION))

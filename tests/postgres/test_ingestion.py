@@ -19,8 +19,10 @@ from graph.errors import EmbeddingUnavailable, InvalidRequest, NotFound, Unreada
 from graph.evidence import Identity
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
+from tools.library.document_reader import BATCH_DOCUMENTS
+from tools.library.found_files import unread_files
 from tools.library.ingestion import Ingested, Ingestor, NewDocument, Refused, Report
-from tools.library.new_documents import BATCH_DOCUMENTS
+from tools.library.reading import Progress, silent
 from tools.library.sandbox import Sandbox
 from tools.settings import Settings
 from tools.storage.database import Database
@@ -72,6 +74,11 @@ async def versions(database: Database) -> list[tuple[Any, ...]]:
 
 async def gathered(reports: AsyncIterator[Report]) -> list[Report]:
     return [report async for report in reports]
+
+
+def of_paths(ingestor: Ingestor, paths: Sequence[Path], progress: Progress = silent) -> AsyncIterator[Report]:
+    files = unread_files(paths, ME.workspace, NewDocument(source_type="file"))
+    return ingestor.ingest_many(ME, files, progress=progress)
 
 
 async def gather_into(gathering: list[Report], reports: AsyncIterator[Report]) -> None:
@@ -324,7 +331,7 @@ async def test_files_go_in_and_broken_ones_are_named(
     (library / "f.zip").write_bytes(b"words that are no archive")
     told: list[tuple[int, int]] = []
     reports = await gathered(
-        ingestor.ingest_paths(ME, [library, tmp_path / "gone.md"], progress=lambda done, of: told.append((done, of)))
+        of_paths(ingestor, [library, tmp_path / "gone.md"], progress=lambda done, of: told.append((done, of)))
     )
     assert [(Path(report.name).name, report.status) for report in reports] == [
         ("a.txt", "created"),
@@ -350,12 +357,12 @@ async def test_a_file_keeps_its_id(ingestor: Ingestor, tmp_path: Path, database:
     file = tmp_path / "docs" / "a.md"
     file.parent.mkdir()
     file.write_text("# One\n\nText.")
-    [first] = await gathered(ingestor.ingest_paths(ME, [tmp_path / "docs"]))
+    [first] = await gathered(of_paths(ingestor, [tmp_path / "docs"]))
     before = await versions(database)
-    [same] = await gathered(ingestor.ingest_paths(ME, [tmp_path / "docs" / "a.md"]))
+    [same] = await gathered(of_paths(ingestor, [tmp_path / "docs" / "a.md"]))
     assert (same.status, await versions(database)) == ("unchanged", before)
     file.write_text("# One\n\nOther text.")
-    [changed] = await gathered(ingestor.ingest_paths(ME, [tmp_path / "docs"]))
+    [changed] = await gathered(of_paths(ingestor, [tmp_path / "docs"]))
     assert isinstance(first, Ingested)
     assert isinstance(changed, Ingested)
     assert (changed.document_id, changed.status) == (first.document_id, "updated")
@@ -366,14 +373,14 @@ async def test_files_that_would_share_an_id_are_told_apart(ingestor: Ingestor, t
         (tmp_path / side / "docs").mkdir(parents=True)
         (tmp_path / side / "docs" / "index.md").write_text(f"Words of {side}.")
     paths = [tmp_path / "one" / "docs", tmp_path / "two" / "docs"]
-    reports = await gathered(ingestor.ingest_paths(ME, paths))
+    reports = await gathered(of_paths(ingestor, paths))
     assert [report.status for report in reports] == ["created", "refused"]
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file systems take no such names")
 async def test_a_name_that_is_no_text_is_escaped(ingestor: Ingestor, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("Words.")
-    [report] = await gathered(ingestor.ingest_paths(ME, [tmp_path]))
+    [report] = await gathered(of_paths(ingestor, [tmp_path]))
     assert report.status == "created"
     assert report.name.endswith("caf\\xe9.txt")
 
@@ -385,20 +392,20 @@ async def test_a_link_out_of_the_folder_is_not_followed(ingestor: Ingestor, tmp_
     (folder / "a.txt").write_text("A lamp.")
     (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
     (folder / "within.txt").symlink_to(folder / "a.txt")
-    reports = await gathered(ingestor.ingest_paths(ME, [folder]))
+    reports = await gathered(of_paths(ingestor, [folder]))
     assert [(Path(report.name).name, report.status) for report in reports] == [
         ("a.txt", "created"),
         ("out.txt", "refused"),
     ]
     assert isinstance(reports[1], Refused)
     assert "leads out of the folder" in reports[1].reason
-    [named] = await gathered(ingestor.ingest_paths(ME, [folder / "out.txt"]))
+    [named] = await gathered(of_paths(ingestor, [folder / "out.txt"]))
     assert named.status == "created", "a file that is named is meant"
 
 
 async def test_a_pipe_is_not_waited_for(ingestor: Ingestor, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
-    [report] = await gathered(ingestor.ingest_paths(ME, [tmp_path]))
+    [report] = await gathered(of_paths(ingestor, [tmp_path]))
     assert isinstance(report, Refused)
     assert "not a regular file" in report.reason
 
@@ -419,9 +426,7 @@ async def test_each_file_of_an_archive_is_a_document(
     archive.write_bytes((FIXTURES / "bundle.zip").read_bytes())
     (tmp_path / "docs" / "z.md").write_text("# Last\n\nword", encoding="utf-8")
     told: list[tuple[int, int]] = []
-    reports = await gathered(
-        ingestor.ingest_paths(ME, [tmp_path / "docs"], progress=lambda done, of: told.append((done, of)))
-    )
+    reports = await gathered(of_paths(ingestor, [tmp_path / "docs"], progress=lambda done, of: told.append((done, of))))
     names = [Path(report.name).relative_to(tmp_path).as_posix() for report in reports]
     assert names == [
         "docs/bundle.zip/docs/lamps.py",
@@ -442,7 +447,7 @@ async def test_each_file_of_an_archive_is_a_document(
     stored = await documents.get(ME, french.document_id)
     assert stored.metadata == {"file_path": "docs/bundle.zip/docs/french.txt", "encoding": "windows-1252"}
     before = await versions(database)
-    again = await gathered(ingestor.ingest_paths(ME, [tmp_path / "docs"]))
+    again = await gathered(of_paths(ingestor, [tmp_path / "docs"]))
     assert [report.status for report in again] == ["unchanged"] * 4 + ["refused", "unchanged"]
     assert isinstance(again[1], Ingested)
     assert again[1].warnings == french.warnings
@@ -452,15 +457,15 @@ async def test_each_file_of_an_archive_is_a_document(
 async def test_an_archive_goes_in_by_itself(ingestor: Ingestor, documents: Documents) -> None:
     data = (FIXTURES / "bundle.zip").read_bytes()
     given = NewDocument(data=data, name="bundle.zip", document_id=str(uuid4()), owner=ME.user)
-    report = await ingestor.ingest_archive(ME, given)
-    again = await ingestor.ingest_archive(ME, given)
-    assert [each.name for each in report.documents][-1] == "bundle.zip/inner.zip/deep/values.yaml"
-    assert [each.document_id for each in report.documents] == [each.document_id for each in again.documents]
-    assert [each.name for each in report.refused] == ["bundle.zip/docs/lamp.png"]
-    assert (await documents.get(ME, report.documents[0].document_id)).owner == ME.user
+    reports = await gathered(ingestor.ingest_many(ME, [given]))
+    again = await gathered(ingestor.ingest_many(ME, [given]))
+    stored = [each for each in reports if isinstance(each, Ingested)]
+    assert [each.name for each in stored][-1] == "bundle.zip/inner.zip/deep/values.yaml"
+    assert [each.document_id for each in stored] == [each.document_id for each in again if isinstance(each, Ingested)]
+    assert [each.name for each in reports if isinstance(each, Refused)] == ["bundle.zip/docs/lamp.png"]
+    assert (await documents.get(ME, stored[0].document_id)).owner == ME.user
     with pytest.raises(UnreadableDocument, match="several documents"):
         await ingestor.ingest(ME, given)
-    with pytest.raises(InvalidRequest, match="title"):
-        await ingestor.ingest_archive(ME, replace(given, title="Lamps"))
-    with pytest.raises(UnreadableDocument, match="broken"):
-        await ingestor.ingest_archive(ME, replace(given, data=b"PK\x03\x04"))
+    titled, broken = replace(given, title="Lamps"), replace(given, data=b"PK\x03\x04")
+    refused = await gathered(ingestor.ingest_many(ME, [titled, broken]))
+    assert [each.code for each in refused if isinstance(each, Refused)] == ["invalid_request", "unreadable_document"]

@@ -30,7 +30,7 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
-from tests.conftest import NO_FILE, _fresh
+from tests.conftest import NO_FILE, fresh_database
 from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, LONG, document
 from tests.postgres.dying_mover import Moment, move_and_die
 from tests.postgres.processes import log_of
@@ -64,7 +64,7 @@ QUESTIONS = ("Who oils the gears of the lamp?", "the lamp of the lighthouse", "å
 @pytest.fixture
 async def other(postgres: EmbeddedServer, template: str, settings: Settings) -> AsyncIterator[Settings]:
     """The settings of a deployment over another database."""
-    async for url in _fresh(postgres, template):
+    async for url in fresh_database(postgres, template):
         yield settings.model_copy(update={"database_url": SecretStr(url)})
 
 
@@ -391,8 +391,8 @@ async def two_cells(
     postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[Cell, Cell]]:
     """Two deployments for all moments: each has a workspace of its own."""
-    async for here in _fresh(postgres, template):
-        async for there in _fresh(postgres, template):
+    async for here in fresh_database(postgres, template):
+        async for there in fresh_database(postgres, template):
             both = [
                 Settings(**NO_FILE, database_url=SecretStr(url), data_dir=tmp_path_factory.mktemp("data"), pool_size=4)
                 for url in (here, there)

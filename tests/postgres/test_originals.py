@@ -14,6 +14,7 @@ from graph.evidence import Identity
 from tests.unit.pdf_files import pdf
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
+from tools.library.found_files import unread_files
 from tools.library.ingestion import Ingested, Ingestor, NewDocument
 from tools.library.versions import expire_versions
 from tools.originals.originals import Originals
@@ -95,7 +96,8 @@ async def test_files_of_a_folder_are_kept_too(deployment: Deployment, tmp_path: 
     files = {"a.md": PAGE, "b.pdf": pdf([["The lamp turns."]])}
     for name, data in files.items():
         (folder / name).write_bytes(data)
-    reports = [report async for report in deployment.ingestor.ingest_paths(ME, [folder])]
+    unread = unread_files([folder], ME.workspace, NewDocument(source_type="file"))
+    reports = [report async for report in deployment.ingestor.ingest_many(ME, unread)]
     for report, data in zip(reports, files.values(), strict=True):
         assert isinstance(report, Ingested)
         assert await deployment.read(report.document_id) == data

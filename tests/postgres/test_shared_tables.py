@@ -177,6 +177,27 @@ async def test_a_workspace_that_outgrows_the_bound_moves_and_other_processes_not
     assert segments == distinct == vectors == said
 
 
+GONE = "SELECT gin_clean_pending_list('999999999')"  # as a statement fails whose table is dropped before it locks it
+
+
+async def test_a_statement_whose_table_went_before_it_was_locked_is_tried_again(process: Process) -> None:
+    await process.fill(SHARED)
+    looks: list[Place] = []
+
+    async with process.database.connection() as conn:
+
+        async def read(place: Place) -> str:
+            looks.append(place)
+            if len(looks) == 1:
+                await conn.execute(GONE)
+            return "read"
+
+        assert await process.workspaces.read(conn, "shared", read) == "read"
+        assert len(looks) == 2
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await process.workspaces.read(conn, "shared", lambda _: conn.execute("SELECT 1 / 0"))
+
+
 @asynccontextmanager
 async def held_lock(process: Process, statement: str) -> AsyncIterator[None]:
     """Hold what a statement locks."""

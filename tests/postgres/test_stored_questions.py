@@ -348,13 +348,23 @@ async def citewell(shared_database_url: str, tmp_path_factory: pytest.TempPathFa
         yield opened
 
 
+SPACES: dict[tuple[str, str], str] = {}  # by the text and the file of a document that is stored
+
+
+async def stored(citewell: Citewell, shape: Shape) -> str:
+    """Store a document in a space of its own, once; return the id of both."""
+    if (shape.text, shape.file) not in SPACES:
+        space = SPACES[shape.text, shape.file] = str(uuid4())
+        document = NewDocument(
+            data=shape.text.encode(), name=shape.file, document_id=space, space={"id": space, "slug": space}
+        )
+        await citewell.library.ingestor.ingest(Identity(), document)
+    return SPACES[shape.text, shape.file]
+
+
 async def asked(citewell: Citewell, shape: Shape, question: str, *, selects: bool = False) -> Message:
     """Ask of a document in a space of its own, or of the document as a selected page."""
-    space = str(uuid4())
-    document = NewDocument(
-        data=shape.text.encode(), name=shape.file, document_id=space, space={"id": space, "slug": space}
-    )
-    await citewell.library.ingestor.ingest(Identity(), document)
+    space = await stored(citewell, shape)
     given = {"question": question, "page_ids": [space] if selects else []}
     context = Context(spaces=[] if selects else [space], only_selected_pages=selects)
     state = State(**await citewell.graph.ainvoke(given, context=context))

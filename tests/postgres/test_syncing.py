@@ -19,6 +19,7 @@ from graph.errors import DependencyFailed, DiskLow, InvalidRequest, NotFound, So
 from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Document, Documents
+from tools.library.found_files import unread_files
 from tools.library.git_cache import remove_unused
 from tools.library.git_reader import GitReader
 from tools.library.ingestion import Ingestor, NewDocument
@@ -232,7 +233,8 @@ async def test_the_same_bytes_are_tried_under_each_suffix(harbour: Harbour) -> N
 async def test_what_was_ingested_before_is_adopted(harbour: Harbour) -> None:
     harbour.write("lamp.md", LAMP)
     harbour.write("horn.md", HORN)
-    ingested = [report async for report in harbour.ingestor.ingest_paths(ME, [harbour.root])]
+    files = unread_files([harbour.root], ME.workspace, NewDocument(source_type="file"))
+    ingested = [report async for report in harbour.ingestor.ingest_many(ME, files)]
     harbour.write("horn.md", BOAT)
     report = await harbour.sync()
     assert counted(report) == {"adopted": 2}

@@ -11,7 +11,8 @@ HEAD = "<html><head><title>Oil lamps &#8212; Lights 2.1 documentation</title></h
 
 
 def title_of(name: str, data: bytes) -> str:
-    return make_ready(NewDocument(name=name, data=data), SIZE, max_bytes=1_000_000).fields.title
+    ready, _ = make_ready(NewDocument(name=name, data=data), SIZE, max_bytes=1_000_000)
+    return ready.fields.title
 
 
 @pytest.mark.parametrize(
@@ -55,4 +56,5 @@ def test_a_file_that_has_none_keeps_its_name_as_it_is_written(name: str, text: s
 
 def test_a_text_without_a_name_has_its_first_words() -> None:
     told = NewDocument(text="Oil lamps burn all night.\nMore of them later.")
-    assert make_ready(told, SIZE, max_bytes=1_000_000).fields.title == "Oil lamps burn all night."
+    ready, _ = make_ready(told, SIZE, max_bytes=1_000_000)
+    assert ready.fields.title == "Oil lamps burn all night."

@@ -44,9 +44,9 @@ def main_of(name: str) -> str:
     return MAIN.get(name.rpartition(".")[2], "content.xml")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_bomb_is_refused(name: str) -> None:
-    data = packed({**parts(name), "media/bomb.bin": b"\0" * 450_000_000})
+@pytest.mark.parametrize(("name", "size"), [*((name, 60_000_000) for name in NAMES), (NAMES[0], 450_000_000)])
+def test_a_bomb_is_refused(name: str, size: int) -> None:
+    data = packed({**parts(name), "media/bomb.bin": b"\0" * size})
     with pytest.raises(UnreadableDocument, match="not unpacked"):
         parse(data, name=name)
 
@@ -158,7 +158,7 @@ def check(data: bytes, name: str) -> None:
         assert error.message  # noqa: PT017
 
 
-@settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(NAMES), st.data())
 def test_any_change_of_what_a_part_says(name: str, data: st.DataObject) -> None:
     """Values, names and elements of the parts are swapped, which archives and XML alone would let pass."""

@@ -144,6 +144,6 @@ async def reports_of(jobs: Jobs, identity: Identity, job: Job) -> AsyncIterator[
             if file.ingested is not None:
                 yield replace(file.ingested, name=file.name)
             elif file.error is not None:
-                yield Refused(file.name, file.error.code, file.error.message, file.error.advice)
+                yield Refused.of(file.name, file.error)
             else:
                 yield Refused(file.name, "invalid_request", "The job was cancelled.", "Ingest the file again.")

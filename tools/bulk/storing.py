@@ -23,9 +23,9 @@ from tools.library.claimed_files import (
 )
 from tools.library.ingestion import Ingested, Ingestor
 from tools.library.job_worker import LEASE_SECONDS
-from tools.library.new_documents import ReadyDocument
 from tools.library.path_jobs import Claims
-from tools.library.sandbox import ReadFile, opened_sandbox
+from tools.library.reading import ReadFile
+from tools.library.sandbox import opened_sandbox
 from tools.runs.retry import retry_while_unavailable
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -99,7 +99,7 @@ class FileTasks:
             return []
         began = _now()
         try:
-            found = await self._ingestor.embed_read(files[0].claimed.identity, [each.file for each in files])
+            found = await self._ingestor.embed(files[0].claimed.identity, [each.file for each in files])
         except Exception as error:  # noqa: BLE001 - as above
             for each in files:
                 await self._fail(each.claimed, error, each.seconds)
@@ -130,14 +130,14 @@ class FileTasks:
 
     async def _read(self, claimed: ClaimedFile, *, whole: bool = False) -> ReadFile:
         document = await load_document(self._database, claimed, max_bytes=self._ingestor.max_bytes)
-        return await self._ingestor.read_wired(claimed.identity, document, whole=whole)
+        return await self._ingestor.read(claimed.identity, document, whole=whole)
 
     async def _store(self, files: Sequence[Read]) -> None:
         began = _now()
         by_document = {each.claimed.document_id: each for each in files}
 
-        async def again(ready: ReadyDocument) -> ReadFile:
-            return await self._read(by_document[ready.document_id].claimed, whole=True)
+        async def again(document_id: str) -> ReadFile:
+            return await self._read(by_document[document_id].claimed, whole=True)
 
         async def finish(connection: Connection, ingested: Sequence[Ingested]) -> None:
             ended = [by_document[each.document_id] for each in ingested]
@@ -149,7 +149,7 @@ class FileTasks:
                 await record_all_stored(connection, claimed, ingested, took)
 
         identity = files[0].claimed.identity
-        outcomes = await self._ingestor.store_read(identity, [each.file for each in files], again, finish=finish)
+        outcomes = await self._ingestor.store(identity, [each.file for each in files], again, finish=finish)
         for each, outcome in zip(files, outcomes, strict=True):
             if isinstance(outcome, CitewellError):
                 await self._fail(each.claimed, outcome, each.seconds)

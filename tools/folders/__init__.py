@@ -1,1 +1,1 @@
-"""Folders that a deployment uses where no setting names one: the lowest floor, for what starts before the settings."""
+"""Folders of this machine: where a library lies if no setting says so."""

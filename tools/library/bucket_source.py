@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from graph.errors import ConfigurationError, DependencyFailed, UnreadableDocument
-from tools.library.new_documents import NewDocument
-from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile
+from tools.library.new_documents import NewDocument, too_large
+from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile, SourceReader
 from tools.library.sync_plan import Listed
 
 AT_ONCE = 8  # objects
@@ -16,7 +16,7 @@ _CLIENT = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds
 _RETRIES = {"max_retries": 3, "retry_timeout": timedelta(seconds=15)}
 
 
-class BucketSource:
+class BucketSource(SourceReader):
     """A source of objects in a store that obstore has opened at the prefix. Hidden ones are passed over."""
 
     def __init__(self, store: Any, *, max_bytes: int) -> None:
@@ -51,19 +51,9 @@ class BucketSource:
 
         return await asyncio.gather(*map(read, paths))
 
-    def first_id(self, workspace: str, path: str) -> str | None:
-        """Return None: nothing else reads buckets."""
-        return None
-
-    async def close(self) -> None:
-        """Do nothing: nothing is held."""
-
     async def _read(self, path: str) -> ReadFile:
         if self._sizes[path] > self._max_bytes:
-            return UnreadableDocument(
-                f"The file is too large: {self._sizes[path]:,} bytes, but the limit is {self._max_bytes:,}.",
-                suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
-            )
+            return too_large(self._sizes[path], self._max_bytes)
         objects = obstore()
         try:
             data = bytes(await (await objects.get_async(self._store, path)).bytes_async())
@@ -103,9 +93,8 @@ def obstore() -> Any:
 
 
 def _failed(error: Exception) -> DependencyFailed:
-    said = str(error).partition("\n")[0][
-        :300
-    ]  # what follows is the insides of the error, for those who wrote the package
+    # What follows the first line is the insides of the error, for those who wrote the package.
+    said = str(error).partition("\n")[0][:300]
     return DependencyFailed(
         f"The bucket could not be read: {said}", suggestion="Check its address and the AWS_ credentials."
     )

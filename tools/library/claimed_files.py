@@ -13,10 +13,10 @@ from psycopg.types.json import Jsonb
 
 from graph.errors import CitewellError, DatabaseUnavailable, DocumentTooExpensive
 from graph.evidence import Identity
-from tools.library.ingestion import Ingested
+from tools.library.changes import Ingested
+from tools.library.found_files import FoundFile
 from tools.library.job_store import close_if_done
-from tools.library.new_documents import FoundFile
-from tools.library.sandbox_process import WiredDocument
+from tools.library.reading import WiredDocument
 from tools.parsers.canonical_text import storable
 from tools.runs.notifications import NOTIFY
 from tools.runs.retry import retry_while_unavailable

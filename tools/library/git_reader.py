@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from graph.errors import DependencyFailed, InvalidRequest, UnreadableDocument
+from graph.errors import DependencyFailed, InvalidRequest
 from tools.concurrency.tasks import finish_then_cancel
 from tools.library.git_cache import GitCache, remove_unused
 from tools.library.git_copy import copy_repository
-from tools.library.new_documents import NewDocument
-from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile
+from tools.library.new_documents import NewDocument, too_large
+from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile, SourceReader
 from tools.library.sync_plan import Listed
 from tools.web.guard import Guard
 
@@ -31,7 +31,7 @@ ONLY = ["file", "https"]  # the protocols that git may speak
 _ADVICE = "Check the address, the name of the branch, and that the repository can be read without a password."
 
 
-class GitReader:
+class GitReader(SourceReader):
     """A reader of a folder of a repository at a branch, tag or the default one. Its latest commit is kept in ``cache``.
 
     With a ``guard`` the repository's host has to be a public one. One on disk is read below ``root`` alone, by a copy
@@ -156,16 +156,9 @@ class GitReader:
         """Let what was listed go with the next commit."""
         self._cache.release()
 
-    def first_id(self, workspace: str, path: str) -> str | None:
-        """Return None: nothing else reads repositories."""
-        return None
-
     def _document(self, path: str, data: bytes | None) -> ReadFile:
         if data is None:
-            return UnreadableDocument(
-                f"The file is too large: {self._blobs[path].size:,} bytes, but the limit is {self._max_bytes:,}.",
-                suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
-            )
+            return too_large(self._blobs[path].size, self._max_bytes)
         return NewDocument(data=data, name=path, source_type="file")
 
     async def _git(self, *arguments: str, given: bytes = b"", seconds: float = READ_SECONDS) -> bytes:

@@ -12,12 +12,13 @@ from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.rows import class_row, dict_row
+from psycopg.types.json import Jsonb
 from typing_extensions import TypedDict
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, QueueFull, restored_error
 from graph.evidence import Identity
-from tools.library.ingestion import Ingested
-from tools.library.sandbox_process import WiredDocument
+from tools.library.changes import Ingested
+from tools.library.reading import WiredDocument
 from tools.retrieval.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
@@ -37,13 +38,15 @@ BETWEEN_REPORTS_SECONDS = 0.5
 LONGEST_PAGE = 1000
 
 _INSERT_JOB = """
-INSERT INTO ingestion_jobs (workspace, "user", groups, spaces, assigns_owners)
-VALUES (%(workspace)s, %(user)s, %(groups)s, %(spaces)s, %(assigns_owners)s) RETURNING job_id::text
+INSERT INTO ingestion_jobs (workspace, "user", groups, spaces, assigns_owners, made_from)
+VALUES (%s, %s, %s, %s, %s, %s) RETURNING job_id::text
 """
 _INSERT_FILE = """
 INSERT INTO ingestion_files (job_id, file_no, workspace, document_id, name, bytes) VALUES (%s, %s, %s, %s, %s, %s)
 """
-_INSERT_UPLOAD = "INSERT INTO ingestion_uploads (job_id, file_no, fields, is_text, data) VALUES (%s, %s, %s, %s, %b)"
+_INSERT_UPLOAD = """
+INSERT INTO ingestion_uploads (job_id, file_no, fields, is_text, data, path) VALUES (%s, %s, %s, %s, %b, %s)
+"""
 _WAITING = """
 SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM ingestion_files JOIN ingestion_jobs USING (job_id, workspace)
 WHERE workspace = %(workspace)s AND "user" = %(user)s AND made_from IS NULL
@@ -165,6 +168,16 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingFile:
+    """A file as it waits in a job: under a name to show, with a path or with its bytes."""
+
+    name: str
+    document: WiredDocument
+    size: int
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JobPage:
     """A page of jobs, the newest first. ``next_cursor`` requests the next page; None at the end."""
 
@@ -228,23 +241,13 @@ class Jobs:
         await self._database.require_room()
         if not documents:
             raise InvalidRequest("A job needs at least one file.")
-        row = {**await self._scope(identity), "groups": list(identity.groups)}
+        row = await self._scope(identity)
         async with self._database.connection() as connection:
             await self._check_room(connection, row, documents)
             async with connection.transaction():
-                spaces = None if identity.spaces is None else list(identity.spaces)
-                rights = {"spaces": spaces, "assigns_owners": identity.assigns_owners}
-                found = await (await connection.execute(_INSERT_JOB, row | rights)).fetchone()
-                assert found is not None
-                job_id: str = found[0]
-                files = [
-                    [job_id, number, row["workspace"], each.document_id, each.name, len(each.data)]
-                    for number, each in enumerate(documents)
-                ]
-                uploads = ([job_id, no, each.fields, each.is_text, each.data] for no, each in enumerate(documents))
-                async with connection.cursor() as cursor:
-                    await cursor.executemany(_INSERT_FILE, files)
-                    await cursor.executemany(_INSERT_UPLOAD, uploads)
+                job_id = await insert_job(connection, row["workspace"], identity)
+                files = [WaitingFile(each.name, each, len(each.data)) for each in documents]
+                await insert_files(connection, row["workspace"], job_id, files)
             await connection.execute(NOTIFY, [WORK])
         return job_id
 
@@ -406,6 +409,33 @@ class Jobs:
 
     async def _scope(self, identity: Identity) -> dict[str, Any]:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
+
+
+async def insert_job(
+    connection: Connection, workspace: int, identity: Identity, made_from: dict[str, Any] | None = None
+) -> str:
+    """Insert a job of an identity, with what it was ``made_from``; return its id. Within a transaction."""
+    spaces = None if identity.spaces is None else list(identity.spaces)
+    row = [workspace, identity.user, list(identity.groups), spaces, identity.assigns_owners]
+    found = await connection.execute(_INSERT_JOB, [*row, None if made_from is None else Jsonb(made_from)])
+    made = await found.fetchone()
+    assert made is not None
+    return str(made[0])
+
+
+async def insert_files(
+    connection: Connection, workspace: int, job_id: str, files: Sequence[WaitingFile], *, first: int = 0
+) -> None:
+    """Insert files of a job, numbered from ``first``. Within a transaction."""
+    numbered = list(enumerate(files, start=first))
+    rows = [[job_id, no, workspace, each.document.document_id, each.name, each.size] for no, each in numbered]
+    uploads = (
+        [job_id, no, each.document.fields, each.document.is_text, each.document.data, each.path]
+        for no, each in numbered
+    )
+    async with connection.cursor() as cursor:
+        await cursor.executemany(_INSERT_FILE, rows)
+        await cursor.executemany(_INSERT_UPLOAD, uploads)
 
 
 async def close_if_done(connection: Connection, job_id: str) -> None:

@@ -30,7 +30,7 @@ from tools.library.claimed_files import (
 )
 from tools.library.ingestion import Ingested, Ingestor
 from tools.library.job_store import POLL_SECONDS, STOPS, WORK
-from tools.library.sandbox_process import WiredDocument
+from tools.library.reading import WiredDocument
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
 from tools.settings import JobSettings

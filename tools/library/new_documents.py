@@ -1,19 +1,17 @@
-"""Preparation of new documents: find files, validate, parse, and read in batches of one transaction."""
+"""New documents: what one holds, which of them an archive holds, and what is made of one before it is stored."""
 
 import hashlib
 import json
-import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from operator import attrgetter
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
-from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
+from graph.errors import InvalidRequest, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.likeness import sketch
 from tools.originals.originals import NewOriginal
@@ -29,6 +27,7 @@ MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "
 MOST_READERS = 100
 LONGEST_ORIGINAL_NAME = 255
 _NAMED_BY_TEXT = 80
+_FILES = UUID("b1d3c5f2-7c0a-5f0e-8a61-3e9d2f4c6b80")
 _URL = re.compile(r"https?://[^\s/]|/(?!/)", re.IGNORECASE)
 
 
@@ -95,16 +94,15 @@ class DocumentFields:
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A document that is parsed and validated; ``original`` is the file to keep with it.
+    """A validated document without its text; ``original`` is the file to keep with it.
 
-    ``parsed`` is None where another process has read and segmented it. ``warnings`` say what may be wrong in the text.
+    ``warnings`` say what may be wrong in the text.
     """
 
     document_id: str
     name: str
     fields: DocumentFields
     content_hash: str
-    parsed: Parsed | None = None
     original: NewOriginal | None = None
     warnings: tuple[str, ...] = ()
 
@@ -126,12 +124,28 @@ class ReadyDocument:
         return replace(self, fields=fields, original=original)
 
 
-DocumentSource = Callable[[], NewDocument]
+@dataclass(frozen=True, slots=True)
+class UnreadDocument:
+    """A document whose bytes are still where they are, and its id where that is known.
+
+    ``load`` reads at most as many bytes as it is told and one more. It blocks, and raises CitewellError.
+    """
+
+    name: str
+    document_id: str | None
+    load: Callable[[int], NewDocument]
+
+    @classmethod
+    def of(cls, document: "NewDocument | UnreadDocument") -> "UnreadDocument":
+        """Return a document as one that is still to be read, which it may be already."""
+        if isinstance(document, UnreadDocument):
+            return document
+        return cls(document.name, document.document_id, lambda max_bytes: document)
 
 
 def make_ready(
     new: NewDocument, size: SegmentSize, *, max_bytes: int, recognition: Recognition | None = None
-) -> ReadyDocument:
+) -> tuple[ReadyDocument, Parsed]:
     """Validate and parse a document; ``recognition`` is how scanned pages are read. Takes CPU time: run it in a thread.
 
     Raises InvalidRequest naming the invalid field, UnreadableDocument if the content cannot be read.
@@ -161,7 +175,7 @@ def make_ready(
         expires_at=_checked_moment(new.expires_at),
     )
     content_hash = _content_hash(parsed, fields.title, size)
-    return ReadyDocument(document_id, new.name, fields, content_hash, parsed, warnings=parsed.warnings)
+    return ReadyDocument(document_id, new.name, fields, content_hash, warnings=parsed.warnings), parsed
 
 
 def is_archive(new: NewDocument) -> bool:
@@ -175,10 +189,8 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
     Their ids are derived from that of the archive and from the path; the other fields are those of the archive.
     Raises InvalidRequest for a title or slug, which they cannot share, and UnreadableDocument if it cannot be opened.
     """
-    try:
-        check_size(_bytes_of(new), max_bytes)
-    except UnreadableDocument as error:
-        yield "", error
+    if (size := len(_bytes_of(new))) > max_bytes:
+        yield "", too_large(size, max_bytes)
         return
     if not is_archive(new) or new.data is None:
         yield "", new
@@ -201,18 +213,6 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
         yield member.path, member.error or inside
     if empty:
         raise UnreadableDocument("The archive holds no files.")
-
-
-def documents_of(
-    sources: Iterable[tuple[str, DocumentSource]], *, max_bytes: int
-) -> Iterator[tuple[str, int, NewDocument | CitewellError]]:
-    """Yield the documents of named sources, each with its name and the number of its source from 1, or the error."""
-    for number, (name, source) in enumerate(sources, start=1):
-        try:
-            for path, document in documents_in(source(), max_bytes=max_bytes):
-                yield f"{name}/{path}" if name and path else name or path, number, document
-        except CitewellError as error:
-            yield name, number, error
 
 
 def id_of(new: NewDocument) -> str:
@@ -291,7 +291,8 @@ def _read(new: NewDocument, max_bytes: int, recognition: Recognition | None) -> 
     if (new.text is None) == (new.data is None):
         raise InvalidRequest("A document needs either a text or a file.")
     data = _bytes_of(new)
-    check_size(data, max_bytes)
+    if len(data) > max_bytes:
+        raise too_large(len(data), max_bytes)
     media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
     return parse(data, name=new.name, media_type=media_type, recognition=recognition)
 
@@ -300,13 +301,12 @@ def _bytes_of(new: NewDocument) -> bytes:
     return storable(new.text).encode() if new.text is not None else new.data or b""
 
 
-def check_size(data: bytes, max_bytes: int) -> None:
-    """Raise UnreadableDocument for a file that is too large."""
-    if len(data) > max_bytes:
-        raise UnreadableDocument(
-            f"The file is too large: {len(data):,} bytes, but the limit is {max_bytes:,}.",
-            suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
-        )
+def too_large(size: int, max_bytes: int) -> UnreadableDocument:
+    """Return the error of a file that has more bytes than a document may have."""
+    return UnreadableDocument(
+        f"The file is too large: {size:,} bytes, but the limit is {max_bytes:,}.",
+        suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
+    )
 
 
 def _named(new: NewDocument) -> dict[str, Any]:
@@ -397,139 +397,3 @@ def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
     for block in parsed.blocks:
         digest.update(repr(_BLOCK_FIELDS(block)).encode())
     return digest.hexdigest()
-
-
-_PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
-_FILES = UUID("b1d3c5f2-7c0a-5f0e-8a61-3e9d2f4c6b80")
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file below a root. ``key`` is its path from the root's name on, with forward slashes.
-
-    ``leads_out`` says that it is a link to somewhere outside of the root.
-    """
-
-    path: Path
-    key: str
-    leads_out: bool = False
-
-    def document_id(self, workspace: str) -> str:
-        """Return the document id, derived from workspace and key, so that a changed file updates its document."""
-        return str(uuid5(_PATHS, f"{workspace}\n{self.key}"))
-
-    @property
-    def name(self) -> str:
-        """The path as text to show and store; bytes that are not UTF-8 are escaped."""
-        return _text(str(self.path))
-
-    def read(self, max_bytes: int) -> bytes:
-        """Read the file up to one byte more than ``max_bytes``. Raises UnreadableDocument."""
-        if self.leads_out:
-            raise UnreadableDocument(
-                "It is a link that leads out of the folder.", suggestion="Ingest the file that it leads to by its path."
-            )
-        try:
-            if not stat.S_ISREG(self.path.stat().st_mode):
-                raise UnreadableDocument("It is not a regular file: reading a pipe or a device might never end.")
-            with self.path.open("rb") as file:
-                return file.read(max_bytes + 1)
-        except FileNotFoundError as error:
-            raise UnreadableDocument("There is no such file or folder.", suggestion="Check the path.") from error
-        except OSError as error:
-            raise UnreadableDocument(
-                f"The file cannot be opened: {error.strerror}.", suggestion="Check that you may read it."
-            ) from error
-
-
-def find_files(paths: Sequence[Path]) -> list[FoundFile]:
-    """List the files below paths; folders are walked in alphabetical order.
-
-    Hidden files and folders below a path are skipped, and symbolic links to folders are not followed. A path that does
-    not exist and a link that leads out of its folder are listed, and fail when they are read. None is listed twice.
-    """
-    found: dict[Path, FoundFile] = {}
-    for path in paths:
-        for file in _below(path):
-            found.setdefault(file.path.resolve(), file)
-    return list(found.values())
-
-
-def _below(path: Path) -> Iterator[FoundFile]:
-    root = path.resolve()
-    if not root.is_dir():
-        yield FoundFile(path, _text(f"{root.parent.name}/{root.name}"))
-        return
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.startswith("."):
-                below = Path(folder, name).relative_to(root)
-                target = Path(folder, name)
-                leads_out = target.is_symlink() and not target.resolve().is_relative_to(root)
-                yield FoundFile(path / below, _text(f"{root.name}/{below.as_posix()}"), leads_out)
-
-
-def _text(path: str) -> str:
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-BATCH_DOCUMENTS = 200
-BATCH_CHARACTERS = 500_000
-BATCH_BYTES = 32_000_000  # of originals
-
-
-@dataclass(frozen=True, slots=True)
-class ReadSource:
-    """The result of reading a source, or one of the documents in it: the document, or the error.
-
-    ``number`` is that of the source, from 1.
-    """
-
-    name: str
-    number: int
-    ready: ReadyDocument | None = None
-    error: CitewellError | None = None
-
-
-class DocumentBatches:
-    """A reader of named sources in batches. ``next`` does CPU and file work: call it in a thread, one at a time."""
-
-    def __init__(
-        self,
-        sources: Iterable[tuple[str, DocumentSource]],
-        make_ready: Callable[[NewDocument], ReadyDocument],
-        *,
-        max_bytes: int,
-    ) -> None:
-        self._make_ready = make_ready
-        self._left = (self._one(*item) for item in documents_of(sources, max_bytes=max_bytes))
-        self._deferred: ReadSource | None = None
-
-    def next(self) -> list[ReadSource]:
-        """Read the next 200 documents, half a million characters or 32 MB of files, no id twice; [] at the end."""
-        batch: list[ReadSource] = []
-        ids: set[str] = set()
-        characters = size = 0
-        while len(batch) < BATCH_DOCUMENTS and characters < BATCH_CHARACTERS and size < BATCH_BYTES:
-            item = self._deferred or next(self._left, None)
-            self._deferred = None
-            if item is None:
-                break
-            if item.ready is not None:
-                if item.ready.document_id in ids:
-                    self._deferred = item
-                    break
-                ids.add(item.ready.document_id)
-                characters += len(item.ready.parsed.text) if item.ready.parsed else 0
-                size += len(item.ready.original.data) if item.ready.original else 0
-            batch.append(item)
-        return batch
-
-    def _one(self, name: str, number: int, document: NewDocument | CitewellError) -> ReadSource:
-        if isinstance(document, CitewellError):
-            return ReadSource(name, number, error=document)
-        try:
-            return ReadSource(name, number, self._make_ready(document))
-        except CitewellError as error:
-            return ReadSource(name, number, error=error)

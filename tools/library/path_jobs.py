@@ -14,12 +14,13 @@ from typing import Any
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
+from graph.errors import CitewellError, InvalidRequest
 from graph.evidence import Identity, Space
 from tools.library.claimed_files import CLAIM, CLAIMABLE, MOST_TRIES, ClaimedFile
-from tools.library.ingestion import refuse_duplicate
-from tools.library.new_documents import FoundFile, NewDocument, documents_in, find_files, is_archive
-from tools.library.sandbox_process import WiredDocument
+from tools.library.found_files import FoundFile, find_files
+from tools.library.job_store import WaitingFile, insert_files, insert_job
+from tools.library.new_documents import NewDocument, is_archive
+from tools.library.reading import WiredDocument, wired_documents
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
@@ -29,16 +30,6 @@ AT_ONCE = 100  # files, between two trips to the database
 _FIND = """
 SELECT job_id::text FROM ingestion_jobs WHERE workspace = %(workspace)s AND "user" = %(user)s
   AND made_from = %(made_from)s AND state IN ('queued', 'running', 'paused') ORDER BY created_at LIMIT 1
-"""
-_INSERT_JOB = """
-INSERT INTO ingestion_jobs (workspace, "user", groups, spaces, assigns_owners, made_from)
-VALUES (%(workspace)s, %(user)s, %(groups)s, %(spaces)s, %(assigns_owners)s, %(made_from)s) RETURNING job_id::text
-"""
-_INSERT_FILE = """
-INSERT INTO ingestion_files (job_id, file_no, workspace, document_id, name, bytes) VALUES (%s, %s, %s, %s, %s, %s)
-"""
-_INSERT_UPLOAD = """
-INSERT INTO ingestion_uploads (job_id, file_no, fields, is_text, data, path) VALUES (%s, %s, %s, %s, %b, %s)
 """
 _BEGIN = """
 UPDATE ingestion_jobs SET state = 'running', started_at = coalesce(started_at, now())
@@ -93,16 +84,6 @@ class PathOrder:
         return NewDocument(owner=self.owner, readers=self.readers, space=self.space, source_type="file")
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A file as it waits: under a name to show, with a path or with its bytes."""
-
-    name: str
-    document: WiredDocument
-    size: int
-    path: str | None = None
-
-
 class PathJobs:
     """Makes and finds jobs of paths. With ``by_path`` whoever reads the files sees the same paths."""
 
@@ -118,14 +99,7 @@ class PathJobs:
         All of a new job is written, or nothing. Raises InvalidRequest where there are no files.
         """
         workspace = await self._workspaces.number(identity.workspace)
-        row = {
-            "workspace": workspace,
-            "user": identity.user,
-            "groups": list(identity.groups),
-            "spaces": None if identity.spaces is None else list(identity.spaces),
-            "assigns_owners": identity.assigns_owners,
-            "made_from": Jsonb(order.row),
-        }
+        row = {"workspace": workspace, "user": identity.user, "made_from": Jsonb(order.row)}
         async with self._database.connection() as connection:
             if (found := await (await connection.execute(_FIND, row)).fetchone()) is not None:
                 return str(found[0]), False
@@ -135,62 +109,32 @@ class PathJobs:
         if first is None:
             raise InvalidRequest("There are no files below these paths.")
         async with self._database.connection() as connection, connection.transaction():
-            made = await (await connection.execute(_INSERT_JOB, row)).fetchone()
-            assert made is not None
-            await self._insert(connection, str(made[0]), workspace, chain([first], files))
-        return str(made[0]), True
+            job_id = await insert_job(connection, workspace, identity, order.row)
+            waiting = chain([first], files)
+            at_once, number = AT_ONCE if self._by_path else 1, 0
+            while some := await asyncio.to_thread(lambda: list(islice(waiting, at_once))):
+                await insert_files(connection, workspace, job_id, some, first=number)
+                number += len(some)
+        return job_id, True
 
-    async def _insert(self, connection: Connection, job_id: str, workspace: int, files: Iterator[_Waiting]) -> None:
-        number = 0
-        at_once = AT_ONCE if self._by_path else 1
-        while some := await asyncio.to_thread(lambda: list(islice(files, at_once))):
-            async with connection.cursor() as cursor:
-                await cursor.executemany(
-                    _INSERT_FILE,
-                    [
-                        [job_id, no, workspace, each.document.document_id, each.name, each.size]
-                        for no, each in enumerate(some, start=number)
-                    ],
-                )
-                await cursor.executemany(
-                    _INSERT_UPLOAD,
-                    [
-                        [job_id, no, each.document.fields, each.document.is_text, each.document.data, each.path]
-                        for no, each in enumerate(some, start=number)
-                    ],
-                )
-            number += len(some)
-
-    def _files(self, workspace: str, order: PathOrder) -> Iterator[_Waiting]:
+    def _files(self, workspace: str, order: PathOrder) -> Iterator[WaitingFile]:
         """Yield each document below the paths. Blocks: it looks into each file, and reads archives."""
-        seen: dict[str, FoundFile] = {}
         for found in find_files(order.paths):
-            first = seen.setdefault(found.key, found)
             try:
-                if first is not found:
-                    refuse_duplicate(first)
                 yield from self._of_file(workspace, order.fields, found)
             except CitewellError as error:
-                yield _Waiting(found.name, WiredDocument.refused(found.key, error), 0)
+                yield WaitingFile(found.name, WiredDocument.refused(found.key, error), 0)
 
-    def _of_file(self, workspace: str, fields: NewDocument, found: FoundFile) -> Iterator[_Waiting]:
-        new = replace(fields, data=b"", name=found.key, document_id=found.document_id(workspace))
-        if self._by_path and found.read(len(ZIP) - 1) != ZIP:
-            wired = WiredDocument.of(new)
-            yield _Waiting(found.name, wired, found.path.stat().st_size, str(found.path.absolute()))
+    def _of_file(self, workspace: str, fields: NewDocument, found: FoundFile) -> Iterator[WaitingFile]:
+        unread = replace(fields, data=b"", name=found.key, document_id=found.document_id(workspace))
+        is_read = not self._by_path or found.read(len(ZIP) - 1) == ZIP
+        new = replace(unread, data=found.read(self._max_bytes)) if is_read else unread
+        if self._by_path and not (is_read and is_archive(new)):
+            size = found.path.stat().st_size
+            yield WaitingFile(found.name, WiredDocument.of(unread), size, str(found.path.absolute()))
             return
-        new = replace(new, data=found.read(self._max_bytes))
-        if self._by_path and not is_archive(new):
-            wired = WiredDocument.of(replace(new, data=b""))
-            yield _Waiting(found.name, wired, len(new.data or b""), str(found.path.absolute()))
-            return
-        for path, inside in documents_in(new, max_bytes=self._max_bytes):
-            name = f"{found.name}/{path}" if path else found.name
-            if isinstance(inside, UnreadableDocument):
-                yield _Waiting(name, WiredDocument.refused(name, inside), 0)
-            else:
-                wired = WiredDocument.of(inside)
-                yield _Waiting(name, wired, len(wired.data))
+        for name, wired in wired_documents(new, found.name, max_bytes=self._max_bytes):
+            yield WaitingFile(name, wired, len(wired.data))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -19,7 +19,8 @@ from typing import Any
 from graph.errors import DocumentTooExpensive, restored_error
 from tools.concurrency.tasks import cancel_and_wait
 from tools.library.new_documents import DocumentFields, ReadyDocument
-from tools.library.sandbox_process import LENGTH, Frame, Progress, Reading, Task, WiredDocument, write_frame
+from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
+from tools.library.sandbox_process import LENGTH, Frame, Task, write_frame
 from tools.retrieval.segment_rows import PackedDocument, TermCounts
 from tools.settings import JobSettings
 
@@ -37,20 +38,6 @@ sys.path[:] = json.loads(sys.argv[2])
 from tools.library.sandbox_process import main
 main(int(sys.argv[1]))
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """A file that a process has read. ``packed`` is None where its segments are those of the known content hash.
-
-    ``texts`` are the segments that are still to be embedded; empty where the static model has embedded them.
-    ``number`` is that of the source that it was read from, among several.
-    """
-
-    ready: ReadyDocument
-    packed: PackedDocument | None
-    texts: Sequence[str] = ()
-    number: int = 1
 
 
 @dataclass(slots=True, eq=False)
@@ -121,18 +108,14 @@ class Sandbox:
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(self.size)
 
-    async def read(
-        self, document: WiredDocument, how: Reading, *, on_progress: Progress = lambda done, of: None
-    ) -> ReadFile:
+    async def read(self, document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
         """Read a document. Raises as ``run`` does, and InvalidRequest."""
         header = {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
         header["how"] = asdict(how)
         reply, blobs = await self.run("document", header, document.data, on_progress=on_progress)
         return _read_file(document, how, reply, blobs)
 
-    async def run(
-        self, task: Task, header: dict[str, Any], data: bytes, *, on_progress: Progress = lambda done, of: None
-    ) -> Frame:
+    async def run(self, task: Task, header: dict[str, Any], data: bytes, *, on_progress: Progress = silent) -> Frame:
         """Have a process do a task on the bytes of a file. A caller that is cancelled ends the process.
 
         Raises UnreadableDocument, and DocumentTooExpensive where a limit is exceeded or the process ends.
@@ -237,7 +220,6 @@ def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blo
     ready = ReadyDocument(document.document_id, document.name, fields, reply["content_hash"], warnings=warnings)
     if not blobs:
         return ReadFile(ready, None)
-    rows, terms, *vectors = blobs
-    counts = TermCounts.unpacked(terms)
-    packed = PackedDocument(document.document_id, reply["segments"], rows, counts, vectors[0] if vectors else b"")
-    return ReadFile(ready, packed, reply.get("texts", ()))
+    rows, terms, vectors = blobs
+    packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors)
+    return ReadFile(ready, packed, reply["texts"])

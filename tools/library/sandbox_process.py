@@ -13,109 +13,22 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
-from datetime import datetime
-from functools import cache
+from dataclasses import asdict, replace
 from typing import Any, BinaryIO, Literal
-from uuid import UUID, uuid4
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument, restored_error
-from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, count_tokens
+from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
+from tools.embeddings.static_embedding import count_tokens
 from tools.library.drawn_pictures import drawn_pictures
-from tools.library.new_documents import NewDocument, ReadyDocument, id_of, make_ready
-from tools.parsers import Recognition
-from tools.parsers.canonical_text import storable
-from tools.retrieval.segment_rows import TermCounts, packed_rows, vector_rows
-from tools.retrieval.segmenting import SegmentSize, segment
+from tools.library.reading import Progress, Reading, WiredDocument, read_document
 
 LENGTH = struct.Struct(">I")
-EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
-# Of a file: more than any book has, so that what has more was made to be a burden.
-MOST_PAGES, MOST_CHARACTERS = 10_000, 20_000_000
 GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 NICENESS = 10  # so that questions come first
 MOST_FILES = 500  # read by one process, in case a parser leaks
-_WIRED = [field.name for field in fields(NewDocument) if field.name not in ("text", "data")]
 
 Frame = tuple[dict[str, Any], list[bytes]]
-Progress = Callable[[int, int], None]
 Task = Literal["document", "pictures", "place"]
-
-
-@dataclass(frozen=True, slots=True)
-class WiredDocument:
-    """A document to ingest as it is sent and stored: its fields as JSON in ASCII, and the bytes of its file or text."""
-
-    fields: str
-    data: bytes
-    is_text: bool
-    document_id: str
-    name: str
-
-    @classmethod
-    def of(cls, new: NewDocument) -> "WiredDocument":
-        """Return a document with its id. Raises InvalidRequest."""
-        if (new.text is None) == (new.data is None):
-            raise InvalidRequest("A document needs either a text or a file.")
-        document_id = id_of(new)
-        new = replace(new, document_id=document_id, name=storable(new.name))
-        values = {name: getattr(new, name) for name in _WIRED}
-        if new.expires_at is not None:
-            values["expires_at"] = new.expires_at.isoformat()
-        try:
-            encoded = json.dumps(values)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidRequest("metadata: must be a JSON object.") from error
-        data = storable(new.text).encode() if new.text is not None else new.data or b""
-        return cls(encoded, data, new.text is not None, document_id, new.name)
-
-    @classmethod
-    def refused(cls, name: str, error: CitewellError) -> "WiredDocument":
-        """Return a document that can't be read, so that it is reported like the others."""
-        reason = [error.code, error.message, error.advice]
-        return cls(json.dumps({"error": reason}), b"", is_text=False, document_id=str(uuid4()), name=storable(name))
-
-    def with_id(self, document_id: str) -> "WiredDocument":
-        """Return the document under another id."""
-        fields = {**json.loads(self.fields), "document_id": document_id}
-        return replace(self, fields=json.dumps(fields), document_id=document_id)
-
-    @property
-    def expires_at(self) -> datetime | None:
-        """When the document expires."""
-        moment = json.loads(self.fields).get("expires_at")
-        return None if moment is None else datetime.fromisoformat(moment)
-
-    def document(self) -> NewDocument:
-        """Return the document. Raises the error of one that can't be read."""
-        values = {**json.loads(self.fields), "expires_at": self.expires_at}
-        if "error" in values:
-            raise restored_error(*values["error"])
-        content: dict[str, Any] = {"text": self.data.decode()} if self.is_text else {"data": self.data}
-        return NewDocument(**values, **content)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How to read a file: limits, segment size, and the width of static vectors, None where an endpoint embeds.
-
-    Without ``vectors`` the segments are laid out for a database without pgvector, and nothing is embedded. A document
-    whose content hash is ``known_hash`` is not segmented again.
-    """
-
-    workspace: int
-    size: str
-    dimension: int | None
-    known_hash: str | None
-    max_bytes: int
-    recognition: dict[str, Any] | None  # fields of Recognition
-    vectors: bool = True
-    max_pages: int = MOST_PAGES
-    max_characters: int = MOST_CHARACTERS
 
 
 def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
@@ -125,60 +38,16 @@ def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
     yield from blobs
 
 
-def read_document(document: WiredDocument, how: Reading, on_progress: Progress = lambda done, of: None) -> Frame:
-    """Read a document: the header and the bytes of its reply.
-
-    Raises InvalidRequest, UnreadableDocument, DocumentTooExpensive, and whatever a parser does.
-    """
-    size = SegmentSize.parse(how.size)
-    recognition = None if how.recognition is None else Recognition(**how.recognition)
-    ready = make_ready(document.document(), size, max_bytes=how.max_bytes, recognition=recognition)
-    _check_extent(ready, how)
-    values = asdict(replace(ready.fields, expires_at=None))
-    header: dict[str, Any] = {"content_hash": ready.content_hash, "fields": values, "warnings": ready.warnings}
-    if ready.content_hash == how.known_hash:
-        return header, []
-    assert ready.parsed is not None
-    text = ready.parsed.text
-    spans = segment(ready.parsed, size, count_tokens)
-    texts = [text[span.start : span.end] for span in spans]
-    held: list[NDArray[np.int32]] = []
-    title = ready.fields.title
-    laid_out = packed_rows(how.workspace, ready.document_id, title, spans, text, held, vectors=how.vectors)
-    rows = b"".join(laid_out)
-    terms = TermCounts.of(held).packed()
-    header |= {"segments": len(spans)}
-    if not how.vectors:
-        return header, [rows, terms]
-    if how.dimension is None:
-        return {**header, "texts": texts}, [rows, terms]
-    model, number = _static(how.dimension), UUID(ready.document_id)
-    vectors = []
-    for start in range(0, len(texts), EMBEDDED_AT_ONCE):
-        on_progress(start, len(texts))
-        part = model.pooled(texts[start : start + EMBEDDED_AT_ONCE])
-        vectors.append(vector_rows(how.workspace, number, start, part))
-    return header, [rows, terms, b"".join(vectors)]
-
-
-def _check_extent(ready: ReadyDocument, how: Reading) -> None:
-    assert ready.parsed is not None
-    characters, pages = len(ready.parsed.text), ready.fields.page_count or 0
-    if characters > how.max_characters:
-        raise DocumentTooExpensive(
-            f"Its text has {characters:,} characters, but the limit is {how.max_characters:,}.",
-            suggestion="Split it.",
-        )
-    if pages > how.max_pages:
-        raise DocumentTooExpensive(
-            f"It has {pages:,} pages, but the limit is {how.max_pages:,}.",
-            suggestion="Split it.",
-        )
-
-
 def _document(header: dict[str, Any], data: bytes, on_progress: Progress) -> Frame:
     how = Reading(**header.pop("how"))
-    return read_document(WiredDocument(data=data, **header), how, on_progress)
+    file = read_document(WiredDocument(data=data, **header), how, on_progress)
+    ready, packed = file.ready, file.packed
+    fields = asdict(replace(ready.fields, expires_at=None))
+    reply = {"content_hash": ready.content_hash, "fields": fields, "warnings": ready.warnings}
+    if packed is None:
+        return reply, []
+    blobs = [packed.rows, packed.terms.packed(), packed.vectors]
+    return {**reply, "segments": packed.segments, "texts": file.texts}, blobs
 
 
 def _pictures(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
@@ -197,12 +66,6 @@ _TASKS: dict[Task, Callable[[dict[str, Any], bytes, Progress], Frame]] = {
     "pictures": _pictures,
     "place": _place,
 }
-
-
-@cache
-def _static(dimension: int) -> StaticEmbedder:
-    whole = bundled_embedder()
-    return whole if dimension == whole.dimension else whole.truncated(dimension)
 
 
 def main(megabytes: int) -> None:

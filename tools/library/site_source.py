@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from graph.errors import CitewellError, DependencyFailed
 from graph.evidence import Identity
-from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile
+from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile, SourceReader
 from tools.library.sync_plan import Listed
 from tools.library.web_pages import Extent, WebPages
 from tools.web.addresses import document_id_of
@@ -16,7 +16,7 @@ from tools.web.sites import Unchanged, Unread, WebFile
 MOST_KEPT = 64_000_000  # bytes of pages that a crawl has read, until they are ingested
 
 
-class SiteSource:
+class SiteSource(SourceReader):
     """A source of web pages. ``known`` are the fingerprints of its places, for pages that did not change."""
 
     def __init__(
@@ -56,9 +56,6 @@ class SiteSource:
     def first_id(self, workspace: str, path: str) -> str | None:
         """Return the id that `citewell ingest` gives the page."""
         return document_id_of(workspace, path)
-
-    async def close(self) -> None:
-        """Do nothing: nothing is held."""
 
     def _listed(self, listed: ListedPage) -> Listed:
         page = listed.page

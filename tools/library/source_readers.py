@@ -3,13 +3,14 @@
 import asyncio
 import os
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
-from tools.library.new_documents import FoundFile, NewDocument
+from tools.library.found_files import FoundFile, as_text
+from tools.library.new_documents import NewDocument
 from tools.library.sync_plan import Listed
 
 LONGEST_PATH = 2000  # bytes, which an index of PostgreSQL can hold
@@ -30,27 +31,27 @@ class Listing:
 ReadFile = NewDocument | CitewellError
 
 
-class SourceReader(Protocol):
+class SourceReader(ABC):
     """A reader of one source. A sync calls ``listing`` once, ``read`` for some of what was listed, then ``close``."""
 
+    @abstractmethod
     async def listing(self) -> Listing:
         """List all files. Raises CitewellError."""
-        ...
 
+    @abstractmethod
     async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:
         """Read listed files, each as a document or the error; documents have ``data``, ``name`` and a source type."""
-        ...
 
     def first_id(self, workspace: str, path: str) -> str | None:
-        """Return the id that other ways of ingestion give the document of a path, or None."""
-        ...
+        """Return the id that other ways of ingestion give the document of a path; None where there is no other way."""
+        return None
 
     async def close(self) -> None:
-        """Give up what is held for reading."""
-        ...
+        """Give up what is held for reading: here, nothing."""
+        return
 
 
-class FolderReader:
+class FolderReader(SourceReader):
     """A reader of a folder on this machine. Hidden files are passed over, and no symbolic link is followed."""
 
     def __init__(self, root: Path, *, max_bytes: int) -> None:
@@ -70,9 +71,6 @@ class FolderReader:
         """Return the id that `citewell ingest` gives the file."""
         return self._found[path].document_id(workspace)
 
-    async def close(self) -> None:
-        """Do nothing: nothing is held."""
-
     def _list(self) -> Listing:
         files: list[Listed] = []
         links = long = 0
@@ -82,7 +80,7 @@ class FolderReader:
             elif len(path.encode()) > LONGEST_PATH:
                 long += 1
             elif entry.is_file(follow_symlinks=False):
-                self._found[path] = FoundFile(Path(entry.path), f"{_as_text(self._root.name)}/{path}")
+                self._found[path] = FoundFile(Path(entry.path), f"{as_text(self._root.name)}/{path}")
                 files.append(_listed(path, entry.stat(follow_symlinks=False)))
         files.sort(key=lambda file: file.path)
         notes = [f"{links:,} symbolic links were not followed."] if links else []
@@ -98,14 +96,14 @@ class FolderReader:
                     for entry in entries:
                         if entry.name.startswith("."):
                             continue
-                        path = below + _as_text(entry.name)
+                        path = below + as_text(entry.name)
                         if entry.is_dir(follow_symlinks=False):
                             folders.append((f"{path}/", entry.path))
                         else:
                             yield path, entry
             except OSError as error:
                 raise InvalidRequest(
-                    f"The folder {_as_text(folder)} cannot be read: {error.strerror}.",
+                    f"The folder {as_text(folder)} cannot be read: {error.strerror}.",
                     suggestion="Check that it is there and that you may read it; nothing was changed.",
                 ) from error
 
@@ -128,7 +126,3 @@ def _listed(path: str, status: os.stat_result) -> Listed:
     # The time of the last change of the inode tells of edits that put the time of modification back.
     fingerprint = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
     return Listed(path, fingerprint, status.st_size)
-
-
-def _as_text(path: str) -> str:
-    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -26,12 +26,13 @@ from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, Un
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.concurrency.tasks import finish_then_cancel
 from tools.library.bucket_source import BucketSource, open_bucket
+from tools.library.changes import Ingested, Refused, Report
 from tools.library.git_cache import caches_of
 from tools.library.git_reader import GitReader, as_git_url, disk_path
-from tools.library.ingestion import Ingested, Ingestor, Refused, Report
+from tools.library.ingestion import Ingestor
 from tools.library.likeness import SimilarDocument
 from tools.library.new_documents import HASH_EPOCH, NewDocument, is_archive
-from tools.library.sandbox_process import MOST_CHARACTERS, MOST_PAGES
+from tools.library.reading import MOST_CHARACTERS, MOST_PAGES
 from tools.library.site_source import SiteSource
 from tools.library.source_readers import FolderReader, ReadFile, SourceReader
 from tools.library.source_records import LOCK, Source, record_sync

@@ -143,7 +143,7 @@ class WebPages:
         try:
             return replace(await self._ingestor.ingest(identity, _document(identity, page, new)), name=page.address)
         except (InvalidRequest, UnreadableDocument) as error:
-            return Refused(page.address, error.code, error.message, error.advice)
+            return Refused.of(page.address, error)
 
     async def _known(self, identity: Identity, document_id: str) -> Document | None:
         try:

@@ -33,7 +33,7 @@ from tools.retrieval.search_sql import (
 )
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
-from tools.storage.partitions import Place
+from tools.storage.partitions import Place, has_gone
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import RETRIEVALS
 from tools.telemetry.tracing import retrieval_span
@@ -132,7 +132,9 @@ class HybridSearcher:
         if asked.embedding is not None and asked.embedding.any():
             try:
                 return await self._search(conn, asked, None)
-            except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
+            except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError) as error:
+                if has_gone(error):
+                    raise
                 log.exception("Searching by words alone: the dense leg failed")
                 degraded = NO_VECTORS
         return await self._search(conn, replace(asked, coverage=0.0, embedding=None), degraded)
@@ -252,8 +254,9 @@ class HybridSearcher:
         )
         try:
             rows = await statement.execute(conn, bound_parameters(asked) | held)
-        except psycopg.errors.UndefinedTable:
-            indexes.forget(workspace)
+        except psycopg.Error as error:
+            if has_gone(error):
+                indexes.forget(workspace)
             raise
         if rows:
             indexes.observe_version(workspace, rows[0][-1], dimension)

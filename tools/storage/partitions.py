@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import LiteralString
 
-from psycopg import errors, sql
+from psycopg import Error, errors, sql
 
 from graph.errors import NotFound
 from tools.storage.database import Connection, has_vectors
@@ -145,6 +145,11 @@ class ReadTables:
             term_key=f"({number}::bigint << 32) + ",
             here=f"library_is_in({number}, false)",
         )
+
+
+def has_gone(error: Error) -> bool:
+    """Whether a statement failed since its table had been dropped, or was dropped between its plan and its locks."""
+    return isinstance(error, errors.UndefinedTable) or error.diag.source_function == "relation_open"
 
 
 _PLACE: LiteralString = (

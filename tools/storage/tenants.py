@@ -11,7 +11,15 @@ import psycopg
 
 from graph.errors import InvalidRequest, NotFound
 from tools.storage.database import Connection, Database, elsewhere
-from tools.storage.partitions import MOST_LOOKS, Place, create_partition, drop_partition, find_place, share_tables
+from tools.storage.partitions import (
+    MOST_LOOKS,
+    Place,
+    create_partition,
+    drop_partition,
+    find_place,
+    has_gone,
+    share_tables,
+)
 
 LONGEST_NAME = 100
 MOVES_SECONDS = 1.0  # between two looks at which workspaces have moved, of a process that is asked for any
@@ -139,7 +147,9 @@ class Workspaces:
         for _ in range(MOST_LOOKS):
             try:
                 return await read(place)
-            except psycopg.errors.UndefinedTable:
+            except psycopg.Error as error:
+                if not has_gone(error):
+                    raise
                 found = await find_place(connection, place.workspace)
                 if found == place:  # it is in another database, or it has gone elsewhere and come back meanwhile
                     self.forget(name)

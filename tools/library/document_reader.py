@@ -1,0 +1,150 @@
+"""Read documents for a library: one, or many ahead of their storing, in the batches of one transaction each.
+
+What is stored already under a document's id decides whether it is cut into segments at all.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, replace
+
+from graph.errors import CitewellError, UnreadableDocument
+from tools.concurrency.tasks import cancel_and_wait
+from tools.embeddings.embedder import Embedder
+from tools.library.new_documents import UnreadDocument
+from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, read_in_thread, silent, wired_sources
+from tools.library.sandbox import Sandbox
+from tools.originals.originals import Originals
+from tools.parsers import Recognition
+from tools.retrieval.scope import as_uuid
+from tools.retrieval.segmenting import SegmentSize
+from tools.settings import STATIC, Settings
+from tools.storage.database import Database
+
+READ_AHEAD = 8  # files for each process that reads
+BATCH_DOCUMENTS = 200  # of one transaction
+BATCH_BYTES = 32_000_000  # of their rows and originals
+
+_HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadItem:
+    """What was read of a source, which may hold several documents: one of these, or the error.
+
+    ``number`` is that of the source, from 0.
+    """
+
+    name: str
+    number: int
+    read: ReadFile | CitewellError
+
+
+class DocumentReader:
+    """A reader of documents, in the processes of a sandbox, or else in threads of this one."""
+
+    def __init__(
+        self, database: Database, embedder: Embedder, settings: Settings, originals: Originals, sandbox: Sandbox | None
+    ) -> None:
+        self._database = database
+        self._originals = originals
+        self._sandbox = sandbox
+        self._ahead = READ_AHEAD * (1 if sandbox is None else sandbox.size)
+        embeds = sandbox is not None and settings.embedding.model == STATIC
+        recognition = (
+            Recognition(settings.ocr_languages, settings.jobs.file_seconds) if settings.ocr == "auto" else None
+        )
+        self._how = Reading(
+            workspace=0,
+            size=str(SegmentSize.parse(settings.segment_size)),
+            dimension=embedder.dimension if embeds else None,
+            known_hash=None,
+            max_bytes=settings.max_document_bytes,
+            recognition=None if recognition is None else asdict(recognition),
+            vectors=database.has_vectors,
+        )
+
+    async def read(
+        self, workspace: int, document: WiredDocument, *, whole: bool = False, on_progress: Progress = silent
+    ) -> ReadFile:
+        """Read a document; unless ``whole``, not its segments where they are those stored.
+
+        Raises InvalidRequest, UnreadableDocument, DatabaseUnavailable.
+        """
+        known = {} if whole else await self._known_hashes(workspace, [document.document_id])
+        return await self._read(workspace, document, known.get(document.document_id), on_progress)
+
+    async def read_batches(self, workspace: int, sources: Sequence[UnreadDocument]) -> AsyncGenerator[list[ReadItem]]:
+        """Yield what is read of sources, in order and in batches, none of which has a document twice."""
+        batch: list[ReadItem] = []
+        ids: set[str] = set()
+        size = 0
+        async with aclosing(self._read_ahead(workspace, sources)) as items:
+            async for item in items:
+                file = item.read if isinstance(item.read, ReadFile) else None
+                is_twice = file is not None and file.ready.document_id in ids
+                if is_twice or len(batch) >= BATCH_DOCUMENTS or size >= BATCH_BYTES:
+                    yield batch
+                    batch, ids, size = [], set(), 0
+                batch.append(item)
+                if file is not None:
+                    ids.add(file.ready.document_id)
+                    size += file.size
+        if batch:
+            yield batch
+
+    async def read_again(self, workspace: int, source: UnreadDocument, document_id: str) -> ReadFile:
+        """Read a document of a source whole. Raises UnreadableDocument where it is not there any more."""
+
+        def load() -> WiredDocument | None:
+            found = wired_sources([source], max_bytes=self._how.max_bytes)
+            return next((wired for _, _, wired in found if wired.document_id == document_id), None)
+
+        wired = await asyncio.to_thread(load)
+        if wired is None:
+            raise UnreadableDocument("The file has changed while it was read.", suggestion="Ingest it again.")
+        return await self.read(workspace, wired, whole=True)
+
+    async def _read_ahead(self, workspace: int, sources: Sequence[UnreadDocument]) -> AsyncGenerator[ReadItem]:
+        """Yield what is read of each document of the sources, in order, and go on reading meanwhile."""
+        ids = {each.document_id for each in sources if each.document_id}
+        known = await self._known_hashes(workspace, ids)
+
+        async def read(name: str, number: int, wired: WiredDocument) -> ReadItem:
+            try:
+                if wired.document_id in ids or wired.is_text:  # a text without an id is new
+                    file = await self._read(workspace, wired, known.get(wired.document_id))
+                else:
+                    file = await self.read(workspace, wired)
+            except CitewellError as error:
+                return ReadItem(name, number, error)
+            return ReadItem(name, number, file)
+
+        ahead: deque[asyncio.Task[ReadItem]] = deque()
+        documents = wired_sources(sources, max_bytes=self._how.max_bytes)
+        try:
+            while document := await asyncio.to_thread(next, documents, None):
+                ahead.append(asyncio.create_task(read(*document)))
+                if len(ahead) > self._ahead:
+                    yield await ahead.popleft()
+            while ahead:
+                yield await ahead.popleft()
+        finally:
+            await cancel_and_wait(*ahead)
+
+    async def _read(
+        self, workspace: int, document: WiredDocument, known_hash: str | None, on_progress: Progress = silent
+    ) -> ReadFile:
+        how = replace(self._how, workspace=workspace, known_hash=known_hash)
+        read = read_in_thread if self._sandbox is None else self._sandbox.read
+        file = await read(document, how, on_progress=on_progress)
+        if document.is_text or not self._originals.keeps:
+            return file
+        return replace(file, ready=await asyncio.to_thread(file.ready.with_original, document.data))
+
+    async def _known_hashes(self, workspace: int, document_ids: Iterable[str]) -> dict[str, str]:
+        ids = [each for each in map(as_uuid, document_ids) if each is not None]
+        async with self._database.connection() as connection:
+            found = await connection.execute(_HASHES, [workspace, ids])
+            return dict(await found.fetchall())
