@@ -9,7 +9,7 @@ import pytest
 from tools.backends.backend_registry import installed_backends
 from tools.judges.judge_registry import installed_judges
 from tools.parsers import formats
-from tools.plugins.entry_points import installed
+from tools.plugins.entry_points import selection
 
 DOCS = Path(__file__).parents[1] / "docs"
 ANY = "(?:backend|dialect|format)"
@@ -48,7 +48,7 @@ def install(site: Path, name: str, modules: Mapping[str, str], entry_points: str
     (metadata / "entry_points.txt").write_text(entry_points, encoding="utf-8")
     for module, code in modules.items():
         (site / f"{module}.py").write_text(code, encoding="utf-8")
-    installed.cache_clear()
+    selection.cache_clear()
 
 
 def forget_plugins() -> None:
