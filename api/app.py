@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from api.auditing import AuditMiddleware, serve_audit
 from api.browsers import PublicAddress
+from api.dependencies import RouteTable
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
 from api.login_streams import CHECK_SECONDS
 from api.mcp.endpoint import mount_mcp, serve_mcp
@@ -47,7 +48,6 @@ from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
-from api.scopes import RouteTable
 from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell

@@ -57,45 +57,23 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-BY_CODE = {
-    "internal": Exit.UNEXPECTED,
-    "invalid_request": Exit.USAGE,
-    "unknown_model": Exit.USAGE,
-    "configuration": Exit.CONFIGURATION,
-    "embedding_mismatch": Exit.CONFIGURATION,
-    "not_found": Exit.NOT_FOUND,
-    "session_busy": Exit.UNAVAILABLE,
-    "source_busy": Exit.UNAVAILABLE,
-    "not_authenticated": Exit.USAGE,
-    "login_failed": Exit.USAGE,
-    "cross_site_request": Exit.USAGE,
-    "untrusted_proxy": Exit.USAGE,
-    "not_permitted": Exit.USAGE,
-    "rate_limited": Exit.UNAVAILABLE,
-    "overloaded": Exit.UNAVAILABLE,
-    "server_stopping": Exit.UNAVAILABLE,
-    "dependency_failed": Exit.UNAVAILABLE,
-    "issuer_unavailable": Exit.UNAVAILABLE,
-    "database_unavailable": Exit.UNAVAILABLE,
-    "database_busy": Exit.UNAVAILABLE,
-    "disk_low": Exit.UNAVAILABLE,
-    "workspace_moving": Exit.UNAVAILABLE,
-    "workspace_moved": Exit.NOT_FOUND,
-    "model_unavailable": Exit.UNAVAILABLE,
-    "model_refused": Exit.UNAVAILABLE,
-    "model_reply_invalid": Exit.UNAVAILABLE,
-    "embedding_unavailable": Exit.UNAVAILABLE,
-    "index_unavailable": Exit.UNAVAILABLE,
-    "reranker_unavailable": Exit.UNAVAILABLE,
-    "reranker_refused": Exit.UNAVAILABLE,
-    "web_unavailable": Exit.UNAVAILABLE,
-    "mcp_unavailable": Exit.UNAVAILABLE,
-    "unreadable_document": Exit.REFUSED,
-    "document_too_expensive": Exit.REFUSED,
-    "queue_full": Exit.UNAVAILABLE,
-    "budget_exhausted": Exit.BUDGET,
-    "spending_limit_reached": Exit.BUDGET,
+_CODES = {
+    Exit.UNEXPECTED: "internal",
+    Exit.USAGE: (
+        "invalid_request unknown_model not_authenticated login_failed cross_site_request untrusted_proxy not_permitted"
+    ),
+    Exit.CONFIGURATION: "configuration embedding_mismatch",
+    Exit.NOT_FOUND: "not_found workspace_moved",
+    Exit.UNAVAILABLE: (
+        "session_busy source_busy rate_limited overloaded server_stopping dependency_failed issuer_unavailable "
+        "database_unavailable database_busy disk_low workspace_moving model_unavailable model_refused "
+        "model_reply_invalid embedding_unavailable index_unavailable reranker_unavailable reranker_refused "
+        "web_unavailable mcp_unavailable queue_full"
+    ),
+    Exit.REFUSED: "unreadable_document document_too_expensive",
+    Exit.BUDGET: "budget_exhausted spending_limit_reached",
 }
+BY_CODE = {code: exit_code for exit_code, codes in _CODES.items() for code in codes.split()}
 
 if TYPE_CHECKING:
     from graph.entrypoint import Citewell

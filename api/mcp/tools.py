@@ -14,7 +14,7 @@ from answers.citations import context_of_quote
 from answers.entries import entries_of
 from answers.verification import Verification
 from api.auditing import Audited
-from api.dependencies import GrantedRunner
+from api.dependencies import GrantedRunner, Needs
 from api.fields import ChatOptions
 from api.mcp.tool_schemas import (
     Answer,
@@ -28,7 +28,6 @@ from api.mcp.tool_schemas import (
     VerifyArguments,
 )
 from api.routes.verify_routes import VerificationSlots, VerifyRequest, run_verification
-from api.scopes import Needs
 from api.stream import stop_watching
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, InvalidRequest, NotFound

@@ -15,11 +15,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.document_upload import FORM_FIELDS, document_of_form, form_schema
 from api.fields import Cursor, Limit
 from api.problems import problems
-from api.scopes import needs
 from api.stream import HEADERS, PING_SECONDS, client_left, stream_responses
 from graph.errors import CitewellError
 from graph.evidence import Identity

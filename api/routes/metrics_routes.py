@@ -2,10 +2,9 @@
 
 from fastapi import APIRouter, Request, Response
 
-from api.dependencies import Opened
+from api.dependencies import Opened, needs
 from api.metrics_server import answer_scrape, gatherers_of
 from api.problems import problems
-from api.scopes import needs
 
 router = APIRouter(tags=["health"])
 

@@ -17,11 +17,10 @@ from starlette.requests import HTTPConnection
 
 from api.auditing import Audited
 from api.browsers import PublicAddress
-from api.dependencies import AppSettings, Me, OpenLibrary
+from api.dependencies import AppSettings, Me, OpenLibrary, needs
 from api.fields import Body, optional
 from api.problems import problems
 from api.routes.export_routes import address_of, exports_of
-from api.scopes import needs
 from graph.errors import CitewellError, NotAuthenticated
 from graph.evidence import Identity
 from tools.auth.identities import Grant, Limits

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from api.dependencies import AppSettings, Granted, Me, OpenLibrary
+from api.dependencies import AppSettings, Granted, Me, OpenLibrary, needs
 from api.fields import Body
 from api.problems import problems
-from api.scopes import needs
 from graph.errors import InvalidRequest, NotPermitted
 from tools.auth.identities import Grant
 from tools.spending.accounts import Scope

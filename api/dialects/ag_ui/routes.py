@@ -2,12 +2,11 @@
 
 from fastapi import APIRouter, Response
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.ag_ui.encoder import AgUiEncoder
 from api.dialects.ag_ui.schemas import RunAgentInput
 from api.dialects.branch_request import BranchPoint, as_regeneration, branch_at_question
 from api.problems import problems
-from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from tools.sessions.session_store import StoredMessage
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from fastapi import APIRouter, Header, Path, Response, status
 from pydantic import BeforeValidator
 
-from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder
 from api.dialects.ai_sdk.schemas import ChatHistory, ClientFeature, UIChatRequest, ui_messages
 from api.dialects.branch_request import (
@@ -21,7 +21,6 @@ from api.dialects.branch_request import (
 )
 from api.fields import Cursor, Limit, Name
 from api.problems import problems
-from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from graph.errors import NotFound
 from graph.evidence import Identity

@@ -14,13 +14,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from sse_starlette import EventSourceResponse
 
-from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
 from api.dialects.conversation.schemas import ConversationQuestion
 from api.event_frames import frame
 from api.fields import knobs_with
 from api.problems import describe_fault, problems
-from api.scopes import needs
 from api.stream import HEADERS, MEDIA_TYPE, RunStream, StreamPosition, resume_position, stream_responses, wants_stream
 from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.docmost.encoder import DocmostEncoder
 from api.dialects.docmost.schemas import (
     AiError,
@@ -25,7 +25,6 @@ from api.dialects.docmost.schemas import (
 )
 from api.fields import Cursor, Limit
 from api.problems import register_error_shape
-from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from graph.errors import ModelUnavailable
 from graph.evidence import Identity, Segment, Space

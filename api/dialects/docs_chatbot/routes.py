@@ -5,12 +5,11 @@ from typing import Any
 from fastapi import APIRouter, Request, status
 from pydantic import UUID4
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.schemas import DocsQuery, DocsReply, DocsSession
 from api.fields import Cursor, Limit
-from api.problems import problem, problems
-from api.scopes import needs
+from api.problems import problems, run_problem
 from api.stream import RunStream, stream_responses, wait_for_end, wants_stream
 from graph.errors import SessionBusy
 from graph.events import RunFailed
@@ -37,7 +36,7 @@ async def ask_docs(
         return RunStream(run, DocsChatbotEncoder(signer), "cancel")
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
-        return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)
+        return run_problem(end, run.run_id)
     if not end.message["answer"]:
         raise SessionBusy("The answer was stopped before it had any text.", suggestion="Ask again.")
     messages = (await library.sessions.get(me, session_id, limit=NEWEST_MESSAGES)).messages

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response, status
 
-from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.id_citations.encoder import IdCitationsEncoder
 from api.dialects.id_citations.schemas import (
     ChangedMessages,
@@ -18,7 +18,6 @@ from api.dialects.id_citations.schemas import (
 )
 from api.fields import Cursor, Limit
 from api.problems import problems
-from api.scopes import needs
 from api.stream import RunStream, resume_position, stream_responses, wants_stream
 from graph.errors import NotFound
 from graph.evidence import Identity

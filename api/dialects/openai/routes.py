@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.openai.encoder import OpenAIEncoder, text_chunks
 from api.dialects.openai.interface_tasks import answer_to_task
 from api.dialects.openai.schemas import CompletionRequest, ReplyOptions, completion, text_completion
@@ -21,8 +21,7 @@ from api.dialects.openai_api import (
     resolve_model,
     thoughts_of,
 )
-from api.problems import in_dialect_shape, problem
-from api.scopes import needs
+from api.problems import in_dialect_shape, run_problem
 from api.stream import HEADERS, RunStream, wait_for_end
 from graph.events import RunFailed
 from tools.auth.identities import SCOPES
@@ -101,10 +100,7 @@ def _without_run(text: str, body: CompletionRequest, model: str) -> Response:
 async def _whole(run: RunReader, request: Request, options: ReplyOptions, headers: dict[str, str]) -> Response:
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
-        failed = problem(
-            end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id, headers=headers
-        )
-        return in_dialect_shape(request.url.path, failed)
+        return in_dialect_shape(request.url.path, run_problem(end, run.run_id, headers))
     content = completion(
         run.run_id, run.session_id, end, options, created=int(time.time()), thinking=await thoughts_of(run, end)
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.branch_request import branch_at_question, whole_history
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, error_responses
 from api.dialects.responses.encoder import ResponsesEncoder
@@ -25,8 +25,7 @@ from api.dialects.responses.schemas import (
     run_of,
     unknown_response,
 )
-from api.problems import in_dialect_shape, problem
-from api.scopes import needs
+from api.problems import in_dialect_shape, run_problem
 from api.stream import RunStream, wait_for_end
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
@@ -103,10 +102,7 @@ async def create_response(
         return JSONResponse(await _now(run, await library.sessions.run(me, run.run_id), options), headers=headers)
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
-        failed = problem(
-            end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id, headers=headers
-        )
-        return in_dialect_shape(request.url.path, failed)
+        return in_dialect_shape(request.url.path, run_problem(end, run.run_id, headers))
     return JSONResponse(await _whole(run, options), headers=headers)
 
 

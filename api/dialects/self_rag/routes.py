@@ -3,11 +3,10 @@
 from fastapi import APIRouter, Response
 from sse_starlette import EventSourceResponse
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.self_rag.encoder import SelfRagEncoder
 from api.dialects.self_rag.schemas import RagChatRequest
 from api.problems import problems
-from api.scopes import needs
 from api.stream import RunStream, stream_responses
 
 router = APIRouter(tags=["self_rag"])
