@@ -112,7 +112,23 @@ async def _known_tags(request: Request) -> list[str]:
     return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
 
 
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks a question, and what answers it."""
+
+    me: Identity
+    settings: Settings
+    library: Library
+    runner: GrantedRunner
+
+
+async def _asker(request: Request) -> Asker:
+    state = request.app.state
+    return Asker(request.state.identity, state.settings, state.citewell.library, granted_runner(request))
+
+
 OpenLibrary = Annotated[Library, Depends(_library)]
+Asking = Annotated[Asker, Depends(_asker)]
 OpenRunner = Annotated[GrantedRunner, Depends(_runner)]
 Me = Annotated[Identity, Depends(identify)]
 Granted = Annotated[Grant, Depends(_grant)]
