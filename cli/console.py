@@ -33,10 +33,12 @@ def print_json(document: Any) -> None:
     sys.stdout.flush()
 
 
-def print_result(document: Any, line: str, *, as_json: bool) -> None:
-    """Print what a command has done: one JSON document, or a line for people."""
+def print_result(document: Any, line: str, *, as_json: bool, wrote: bool = False) -> None:
+    """Print what a command has done: one JSON document, or a line for people; on stderr where it ``wrote`` a file."""
     if as_json:
         print_json(document)
+    elif wrote:
+        progress_console().print(line)
     else:
         print(line)
 
@@ -105,24 +107,6 @@ if TYPE_CHECKING:
     from evals.pacing import Progress
 
 FAILURES_SHOWN = 5
-
-
-def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show the figures of one measurement; nested ones get dotted names."""
-    if as_json:
-        print_json(report)
-        return
-    from cli.tables import show_table
-
-    show_table(result_console(), ["Figure", "Value"], list(_rows(report)))
-
-
-def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
-    for name, value in report.items():
-        if isinstance(value, Mapping):
-            yield from _rows(value, f"{of}{name}.")
-        else:
-            yield [of + name, "; ".join(value) if isinstance(value, list) else str(value)]
 
 
 @contextmanager

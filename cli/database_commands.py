@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import Exit, awaited, opened_database, opened_embedder, run, settings_for
+from cli.command import Exit, awaited, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_result, progress_console
 from cli.options import AsJson, WorkspaceName, Yes, confirmed
 
@@ -48,27 +48,25 @@ On = Annotated[
 ]
 
 
-def reindex(to: Engine = None, on: On = "here", as_json: AsJson = False) -> None:
+@awaited
+async def reindex(to: Engine = None, on: On = "here", as_json: AsJson = False) -> None:
     """Embed the library again, or fill an index of candidates outside of the database.
 
     Uses the configured embedding model; search keeps working meanwhile. Can be repeated after an interruption.
     """
-    run(_embed_again(on == "ray", as_json) if to is None else _switch(to, as_json), as_json=as_json)
-
-
-async def _embed_again(on_ray: bool, as_json: bool) -> Exit:
-
+    if to is not None:
+        await _switch(to, as_json)
+        return
     settings = settings_for()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with _progress("Embedding") as on_progress:
-            done = await _embed_library(storage.database, embedder, settings, on_ray, on_progress)
+            done = await _embed_library(storage.database, embedder, settings, on == "ray", on_progress)
     print_result(
         done, f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.", as_json=as_json
     )
-    return Exit.OK
 
 
-async def _switch(to: str, as_json: bool) -> Exit:
+async def _switch(to: str, as_json: bool) -> None:
     from graph.errors import ConfigurationError
     from tools.process.engines import index_keeper, open_milvus
 
@@ -90,7 +88,6 @@ async def _switch(to: str, as_json: bool) -> Exit:
     finally:
         await milvus.close()
     print_result({"engine": to, "segments": rows}, message, as_json=as_json)
-    return Exit.OK
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from cli.command import (
     warn_empty_library,
 )
 from cli.console import print_json, print_result, print_rows, result_console
-from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed, writing
+from cli.options import AsJson, Cursor, UserName, WorkspaceName, Yes, as_id, confirmed, writing
 
 if TYPE_CHECKING:
     from tools.library.catalogue import Documents, RawText
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 documents = typer.Typer(help="List, read and delete documents.", no_args_is_help=True)
 DocumentId = Annotated[str, typer.Argument(help="The document's id.", show_default=False)]
 Limit = Annotated[int, typer.Option(min=1, max=200, help="How many at most.")]
-Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 Space = Annotated[str | None, typer.Option(help="Only documents of this space, by its id or slug.")]
 SourceFilter = Annotated[str | None, typer.Option("--source", help="Only documents of this source, by its id.")]
 PathFilter = Annotated[

@@ -9,7 +9,7 @@ import typer
 
 from cli.command import Exit, Storage, awaited, opened_database, opened_embedder, settings_for
 from cli.console import progress_console
-from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName
+from cli.options import AsJson, Owner, Readers, SpaceSlug, UserName, WorkspaceName
 from cli.rendering.ingested_files import file_progress, show_reports
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
-SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
 
 
 WholeSite = Annotated[bool, typer.Option("--site", help="Read the pages that an address links to, below its path.")]

@@ -8,7 +8,7 @@ import typer
 
 from cli.command import Storage, awaited, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_rows, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName, as_id
+from cli.options import AsJson, Cursor, UserName, WorkspaceName, as_id
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 jobs = typer.Typer(help="List, show, cancel, pause and retry jobs of ingestion.", no_args_is_help=True)
 JobId = Annotated[str, typer.Argument(help="The job's id.", show_default=False)]
 Limit = Annotated[int, typer.Option(min=1, max=200, help="How many at most.")]
-Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 Processes = Annotated[
     int | None,
     typer.Option(min=1, max=64, help="How many files to read at once; default: CITEWELL_JOBS__WORKERS, or 2."),

@@ -14,12 +14,7 @@ from cli.command import (
     warn_empty_library,
 )
 from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName, as_id
-
-Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
-Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
-TopK = Annotated[int, typer.Option(min=1, max=30, help="How many segments to find.")]
-MinScore = Annotated[float, typer.Option(min=0, max=1, help="Minimum relevance of a segment, 0 to 1.")]
+from cli.options import AsJson, MinScore, SearchedPages, Spaces, TopK, UserName, WorkspaceName, as_id
 
 
 @awaited
@@ -28,7 +23,7 @@ async def search(
     top_k: TopK = 10,
     min_score: MinScore = 0.0,
     space: Spaces = None,
-    page: Pages = None,
+    page: SearchedPages = None,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,

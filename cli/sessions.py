@@ -6,7 +6,7 @@ import typer
 
 from cli.command import Exit, Storage, awaited, identity_of, opened_database, settings_for
 from cli.console import print_json, print_result, print_rows, result_console
-from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.options import AsJson, Cursor, UserName, WorkspaceName, Yes, as_id, confirmed
 from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ Branch = Annotated[
     typer.Option(help="Show the branch through this message, instead of the latest.", show_default=False),
 ]
 LONGEST_TITLE = 255
-Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 
 
 @sessions.command("list")

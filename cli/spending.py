@@ -1,7 +1,7 @@
 """citewell spending: what was spent on models, by day, model, user or session, and what is left of today."""
 
-from datetime import date, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -45,7 +45,16 @@ async def spending(
         total = await spent.total(identity, since=since, until=until, everyone=not me)
         limits = await spent.limits(identity, everyone=not me)
     if as_json:
-        print_json(_document(by, since, until, rows, total, limits, settings.spending.currency))
+        print_json(
+            {
+                "by": by,
+                "since": since,
+                "until": until,
+                "total": total.document(),
+                "rows": [{"name": row.name, **row.document()} for row in rows],
+                "limits": [each.document(settings.spending.currency) for each in limits],
+            }
+        )
         return
     _show(by, rows, total, limits, settings.spending.currency)
     progress_console().print(
@@ -56,6 +65,7 @@ async def spending(
 
 def _show(by: str, rows: "list[SpentRow]", total: "SpentRow", limits: "list[LimitUse]", currency: str | None) -> None:
     from cli.tables import show_table
+    from tools.spending.prices import plain
 
     console = result_console()
     headings = [by.capitalize(), "Runs", "Calls", "Input", "Cached", "Output", "Cost"]
@@ -70,7 +80,7 @@ def _show(by: str, rows: "list[SpentRow]", total: "SpentRow", limits: "list[Limi
         )
     for each in limits:
         unit = currency if each.what == "cost" else each.what
-        line = f"Today's limit of the {each.scope}: {_plain(each.used)} of {_plain(each.limit)} {unit}."
+        line = f"Today's limit of the {each.scope}: {plain(each.used)} of {plain(each.limit)} {unit}."
         progress_console().print(line, soft_wrap=True)
 
 
@@ -85,51 +95,3 @@ def cost_of(row: "SpentRow") -> str:
     if not row.unpriced:
         return known
     return f"{known} + unknown" if known else "unknown"
-
-
-def _plain(value: Any) -> str:
-    from tools.spending.prices import plain
-
-    return plain(value)
-
-
-def _document(
-    by: str,
-    since: date,
-    until: date,
-    rows: "list[SpentRow]",
-    total: "SpentRow",
-    limits: "list[LimitUse]",
-    currency: str | None,
-) -> dict[str, Any]:
-    return {
-        "by": by,
-        "since": since,
-        "until": until,
-        "total": _use(total),
-        "rows": [{"name": row.name, **_use(row)} for row in rows],
-        "limits": [
-            {
-                "of": each.scope,
-                "what": each.what,
-                "limit": _plain(each.limit),
-                "used": _plain(each.used),
-                "currency": currency if each.what == "cost" else None,
-            }
-            for each in limits
-        ],
-    }
-
-
-def _use(row: "SpentRow") -> dict[str, Any]:
-    return {
-        "runs": row.runs,
-        "calls": row.calls,
-        "estimated_calls": row.estimated_calls,
-        "input_tokens": row.input_tokens,
-        "cached_input_tokens": row.cached_tokens,
-        "output_tokens": row.output_tokens,
-        "costs": [{"amount": amount, "currency": currency} for amount, currency in row.amounts],
-        "unpriced": row.unpriced,
-        "unpriced_tokens": row.unpriced_tokens,
-    }

@@ -10,7 +10,7 @@ import typer
 from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_result, print_rows, progress_console, result_console
 from cli.ingest import PROCESSES, opened_pages
-from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.options import AsJson, Owner, Readers, SpaceSlug, UserName, WorkspaceName, Yes, as_id, confirmed
 from cli.rendering.ingested_files import similar
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ OnePage = Annotated[bool, typer.Option("--page", help="Read one page of a site."
 Link = Annotated[
     str | None, typer.Option(help="The address of a document, with {path} for its path.", show_default=False)
 ]
-SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
 MostDeleted = Annotated[
     float, typer.Option(min=0, max=1, help="The share of documents that may be deleted without asking.")
 ]

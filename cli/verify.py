@@ -3,17 +3,17 @@
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.ask import Model, ModelCalls, Seconds, Spaces, Tokens
+from cli.ask import Model, ModelCalls, Seconds, Tokens
 from cli.command import Exit, awaited, identity_of, settings_for
 from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName, as_id
+from cli.options import AsJson, SearchedPages, Spaces, UserName, WorkspaceName, as_id
 from graph.errors import InvalidRequest
+from graph.evidence import Identity
 from graph.usage import Meter
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ Sources = Annotated[
 FromLibrary = Annotated[bool, typer.Option("--library", help="Check against the library; so it is without --source.")]
 AskedQuestion = Annotated[str, typer.Option("--question", help="The question that the text answers.")]
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="Decide by code alone, without asking a model.")]
-Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
 
 
 @awaited
@@ -42,7 +41,7 @@ async def verify(
     source: Sources = None,
     library: FromLibrary = False,
     space: Spaces = None,
-    page: Pages = None,
+    page: SearchedPages = None,
     question: AskedQuestion = "",
     model: Model = "",
     no_judge: NoJudge = False,
@@ -61,40 +60,26 @@ async def verify(
     from answers.verification import verify_answer
     from answers.verifier import Verifier
 
-    where = Where(source or [], library, space or [], page or [])
-    where.check()
+    if source and (library or space or page):
+        name = "--library" if library else "--space" if space else "--page"
+        raise InvalidRequest(
+            f"{name}: the text is checked against the files of --source.",
+            suggestion="Leave one of them out, or ingest the files and verify against the library.",
+        )
     settings = settings_for(workspace, user)
-    texts = [_given_text(path) for path in where.files]
+    texts = [_given_text(path) for path in source or ()]
     text = _decoded(_bytes(file), "FILE", file)
     async with _opened(settings, model, not no_judge, bool(texts)) as (family, opened):
         meter = Meter(calls_left=max_model_calls, tokens_left=max_tokens, seconds_left=max_seconds)
+        evidence = _evidence(texts, opened, identity_of(settings), space or [], page or [])
         verifier = Verifier(family.checker, None if no_judge else family.judge, meter)
-        found = await verify_answer(text, _evidence(where, texts, opened, settings), verifier, question)
+        found = await verify_answer(text, evidence, verifier, question)
     if as_json:
         print_json(found)
     else:
-        _show(found, where.files)
+        _show(found, source or [])
     failed = found["totals"]["contradicted"] + found["totals"]["unsupported"]
     return Exit.CLAIM_FAILED if failed else Exit.OK
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Where claims are looked up: files, or the library."""
-
-    files: list[Path]
-    library: bool
-    spaces: list[str]
-    pages: list[str]
-
-    def check(self) -> None:
-        """Raise InvalidRequest for both files and the library."""
-        if self.files and (self.library or self.spaces or self.pages):
-            name = "--library" if self.library else "--space" if self.spaces else "--page"
-            raise InvalidRequest(
-                f"{name}: the text is checked against the files of --source.",
-                suggestion="Leave one of them out, or ingest the files and verify against the library.",
-            )
 
 
 @asynccontextmanager
@@ -118,15 +103,16 @@ async def _opened(
         yield library.families(model), library
 
 
-def _evidence(where: Where, texts: "list[GivenText]", library: "Library | None", settings: "Settings") -> "Evidence":
+def _evidence(
+    texts: "list[GivenText]", library: "Library | None", identity: Identity, spaces: list[str], pages: list[str]
+) -> "Evidence":
     from answers.claim_evidence import GivenEvidence, LibraryEvidence
     from tools.library.given_texts import given_segments
 
     if texts or library is None:
         return GivenEvidence(given_segments(texts))
-    page_ids = [as_id(page, "document") for page in where.pages]
-    identity = identity_of(settings)
-    return LibraryEvidence(library.searcher, library.reader, identity, spaces=where.spaces, document_ids=page_ids)
+    page_ids = [as_id(page, "document") for page in pages]
+    return LibraryEvidence(library.searcher, library.reader, identity, spaces=spaces, document_ids=page_ids)
 
 
 def _bytes(file: str) -> bytes:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.command import awaited
-from cli.console import print_json, progress_console
+from cli.console import print_result
 from cli.options import AsJson, RunPath, writing
 
 
@@ -38,7 +38,6 @@ async def export(
 
     with writing(out):
         written = write_langsmith(RunFolder(run_path), out, format_.value)
-    if as_json:
-        print_json({"questions": written, "file": str(out)})
-    else:
-        progress_console().print(f"{written} questions written to {out}.")
+    print_result(
+        {"questions": written, "file": str(out)}, f"{written} questions written to {out}.", as_json=as_json, wrote=True
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Exit, awaited, settings_for
-from cli.console import print_json, progress_bar, progress_console, result_console, show_failures
+from cli.console import print_json, print_result, progress_bar, result_console, show_failures
 from cli.options import AsJson, RunPath, writing
 
 if TYPE_CHECKING:
@@ -52,10 +52,12 @@ async def ragas(
         with writing(export, "export"):
             written = write_samples(export, folder.records())
         if not metrics and model is None:
-            if as_json:
-                print_json({"samples": written, "file": str(export)})
-            else:
-                progress_console().print(f"{written} samples written to {export}.")
+            print_result(
+                {"samples": written, "file": str(export)},
+                f"{written} samples written to {export}.",
+                as_json=as_json,
+                wrote=True,
+            )
             return Exit.OK
     from evals.ragas_metrics.ragas_scoring import is_whole, score_run
 

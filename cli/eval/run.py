@@ -9,6 +9,7 @@ import typer
 from cli.command import Exit, awaited, opened, settings_for
 from cli.console import (
     print_json,
+    print_result,
     progress_bar,
     progress_console,
     result_console,
@@ -143,10 +144,7 @@ async def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJso
 
     folder = RunFolder(run_path)
     write_figures(folder, None if baseline is None else read_baseline(baseline))
-    if as_json:
-        print_json({"report": str(folder.report)})
-    else:
-        progress_console().print(f"Written to {folder.report}.")
+    print_result({"report": str(folder.report)}, f"Written to {folder.report}.", as_json=as_json, wrote=True)
 
 
 @awaited
