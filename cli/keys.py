@@ -1,4 +1,4 @@
-"""citewell keys: create, list and revoke API keys."""
+"""citewell keys, logins and links: who is let in, by API keys, by the logins of people and by links to documents."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -6,12 +6,16 @@ import typer
 
 from cli.command import Storage, awaited, opened_database, settings_for
 from cli.console import print_result, print_rows, progress_console
-from cli.options import AsJson, UserName, WorkspaceName
+from cli.options import AsJson, UserName, WorkspaceName, Yes, confirmed
+from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from tools.auth.api_keys import ApiKey, ApiKeys
+    from tools.auth.document_links import DocumentLinks
+    from tools.auth.login_store import Login
+    from tools.settings import Settings
 
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 Label = Annotated[str, typer.Option(help="What the key is for, shown in the list.", show_default=False)]
@@ -151,3 +155,90 @@ def _row(key: "ApiKey") -> list[str]:
 
 def _day(at: "datetime | None") -> str:
     return "" if at is None else f"{at:%Y-%m-%d}"
+
+
+logins = typer.Typer(help="List and revoke the logins of people.", no_args_is_help=True)
+OfUser = Annotated[str | None, typer.Option("--user", "-u", help="Only those of this user.", show_default=False)]
+LoginId = Annotated[str | None, typer.Argument(help="The login's id, as the list shows it.", show_default=False)]
+
+
+@logins.command("list")
+@awaited
+async def list_logins(user: OfUser = None, as_json: AsJson = False) -> None:
+    """List the logins that last, by id."""
+    from tools.auth.login_store import Logins
+
+    settings = settings_for()
+    async with opened_database(settings) as storage:
+        found = await Logins(storage.database, settings.oidc).list(user)
+    headings = ["Login", "User", "Name", "Workspaces", "Groups", "Since", "Last used", "Until"]
+    print_rows({"logins": found}, headings, [_login_row(login) for login in found], as_json=as_json)
+
+
+@logins.command("revoke")
+@awaited
+async def revoke_logins(login_id: LoginId = None, user: OfUser = None, as_json: AsJson = False) -> None:
+    """Revoke a login, or with --user all of a user's, at once and in every process."""
+    from tools.auth.login_store import Logins
+
+    if (login_id is None) == (user is None):
+        raise InvalidRequest("Name a login or a user, and not both.", suggestion="See `citewell logins list`.")
+    settings = settings_for()
+    async with opened_database(settings) as storage:
+        stored = Logins(storage.database, settings.oidc)
+        if user is not None:
+            count = await stored.revoke_user(user)
+        else:
+            await stored.revoke(login_id or "")
+            count = 1
+    print_result({"revoked": count}, f"Revoked {count} {'login' if count == 1 else 'logins'}.", as_json=as_json)
+
+
+def _login_row(login: "Login") -> list[str]:
+    lists = (", ".join(login.workspaces), ", ".join(login.groups))
+    times = (f"{at:%Y-%m-%d %H:%M}" for at in (login.created_at, login.last_seen_at, login.expires_at))
+    return [login.login_id, login.user, login.name, *lists, *times]
+
+
+links = typer.Typer(help="End the links to documents that answers hold, and those of shares.", no_args_is_help=True)
+LinksOf = Annotated[str | None, typer.Option("--user", "-u", help="Only the links of this user.", show_default=False)]
+
+
+@links.command()
+@awaited
+async def rotate(yes: Yes = False, as_json: AsJson = False) -> None:
+    """End all links of the deployment, by another secret; links that are made from now on are signed with that."""
+    settings = settings_for()
+    if not confirmed("End all links of the deployment?", yes):
+        return
+    async with opened_database(settings) as storage:
+        await _links(storage, settings).rotate()
+    print_result({"rotated": True}, "Ended all links.", as_json=as_json)
+
+
+@links.command("revoke")
+@awaited
+async def revoke_links(
+    workspace: WorkspaceName = None, user: LinksOf = None, yes: Yes = False, as_json: AsJson = False
+) -> None:
+    """End the links and shares of a user, or of all users of a workspace."""
+    from tools.sessions.shares import Shares
+
+    settings = settings_for(workspace)
+    whose = f"the user {user}" if user is not None else "all users"
+    if not confirmed(f"End the links and shares of {whose} in the workspace {settings.workspace}?", yes):
+        return
+    async with opened_database(settings) as storage:
+        await _links(storage, settings).revoke(settings.workspace, user)
+        shares = await Shares(storage.database, storage.workspaces, settings).revoke_all(settings.workspace, user)
+    print_result(
+        {"workspace": settings.workspace, "user": user, "revoked": True, "shares": shares},
+        f"Ended the links and {shares} shares of {whose} in the workspace {settings.workspace}.",
+        as_json=as_json,
+    )
+
+
+def _links(storage: Storage, settings: "Settings") -> "DocumentLinks":
+    from tools.auth.document_links import DocumentLinks
+
+    return DocumentLinks(storage.database, storage.workspaces, settings)
