@@ -14,6 +14,7 @@ from api.dependencies import RouteTable
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
 from api.login_streams import CHECK_SECONDS
 from api.mcp.endpoint import mount_mcp, serve_mcp
+from api.metrics_server import router as metrics_router_
 from api.middleware import (
     BodyLimitMiddleware,
     IdentityMiddleware,
@@ -37,7 +38,6 @@ from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
 from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
-from api.routes.metrics_routes import router as metrics_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_

@@ -154,7 +154,7 @@ def _given_text(path: Path) -> "GivenText":
 
 
 def _show(found: "Verification", files: list[Path]) -> None:
-    from cli.rendering.verdicts import show_verdicts
+    from cli.rendering.transcript import show_verdicts
 
     show_verdicts(result_console(), found, [str(path) for path in files])
     console = progress_console()

@@ -224,20 +224,8 @@ async def _cancel(run: RunReader, reason: StopReason) -> None:
 
 
 def _found(segment: Segment, score: float) -> FoundSegment:
-    return FoundSegment(
-        segment_id=segment.segment_id,
-        document_id=segment.document_id,
-        segment_index=segment.segment_index,
-        title=segment.title,
-        heading=segment.heading,
-        page_idx=segment.page_idx,
-        url=segment.url,
-        source_type=segment.source_type,
-        score=round(score, 4),
-        start=segment.start,
-        end=segment.end,
-        text=segment.text,
-    )
+    shown = {name: getattr(segment, name) for name in FoundSegment.model_fields if name != "score"}
+    return FoundSegment(**shown, score=round(score, 4))
 
 
 def _read(
@@ -264,12 +252,7 @@ def _read(
         part=part,
         parts=parts,
         context=context or [],
-        segments=[
-            SegmentPlace(
-                segment_id=each.segment_id, start=each.start, end=each.end, page_idx=each.page_idx, heading=each.heading
-            )
-            for each in segments
-        ],
+        segments=[SegmentPlace.model_validate(each, from_attributes=True) for each in segments],
     )
 
 

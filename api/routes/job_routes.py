@@ -254,12 +254,7 @@ async def change_job(job_id: UUID, action: Action, me: Me, library: OpenLibrary)
 
     A cancelled job keeps what it has stored; a paused one finishes the files it is reading.
     """
-    changes: dict[Action, Callable[[Identity, str], Awaitable[Job]]] = {
-        "cancel": library.jobs.cancel,
-        "pause": library.jobs.pause,
-        "resume": library.jobs.resume,
-        "retry": library.jobs.retry,
-    }
-    job = await changes[action](me, str(job_id))
+    change: Callable[[Identity, str], Awaitable[Job]] = getattr(library.jobs, action)
+    job = await change(me, str(job_id))
     library.job_worker.start()
     return job

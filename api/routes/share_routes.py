@@ -79,14 +79,8 @@ async def share_session(session_id: UUID, body: NewShare, request: Request, me: 
     share, token = await library.shares.create(
         me, str(session_id), expires_in=body.expires_in, audience=body.audience, message=optional(body.message_id)
     )
-    return MadeShare(
-        share_id=share.share_id,
-        message_id=share.message_id,
-        audience=share.audience,
-        created_at=share.created_at,
-        expires_at=share.expires_at,
-        url=f"{address_of(request)}{SHARES_PATH}{token}",
-    )
+    told = {name: getattr(share, name) for name in MadeShare.model_fields if name != "url"}
+    return MadeShare(**told, url=f"{address_of(request)}{SHARES_PATH}{token}")
 
 
 @shares_router.get("", responses=problems(404, 422, 503))

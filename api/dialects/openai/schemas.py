@@ -207,26 +207,24 @@ def completion(
     if thinking:
         message["reasoning_content"] = thinking
     message["annotations"] = text.annotations
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason(end)}
-    return {
-        "id": completion_id(run_id),
-        "object": "chat.completion",
-        "created": created,
-        "model": options.model,
-        "choices": [choice],
-        "usage": token_usage(end.spent),
-        "citewell": extension(run_id, session_id, end),
-    }
+    made = _completion(completion_id(run_id), options.model, message, finish_reason(end), end.spent, created)
+    return {**made, "citewell": extension(run_id, session_id, end)}
 
 
 def text_completion(text: str, model: str, *, created: int) -> dict[str, Any]:
     """Return a chat completion that no run has made; ``created`` is in seconds since 1970."""
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    return _completion(completion_id(str(uuid4())), model, message, "stop", {}, created)
+
+
+def _completion(
+    id_: str, model: str, message: dict[str, Any], finish: str, spent: Mapping[str, Spent], created: int
+) -> dict[str, Any]:
     return {
-        "id": completion_id(str(uuid4())),
+        "id": id_,
         "object": "chat.completion",
         "created": created,
         "model": model,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": token_usage({}),
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
+        "usage": token_usage(spent),
     }
