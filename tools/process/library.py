@@ -43,8 +43,7 @@ from tools.retrieval.candidates import (
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
-from tools.runs.carriers import PostgresCarrier
-from tools.runs.notifications import Notifications
+from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
 from tools.sessions.shares import Shares

@@ -20,8 +20,7 @@ from psycopg_pool import PoolTimeout
 from graph.errors import CitewellError
 from tools.concurrency.tasks import cancel_and_wait
 from tools.settings import Settings
-from tools.storage.database import READING_SECONDS, Database
-from tools.storage.pool import Connection, Pool, PoolBusy
+from tools.storage.database import READING_SECONDS, Connection, Database, Pool, PoolBusy
 from tools.storage.startup import check_address, pool_of
 from tools.telemetry.metrics import REPLICA_LAG, REPLICA_READINGS, REPLICA_UP, REPLICA_WAIT
 from tools.telemetry.tracing import background_context

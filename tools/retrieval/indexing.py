@@ -53,11 +53,6 @@ log = logging.getLogger(__name__)
 __all__ = ["COMMON", "BuildLimits", "drop_segments", "index_documents", "index_segments", "maintain"]
 
 
-def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
-    """Write a vector as the literal of a halfvec."""
-    return "[" + ",".join([f"{value:.5g}" for value in np.asarray(vector).tolist()]) + "]"
-
-
 BATCH = 256  # rows prepared in a thread at a time
 
 

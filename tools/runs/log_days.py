@@ -5,12 +5,9 @@ without a partition are in the default one, where events are deleted one by one.
 """
 
 import logging
-import secrets
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import date
-from uuid import UUID
 
 from psycopg import errors, sql
 
@@ -44,12 +41,6 @@ FROM {{table}} AS events WHERE created_at < now() - interval '{LOG_HOURS} hours'
     AND NOT EXISTS (SELECT FROM runs WHERE runs.run_id = events.run_id AND {_NEEDS_LOG})
 """
 _DELETE = f"DELETE FROM {{table}} WHERE ctid = ANY (array(SELECT ctid {_OVER} LIMIT {EVENTS_AT_ONCE}))"
-
-
-def new_run_id() -> str:
-    """Return the id of a run made now: a UUID of version 7, milliseconds and 74 random bits."""
-    milliseconds = time.time_ns() // 1_000_000
-    return str(UUID(int=milliseconds << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)))
 
 
 async def add_days(connection: Connection) -> None:
