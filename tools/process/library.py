@@ -36,7 +36,6 @@ from tools.retrieval.candidates import (
     DEADLINE_SECONDS,
     LEAST_SEGMENTS,
     CandidateEngine,
-    CandidateIndex,
     Candidates,
     IndexFollower,
 )
@@ -106,11 +105,6 @@ class Library:
         )
 
 
-def candidates_of(milvus: CandidateIndex) -> Candidates:
-    """Return the candidates that a Milvus names."""
-    return Candidates(milvus, least_segments=LEAST_SEGMENTS, deadline=DEADLINE_SECONDS)
-
-
 @asynccontextmanager
 async def open_library(settings: Settings) -> AsyncIterator[Library]:
     """Open the database and create the components that use it.
@@ -141,7 +135,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         indexes = FlatIndexes(database)
         milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
         follower = None if milvus is None else index_worker(database, milvus, settings.milvus)
-        candidates = None if milvus is None else candidates_of(milvus)
+        candidates = (
+            None if milvus is None else Candidates(milvus, least_segments=LEAST_SEGMENTS, deadline=DEADLINE_SECONDS)
+        )
         searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)

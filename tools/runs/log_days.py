@@ -11,7 +11,7 @@ from datetime import date
 
 from psycopg import errors, sql
 
-from tools.storage.database import Connection
+from tools.storage.database import Connection, value_of
 
 log = logging.getLogger("citewell.runs")
 
@@ -69,9 +69,9 @@ async def count_old_events(connection: Connection) -> int:
             kept.append(day)
             continue
         with suppress(errors.UndefinedTable):  # another process has dropped it
-            total += await _one_number(connection, "SELECT count(*) FROM {table}", _table(day))
+            total += await value_of(connection, sql.SQL("SELECT count(*) FROM {table}").format(table=_table(day)))
     for table in (sql.Identifier(DEFAULT), *map(_table, kept)):
-        total += await _one_number(connection, f"SELECT count(*) {_OVER}", table)
+        total += await value_of(connection, sql.SQL(f"SELECT count(*) {_OVER}").format(table=table))
     return total
 
 
@@ -100,7 +100,7 @@ async def expire_events(connection: Connection) -> int:
 
 async def _drop(connection: Connection, day: date) -> int | None:
     """Drop a day; return how many events it had, or None where a run of a process with a wrong clock came into it."""
-    events = await _one_number(connection, "SELECT count(*) FROM {table}", _table(day))
+    events: int = await value_of(connection, sql.SQL("SELECT count(*) FROM {table}").format(table=_table(day)))
     async with _alone(connection):
         await connection.execute("LOCK TABLE ONLY run_events IN ACCESS EXCLUSIVE MODE")
         if await _holds(connection, _IS_WRITTEN, day):
@@ -132,13 +132,7 @@ async def _old_days(connection: Connection) -> list[date]:
 
 
 async def _holds(connection: Connection, question: str, day: date) -> bool:
-    row = await (await connection.execute(question, {"day": day})).fetchone()
-    return row is not None and bool(row[0])
-
-
-async def _one_number(connection: Connection, query: str, table: sql.Identifier) -> int:
-    row = await (await connection.execute(sql.SQL(query).format(table=table))).fetchone()
-    return int(row[0]) if row is not None else 0
+    return bool(await value_of(connection, question, {"day": day}))
 
 
 def _table(day: date) -> sql.Identifier:

@@ -16,7 +16,7 @@ from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import Envelope
 from graph.evidence import Identity, StopReason, WhileRunning
 from graph.rows import Turn
-from tools.storage.database import Connection
+from tools.storage.database import Connection, value_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +225,7 @@ async def _regenerated(connection: Connection, session_id: str, request: RunRequ
 
 async def _memory_at(connection: Connection, session_id: str, message_id: str | None) -> str:
     values = {"session_id": session_id, "message_id": message_id}
-    row = await (await connection.execute(_LAST_ANSWER, values)).fetchone()
-    return EMPTY_MEMORY if row is None else str(row[0])
+    return str(await value_of(connection, _LAST_ANSWER, values) or EMPTY_MEMORY)
 
 
 async def _message(

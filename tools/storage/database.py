@@ -3,13 +3,14 @@
 import asyncio
 import select
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, LiteralString, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
+from psycopg import sql
 from psycopg.pq import PipelineStatus
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
@@ -191,8 +192,30 @@ SELECT EXISTS (SELECT 1 FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
 
 async def has_vectors(connection: Connection) -> bool:
     """Whether the library was made with pgvector."""
-    row = await (await connection.execute(_HAS_VECTORS)).fetchone()
-    return row is not None and bool(row[0])
+    return bool(await value_of(connection, _HAS_VECTORS))
+
+
+async def value_of(
+    connection: Connection,
+    statement: LiteralString | sql.SQL | sql.Composed,
+    parameters: Sequence[Any] | Mapping[str, Any] | None = None,
+    *,
+    prepare: bool | None = None,
+) -> Any:
+    """Return the first column of the first row of a statement; None where there is no row."""
+    row = await (await connection.execute(statement, parameters, prepare=prepare)).fetchone()
+    return None if row is None else row[0]
+
+
+@asynccontextmanager
+async def only_one(connection: Connection, lock: LiteralString, *parameters: Any) -> AsyncIterator[bool]:
+    """Hold an advisory lock, whose keys ``lock`` writes in SQL, during the block; yields False where others hold it."""
+    held = bool(await value_of(connection, f"SELECT pg_try_advisory_lock({lock})", parameters))
+    try:
+        yield held
+    finally:
+        if held and not connection.closed:
+            await connection.execute(f"SELECT pg_advisory_unlock({lock})", parameters)
 
 
 class ReadReplica(Protocol):
