@@ -230,6 +230,12 @@ class Failed:
         advice = ADVICE if error.advice == InvalidRequest.suggestion else error.advice
         return cls(error.code, error.message, advice, type(error).retryable)
 
+    @classmethod
+    def unexpectedly(cls, error: Exception) -> "Failed":
+        """Return what to report of an error that is a fault of Citewell's own."""
+        message = f"Unexpected error in Citewell: {type(error).__name__}: {error}"
+        return cls("internal", message, "Run it again with CITEWELL_LOG_LEVEL=debug to see where.")
+
 
 Work = Coroutine[Any, Any, Failed | Exit | None]
 
@@ -263,9 +269,7 @@ def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exi
         return Exit.OK
     except Exception as error:
         log.debug("The command failed", exc_info=True)
-        message = f"Unexpected error in Citewell: {type(error).__name__}: {error}"
-        report("internal", message, "Run it again with CITEWELL_LOG_LEVEL=debug to see where.", as_json=as_json)
-        return Exit.UNEXPECTED
+        done = Failed.unexpectedly(error)
     if isinstance(done, Failed):
         report(done.code, done.message, done.suggestion, retryable=done.retryable, as_json=as_json)
         return BY_CODE[done.code]
