@@ -65,7 +65,7 @@ async def spending(
 
 def _show(by: str, rows: "list[SpentRow]", total: "SpentRow", limits: "list[LimitUse]", currency: str | None) -> None:
     from cli.tables import show_table
-    from tools.spending.prices import plain
+    from tools.settings.spending import plain
 
     console = result_console()
     headings = [by.capitalize(), "Runs", "Calls", "Input", "Cached", "Output", "Cost"]
