@@ -18,7 +18,7 @@ from psycopg import errors, sql
 from graph.errors import ConfigurationError, InvalidRequest, NotFound
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import DEFAULT_LIMITS, BuildLimits, maintain, new_version
-from tools.retrieval.scope import vector_as_text
+from tools.retrieval.search_sql import vector_as_text
 from tools.storage.database import Connection, Database, has_vectors, only_one, value_of
 from tools.storage.index_changes import begin_again, queue_all
 from tools.storage.partitions import Place, ensure_view, find_place, lock_library
