@@ -148,7 +148,7 @@ def _relying_party(settings: Settings) -> "RelyingParty | None":
         return None
     from tools.auth.oidc import RelyingParty
 
-    return RelyingParty(settings.oidc)
+    return RelyingParty(settings.oidc, settings.auth)
 
 
 def mount_routes(app: FastAPI) -> None:

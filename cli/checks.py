@@ -198,7 +198,7 @@ async def check_login(settings: Settings) -> Check:
 
     try:
         PublicAddress(settings)
-        await RelyingParty(settings.oidc).begin("https://citewell.invalid/login/callback")
+        await RelyingParty(settings.oidc, settings.auth).begin("https://citewell.invalid/login/callback")
     except CitewellError as error:
         return failed("login", error)
     return Check("login", True, f"{settings.oidc.issuer} answers", facts={"issuer": settings.oidc.issuer})

@@ -19,7 +19,7 @@ from tools.settings.loading import ALIASES, UNUSED, load_settings
 from tools.settings.mcp_search import McpServerSettings
 from tools.settings.milvus import MilvusSettings
 from tools.settings.rerankers import RerankerSettings
-from tools.settings.retired import RETIRED
+from tools.settings.retired import MOVED, RETIRED
 from tools.settings.runs import RunSettings
 from tools.settings.spending import DailyLimits, ModelPrice, SpendingSettings
 from tools.settings.storage import ReplicaSettings
@@ -30,6 +30,7 @@ __all__ = [
     "ALIASES",
     "EXTRACTIVE",
     "JUDGE_KINDS",
+    "MOVED",
     "RETIRED",
     "STATIC",
     "UNUSED",

@@ -175,7 +175,10 @@ class Settings(BaseSettings):
         if self.oidc.issuer and self.auth.mode not in ("keys", "jwt"):
             raise ValueError("oidc: people log in beside programs, so auth.mode has to be keys or jwt")
         if self.auth.mode == "proxy":
-            self.auth_proxy.refuse_unusable()
+            if not self.http.trusted_proxies:
+                raise ValueError("http.trusted_proxies is required in the mode proxy: the addresses of your proxies")
+            if not self.auth_proxy.workspace_header and not self.auth.default_workspace:
+                raise ValueError("auth.default_workspace is required in the mode proxy, or auth_proxy.workspace_header")
         return self
 
     @property

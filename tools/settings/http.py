@@ -8,9 +8,10 @@ from tools.settings.section import Section, networks
 
 
 class HttpSettings(Section):
-    """Who says where a request comes from: the addresses or networks whose X-Forwarded-For is believed.
+    """The addresses or networks of the proxies in front, as the socket shows them.
 
-    Without any, they are those of FORWARDED_ALLOW_IPS, else this machine's.
+    Their X-Forwarded-For is believed; without any, that of FORWARDED_ALLOW_IPS, else this machine's. In the mode
+    ``proxy`` they say who a request is from, and have to be listed.
     """
 
     trusted_proxies: list[IPv4Network | IPv6Network] = []

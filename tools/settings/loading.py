@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from graph.errors import ConfigurationError
 from tools.settings.deployment import Settings
 from tools.settings.embeddings import STATIC
-from tools.settings.retired import drop_retired, retired_in
+from tools.settings.retired import drop_retired, refuse_moved, retired_in
 
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
 ALIASES = (
@@ -59,6 +59,7 @@ class _Deployment(Settings):
     @model_validator(mode="before")
     @classmethod
     def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
+        refuse_moved(_NAMES.get(), values)
         _RETIRED.get().update(retired_in(_NAMES.get(), values))
         drop_retired(values)
         return values

@@ -1,11 +1,14 @@
-"""Names that were settings once: what each is now, since nobody had a reason to set it.
+"""Names that were settings once, also as fields of a group that is set as a JSON object.
 
-They are told where they are set and change nothing, also as a field of a group that is set as a JSON object. The
-comment beside each constant says why it has that value.
+Those in ``RETIRED`` are constants, beside each of which a comment says why: they are told where they are set, and
+change nothing. What those in ``MOVED`` said is said by another name now. They are refused, since a deployment that went
+on without what they say could let people in, or keep what it must not.
 """
 
 from collections.abc import Collection, Mapping
 from typing import Any
+
+from graph.errors import ConfigurationError
 
 RETIRED: Mapping[str, str] = {
     "replica.wait_seconds": "0.05",
@@ -54,14 +57,28 @@ RETIRED: Mapping[str, str] = {
     "shares.a_minute_by_address": "60",
 }
 
+MOVED: Mapping[str, str] = {
+    "oidc.user_claim": "CITEWELL_AUTH__USER_CLAIM",
+    "oidc.workspace_claim": "CITEWELL_AUTH__WORKSPACE_CLAIM",
+    "oidc.groups_claim": "CITEWELL_AUTH__GROUPS_CLAIM",
+    "oidc.default_workspace": "CITEWELL_AUTH__DEFAULT_WORKSPACE",
+    "auth_proxy.default_workspace": "CITEWELL_AUTH__DEFAULT_WORKSPACE",
+    "auth_proxy.trusted": "CITEWELL_HTTP__TRUSTED_PROXIES",
+}
+
 
 def retired_in(names: Collection[str], values: Mapping[str, Any]) -> dict[str, str]:
     """Return what is so now of each retired setting among lower-case variables, or in the values read from them."""
-    return {
-        path: now
-        for path, now in RETIRED.items()
-        if f"citewell_{path.replace('.', '__')}" in names or any(field in part for part, field in _parts(path, values))
-    }
+    return {path: now for path, now in RETIRED.items() if _is_set(path, names, values)}
+
+
+def refuse_moved(names: Collection[str], values: Mapping[str, Any]) -> None:
+    """Raise ConfigurationError where what is set by an old name has another now."""
+    if moved := {_variable(path): now for path, now in MOVED.items() if _is_set(path, names, values)}:
+        raise ConfigurationError(
+            f"No longer settings: {', '.join(moved)}.",
+            suggestion="; ".join(f"Instead of {old} set {now}" for old, now in moved.items()) + ".",
+        )
 
 
 def drop_retired(values: Mapping[str, Any]) -> None:
@@ -69,6 +86,16 @@ def drop_retired(values: Mapping[str, Any]) -> None:
     for path in RETIRED:
         for part, field in _parts(path, values):
             part.pop(field, None)
+
+
+def _is_set(path: str, names: Collection[str], values: Mapping[str, Any]) -> bool:
+    own = _variable(path).lower()
+    named = any(name == own or name.startswith(f"{own}__") for name in names)
+    return named or any(field in part for part, field in _parts(path, values))
+
+
+def _variable(path: str) -> str:
+    return f"CITEWELL_{path.replace('.', '__')}".upper()
 
 
 def _parts(path: str, values: Mapping[str, Any]) -> list[tuple[dict[str, Any], str]]:
