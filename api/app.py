@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
@@ -48,7 +49,7 @@ from api.routes.spending_routes import router as spending_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.scopes import RouteTable
-from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
+from api.static_files import BUNDLE_FOLDER, read_page
 from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
@@ -67,9 +68,10 @@ if TYPE_CHECKING:
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
 
-def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastAPI:
+def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Path = BUNDLE_FOLDER) -> FastAPI:
     """Create the application; it opens and closes its own library unless an open one is passed in.
 
+    ``page`` is the folder of the page's files: ``PAGE_FOLDER`` holds its modules as they are written.
     Raises ConfigurationError if the identity or origin settings, or an installed dialect, can't work.
     """
     origins = listed_origins(settings)
@@ -124,7 +126,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.identify = identify
     app.state.relying_party = _relying_party(settings)
     app.state.login_check_seconds = CHECK_SECONDS
-    app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
+    app.state.page = read_page(page)
     app.state.endpoint_probe = EndpointProbe()
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)

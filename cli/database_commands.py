@@ -117,12 +117,10 @@ async def _embed_library(
     on_ray: bool,
     on_progress: Callable[[int, int], None],
 ) -> "Reindexed":
-    from tools.retrieval.indexing import BuildLimits
     from tools.retrieval.reindexing import reindex as embed_library
 
-    limits = BuildLimits(settings.index_build_megabytes)
     if not on_ray:
-        return await embed_library(database, embedder, on_progress, limits)
+        return await embed_library(database, embedder, on_progress)
     from tools.bulk.cluster import opened_cluster
     from tools.bulk.ray_reindexing import reindex_on_ray
 

@@ -222,7 +222,7 @@ async def opened_pages(settings: "Settings", storage: Storage, ingestor: "Ingest
     originals = Originals.of(settings, storage.database, storage.workspaces)
     documents = Documents(storage.database, storage.workspaces, originals)
     try:
-        yield WebPages(reader, ingestor, documents, originals, settings.sites)
+        yield WebPages(reader, ingestor, documents, originals)
     finally:
         await reader.close()
 

@@ -181,7 +181,7 @@ async def test_verdicts_and_ends_are_those_of_the_stored_messages_after_many_run
     monkeypatch.setattr("tools.runs.notifications.RETRY_SECONDS", 0.1)
     monkeypatch.setattr("tools.runs.runner.LEASE_SECONDS", 1.0)
     assert settings.database_url is not None
-    own = RunSettings(drain_seconds=0, max_active=AT_ONCE, max_waiting=RUNS)
+    own = RunSettings(drain_seconds=0, max_active=AT_ONCE)
     async with (
         open_library(settings) as direct,
         proxied(settings.database_url.get_secret_value()) as (proxy, url),

@@ -70,8 +70,7 @@ class TestSeed:
         ("name", "value", "field", "expected"),
         [
             ("CITEWELL_EMBEDDING__DIMENSION", "512", "dimension", 512),
-            ("CITEWELL_EMBEDDING__TIMEOUT_SECONDS", "5", "timeout_seconds", 5.0),
-            ("CITEWELL_EMBEDDING", '{"timeout_seconds": 5}', "timeout_seconds", 5.0),
+            ("CITEWELL_EMBEDDING", '{"dimension": 512}', "dimension", 512),
         ],
     )
     def test_a_setting_beside_it_changes_only_what_it_names(

@@ -6,7 +6,7 @@ sent: a claim that needs them to be understood is judged without them.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import Literal, get_args
 
 from graph.errors import ConfigurationError, DependencyFailed
 from graph.evidence import Verdict
@@ -25,10 +25,10 @@ from tools.judges.judge_batches import (
     passage,
     plain_text,
 )
-from tools.settings import Entailment, JudgeSettings
+from tools.settings import JudgeSettings
 
 MOST_PAIRS = 32  # per request; what Text Embeddings Inference accepts unless configured otherwise
-EXAMPLE_LABELS = '{"LABEL_0": "contradiction", "LABEL_1": "neutral", "LABEL_2": "entailment"}'
+Entailment = Literal["entailment", "neutral", "contradiction"]
 UNREADABLE = Reason("scores_unreadable")
 VERDICTS: Mapping[Entailment, Verdict] = {
     "entailment": "supported",
@@ -56,9 +56,9 @@ class EntailmentJudge:
     ) -> None:
         self._endpoint = ClassificationEndpoint(settings, seconds=seconds, first_wait=first_wait)
         self._model = settings.model
-        self._labels = {name.strip().lower(): label for name, label in settings.labels.items()}
+        # Labels could be given meanings: results of exams are kept under this digest.
         self._version = judge_version(
-            kind="entailment", model=settings.model, schema=list(VERDICTS), parameters={"labels": self._labels}
+            kind="entailment", model=settings.model, schema=list(VERDICTS), parameters={"labels": {}}
         )
 
     @property
@@ -68,7 +68,7 @@ class EntailmentJudge:
 
     @property
     def version(self) -> str:
-        """The digest of model and labels."""
+        """The digest of the model."""
         return self._version
 
     async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
@@ -109,13 +109,12 @@ class EntailmentJudge:
         return Judgement(VERDICTS[best], min(1.0, sums["entailment"]))
 
     def _label(self, name: str) -> Entailment:
-        known = self._labels.get(name.strip().lower())
-        found = known or next((label for pattern, label in _NAMES if pattern.search(name.strip().lower())), None)
+        found = next((label for pattern, label in _NAMES if pattern.search(name.strip().lower())), None)
         if found is None:
             raise JudgeMisconfigured(
-                f"judge.labels: the judge's endpoint has a label {' '.join(name.split())[:80]!r}, and nothing says "
+                f"judge.model: its endpoint has a label {' '.join(name.split())[:80]!r}, which does not say "
                 f"whether it means {', '.join(VERDICTS)}.",
-                suggestion=f"Set CITEWELL_JUDGE__LABELS, such as {EXAMPLE_LABELS}, as the model's card says.",
+                suggestion="Name the labels in the model's config.json (id2label), or take another model.",
             )
         return found
 

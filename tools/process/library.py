@@ -147,7 +147,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
-        pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
+        pages = WebPages(web_reader, sandboxed, documents, originals)
         following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
         syncs = BackgroundSyncs(syncer)
@@ -186,7 +186,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     searcher=searcher,
                     reader=reader,
                     families=families,
-                    passages=MarkedPassages(reader, searcher, ingestor, keep_days=settings.web.keep_days),
+                    passages=MarkedPassages(reader, searcher, ingestor),
                     web=web,
                     mcp=mcp,
                     pages=pages,

@@ -12,7 +12,7 @@ from tools.settings.bulk import RaySettings
 from tools.settings.deployment import Settings
 from tools.settings.embeddings import STATIC, EmbeddingSettings
 from tools.settings.http import HttpSettings
-from tools.settings.judges import JUDGE_KINDS, Entailment, JudgeSettings
+from tools.settings.judges import JUDGE_KINDS, JudgeSettings
 from tools.settings.library import JobSettings, VersionSettings
 from tools.settings.llm import EXTRACTIVE, ModelSettings
 from tools.settings.loading import ALIASES, UNUSED, load_settings
@@ -24,7 +24,7 @@ from tools.settings.runs import RunSettings
 from tools.settings.spending import DailyLimits, ModelPrice, SpendingSettings
 from tools.settings.storage import ReplicaSettings
 from tools.settings.telemetry import MetricsSettings, TracingSettings
-from tools.settings.web import SiteSettings, WebSettings
+from tools.settings.web import WebSettings
 
 __all__ = [
     "ALIASES",
@@ -39,7 +39,6 @@ __all__ = [
     "AuthSettings",
     "DailyLimits",
     "EmbeddingSettings",
-    "Entailment",
     "HttpSettings",
     "JobSettings",
     "JudgeSettings",
@@ -56,7 +55,6 @@ __all__ = [
     "RunSettings",
     "Settings",
     "ShareSettings",
-    "SiteSettings",
     "SpendingSettings",
     "TracingSettings",
     "VersionSettings",

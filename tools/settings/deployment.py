@@ -32,7 +32,7 @@ from tools.settings.runs import RunSettings
 from tools.settings.spending import SpendingSettings
 from tools.settings.storage import ReplicaSettings
 from tools.settings.telemetry import MetricsSettings, TracingSettings
-from tools.settings.web import SiteSettings, WebSettings
+from tools.settings.web import WebSettings
 
 SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
 
@@ -58,9 +58,7 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings.unset()
-    index_build_megabytes: Annotated[int, Field(ge=64, le=1_000_000)] = 1024  # of the database, at most
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
-    assess_with_model: bool = False
 
     segment_size: str = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
@@ -77,7 +75,6 @@ class Settings(BaseSettings):
 
     web: WebSettings = WebSettings.unset()
     mcp_search: list[McpServerSettings] = []
-    sites: SiteSettings = SiteSettings.unset()
 
     runs: RunSettings = RunSettings.unset()
     jobs: JobSettings = JobSettings.unset()
@@ -107,7 +104,6 @@ class Settings(BaseSettings):
     shares: ShareSettings = ShareSettings.unset()
     groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    page_modules: bool = False  # serve the page as it is written, for whoever changes it
     log_format: Literal["text", "json"] = "text"
     tracing: TracingSettings = TracingSettings.unset()
     metrics: MetricsSettings = MetricsSettings.unset()
@@ -188,7 +184,6 @@ class Settings(BaseSettings):
         A wire format has its own default of ``answer_from``, which counts where the deployment sets none.
         """
         knobs: dict[str, Any] = {
-            "assess_with_model": self.assess_with_model,
             "effort": self.effort,
             "release": self.release,
         }

@@ -19,7 +19,6 @@ class EmbeddingSettings(Section):
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     dimension: Annotated[int | None, Field(ge=8, le=4000)] = None
-    timeout_seconds: Annotated[float, Field(gt=0)] = 10.0
 
     @field_validator("base_url")
     @classmethod

@@ -18,7 +18,6 @@ class RerankerSettings(Section):
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     model: str = ""
-    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1
 
     @field_validator("base_url")

@@ -1,8 +1,6 @@
-"""The web search of ``tools/web``, and how it fetches pages and sites."""
+"""The web search of ``tools/web``."""
 
-from typing import Annotated
-
-from pydantic import Field, HttpUrl, SecretStr, TypeAdapter, field_validator
+from pydantic import HttpUrl, SecretStr, TypeAdapter, field_validator
 
 from tools.settings.section import Section, sendable_key
 
@@ -16,7 +14,6 @@ class WebSettings(Section):
     api_key: SecretStr = SecretStr("")
     base_url: str = "https://google.serper.dev"
     fetch_pages: bool = False
-    keep_days: Annotated[int, Field(ge=1, le=3650)] = 30
 
     @field_validator("base_url")
     @classmethod
@@ -28,9 +25,3 @@ class WebSettings(Section):
     @classmethod
     def _sendable(cls, value: SecretStr) -> SecretStr:
         return sendable_key(value)
-
-
-class SiteSettings(Section):
-    """How pages are fetched into the library: ``seconds_between`` requests to one host."""
-
-    seconds_between: Annotated[float, Field(ge=0, le=60)] = 1.0
