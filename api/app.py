@@ -54,9 +54,10 @@ from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
+from tools.auth.audit_log import KEEP_DAYS
 from tools.concurrency.tasks import cancel_and_wait
 from tools.library.git_cache import caches_of
-from tools.process.expiry import Retention, Sweep
+from tools.process.expiry import EVERY_DIALECT, Retention, Sweep
 from tools.process.health import EndpointProbe
 from tools.settings import Settings
 from tools.telemetry.exporting import start_tracing
@@ -77,7 +78,8 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
     origins = listed_origins(settings)
     address = PublicAddress(settings)
     identify = identify_by(settings, address, origins)
-    require_dialects(settings.session_days_by_dialect, "session_days_by_dialect")
+    if isinstance(settings.session_days, dict):
+        require_dialects(settings.session_days.keys() - {EVERY_DIALECT}, "session_days")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -97,7 +99,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
                 opened.library.database,
                 Retention.of(settings),
                 link_days=settings.links.days,
-                audit_days=settings.audit.keep_days,
+                audit_days=settings.audit.keep_days or KEEP_DAYS,
                 spending=opened.library.spending,
                 git_caches=caches_of(settings),
             )
@@ -136,7 +138,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
         app.add_middleware(LoopbackMiddleware, origins=origins)
     allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
     app.add_middleware(ObservationMiddleware)
-    if settings.metrics.serve == "app":
+    if settings.metrics.listen == "app":
         app.include_router(metrics_router_)
     mount_routes(app)
     app.state.route_table = RouteTable(app.routes)

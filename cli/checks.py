@@ -178,7 +178,7 @@ async def check_milvus(settings: Settings) -> Check:
         return failed("milvus", error)
     if index is None or backlog is None:
         advice = "`citewell reindex --to milvus` fills it; until then PostgreSQL searches alone."
-        return Check("milvus", True, f"{settings.milvus.url} answers; no search asks it", advice)
+        return Check("milvus", True, f"{settings.milvus.address} answers; no search asks it", advice)
     facts: dict[str, object] = {
         "collection": index.collection,
         "state": index.state,

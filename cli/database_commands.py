@@ -10,7 +10,7 @@ import typer
 
 from cli.command import Exit, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console
-from cli.options import AsJson, WorkspaceName, Yes, confirmed
+from cli.options import AsJson, Tasks, WorkspaceName, Yes, confirmed
 
 if TYPE_CHECKING:
     from tools.embeddings.embedder import Embedder
@@ -47,24 +47,24 @@ Engine = Annotated[
 ]
 On = Annotated[
     Literal["here", "ray"],
-    typer.Option(help="Where the library is embedded: in this process, or on a cluster (CITEWELL_RAY__ADDRESS)."),
+    typer.Option(help="Where the library is embedded: in this process, or on a cluster (RAY_ADDRESS)."),
 ]
 
 
-def reindex(to: Engine = None, on: On = "here", as_json: AsJson = False) -> None:
+def reindex(to: Engine = None, on: On = "here", tasks: Tasks = None, as_json: AsJson = False) -> None:
     """Embed the library again, or fill an index of candidates outside of the database.
 
     Uses the configured embedding model; search keeps working meanwhile. Can be repeated after an interruption.
     """
-    run(_embed_again(on == "ray", as_json) if to is None else _switch(to, as_json), as_json=as_json)
+    run(_embed_again(on == "ray", tasks, as_json) if to is None else _switch(to, as_json), as_json=as_json)
 
 
-async def _embed_again(on_ray: bool, as_json: bool) -> Exit:
+async def _embed_again(on_ray: bool, tasks: int | None, as_json: bool) -> Exit:
 
     settings = settings_for()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with _progress("Embedding") as on_progress:
-            done = await _embed_library(storage.database, embedder, settings, on_ray, on_progress)
+            done = await _embed_library(storage.database, embedder, settings, on_ray, tasks, on_progress)
     if as_json:
         print_json(done)
     else:
@@ -82,7 +82,7 @@ async def _switch(to: str, as_json: bool) -> Exit:
     milvus = open_milvus(settings.milvus)
     try:
         async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
-            keeper = index_keeper(storage.database, milvus, settings.milvus)
+            keeper = index_keeper(storage.database, milvus)
             if to == "postgresql":
                 await keeper.end()
                 rows, message = 0, "PostgreSQL searches alone; the collections of Milvus are dropped."
@@ -115,6 +115,7 @@ async def _embed_library(
     embedder: "Embedder",
     settings: "Settings",
     on_ray: bool,
+    tasks: int | None,
     on_progress: Callable[[int, int], None],
 ) -> "Reindexed":
     from tools.retrieval.reindexing import reindex as embed_library
@@ -124,7 +125,7 @@ async def _embed_library(
     from tools.bulk.cluster import opened_cluster
     from tools.bulk.ray_reindexing import reindex_on_ray
 
-    async with opened_cluster(settings.ray) as cluster:
+    async with opened_cluster(tasks) as cluster:
         return await reindex_on_ray(cluster, database, embedder, settings, on_progress)
 
 

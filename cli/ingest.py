@@ -10,7 +10,7 @@ import typer
 
 from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName
+from cli.options import AsJson, Owner, Readers, Tasks, UserName, WorkspaceName
 
 if TYPE_CHECKING:
     from graph.evidence import Identity, Space
@@ -53,7 +53,10 @@ Depth = Annotated[
 
 On = Annotated[
     Literal["processes", "ray"],
-    typer.Option(help="Who reads the files: processes of this command, or a cluster (CITEWELL_RAY__ADDRESS)."),
+    typer.Option(help="Who reads the files: processes of this command, or a cluster (RAY_ADDRESS)."),
+]
+SharedPaths = Annotated[
+    bool, typer.Option("--shared-paths", help="With --on ray: every node of the cluster sees these paths.")
 ]
 
 
@@ -67,6 +70,8 @@ def ingest(
     readers: Readers = None,
     space: SpaceSlug = None,
     on: On = "processes",
+    tasks: Tasks = None,
+    shared_paths: SharedPaths = False,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
@@ -82,7 +87,8 @@ def ingest(
     if on == "ray":
         from cli.ray_ingest import ingest_on_ray
 
-        run(ingest_on_ray(paths, Audience(owner, readers), space, workspace, user, as_json), as_json=as_json)
+        audience = Audience(owner, readers)
+        run(ingest_on_ray(paths, audience, space, workspace, user, tasks, shared_paths, as_json), as_json=as_json)
     run(_ingest(paths, reach, Audience(owner, readers), space, workspace, user, as_json), as_json=as_json)
 
 

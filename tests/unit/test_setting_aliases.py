@@ -125,7 +125,7 @@ def test_a_mistyped_name_is_told_with_the_nearest(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     for name in ("CITEWELL_PORT", "CITEWELL_MODELS__0__NAME", "CITEWELL_SPENDING__USER__RUNS", "CITEWELL_AUTH"):
         monkeypatch.setenv(name, "1")
-    for name in ("CITEWELL_SESSION_DAYS_BY_DIALECT__NATIVE", "CITEWELL_MOVE_TO", "CITEWELL_BENCH_ROWS"):
+    for name in ("CITEWELL_SESSION_DAYS__NATIVE", "CITEWELL_MOVE_TO", "CITEWELL_BENCH_ROWS"):
         monkeypatch.setenv(name, "1")
     assert check_other_names() == []
     monkeypatch.setenv("CITEWELL_PROT", "8401")

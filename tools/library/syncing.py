@@ -688,7 +688,7 @@ def _recipe(source: Source, settings: Settings) -> str:
     said = [
         HASH_EPOCH.decode(),
         settings.segment_size,
-        settings.ocr,
+        "auto" if settings.ocr_languages else "off",
         settings.ocr_languages,
         [limits.file_seconds, FILE_MEGABYTES, MOST_PAGES, MOST_CHARACTERS],
         source.owner,

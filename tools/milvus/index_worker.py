@@ -13,7 +13,6 @@ from graph.errors import CitewellError, IndexUnavailable
 from tools.concurrency.tasks import cancel_and_wait
 from tools.milvus.collection import Milvus
 from tools.milvus.keeping import IndexKeeper
-from tools.settings import MilvusSettings
 from tools.storage.database import Database
 from tools.telemetry.tracing import background_context
 
@@ -33,8 +32,8 @@ class Pace:
 class IndexWorker:
     """Follows the library, once it is started. Close it before the database and Milvus."""
 
-    def __init__(self, database: Database, milvus: Milvus, settings: MilvusSettings, pace: Pace | None = None) -> None:
-        self._keeper = IndexKeeper(database, milvus, settings)
+    def __init__(self, database: Database, milvus: Milvus, pace: Pace | None = None) -> None:
+        self._keeper = IndexKeeper(database, milvus)
         self._pace = pace or Pace()
         self._task: asyncio.Task[None] | None = None
         self._looked_at = -float("inf")

@@ -12,7 +12,6 @@ from uuid import UUID
 from graph.errors import ConfigurationError, IndexUnavailable, NotFound
 from tools.milvus.collection import Milvus, Place
 from tools.milvus.filling import LOCK, VERSION, VERSION_BYTES, IndexFiller
-from tools.settings import MilvusSettings
 from tools.storage.database import Connection, Database
 from tools.storage.index_changes import (
     SearchIndex,
@@ -26,6 +25,7 @@ from tools.storage.index_changes import (
 )
 from tools.storage.partitions import OWN_SEGMENTS, OWN_VECTORS, lock_library
 
+COLLECTIONS = "citewell"  # what their names begin with; deployments that share a Milvus have a database each
 DOCUMENTS_AT_ONCE = 200
 WAIT_SECONDS = 0.2
 MOST_COMPARISONS = 5  # that find something to repair, one after another, before a fill is given up
@@ -54,10 +54,9 @@ _SEGMENTS = "SELECT coalesce(sum(segments), 0)::bigint FROM library_statistics W
 class IndexKeeper:
     """Keeps the index of a deployment; any number of processes may."""
 
-    def __init__(self, database: Database, milvus: Milvus, settings: MilvusSettings) -> None:
+    def __init__(self, database: Database, milvus: Milvus) -> None:
         self._database = database
         self._milvus = milvus
-        self._settings = settings
         self._filler = IndexFiller(database, milvus)
 
     async def read(self) -> SearchIndex | None:
@@ -77,7 +76,7 @@ class IndexKeeper:
             )
         await self._milvus.ping()
         async with self._database.connection() as connection:
-            await begin_index(connection, self._settings.prefix, dimension)
+            await begin_index(connection, COLLECTIONS, dimension)
             await self._queue_everything(connection)
             index = await read_index(connection)
         assert index is not None

@@ -141,7 +141,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
         indexes = FlatIndexes(database)
         milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
-        follower = None if milvus is None else index_worker(database, milvus, settings.milvus)
+        follower = None if milvus is None else index_worker(database, milvus)
         candidates = None if milvus is None else candidates_of(milvus)
         searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)

@@ -8,7 +8,6 @@ from tools.settings.auth import (
     OidcSettings,
     ShareSettings,
 )
-from tools.settings.bulk import RaySettings
 from tools.settings.deployment import Settings
 from tools.settings.embeddings import STATIC, EmbeddingSettings
 from tools.settings.http import HttpSettings
@@ -23,7 +22,7 @@ from tools.settings.retired import MOVED, RETIRED
 from tools.settings.runs import RunSettings
 from tools.settings.spending import DailyLimits, ModelPrice, SpendingSettings
 from tools.settings.storage import ReplicaSettings
-from tools.settings.telemetry import MetricsSettings, TracingSettings
+from tools.settings.telemetry import MetricsSettings
 from tools.settings.web import WebSettings
 
 __all__ = [
@@ -49,14 +48,12 @@ __all__ = [
     "ModelPrice",
     "ModelSettings",
     "OidcSettings",
-    "RaySettings",
     "ReplicaSettings",
     "RerankerSettings",
     "RunSettings",
     "Settings",
     "ShareSettings",
     "SpendingSettings",
-    "TracingSettings",
     "VersionSettings",
     "WebSettings",
     "load_settings",

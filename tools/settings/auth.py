@@ -75,16 +75,16 @@ class AuthProxySettings(Section):
 
 
 class AuditSettings(Section):
-    """The audit log; unless ``enabled`` says otherwise, it is kept where requests are authenticated.
+    """The audit log, which holds no text, except questions with ``questions``.
 
-    It holds no text, except questions with ``questions``. Entries are kept for ``keep_days``.
+    Entries are kept for ``keep_days``, and none are made where that is 0. Without it they are made where requests are
+    authenticated, and kept for 90 days.
     """
 
-    enabled: bool | None = None
     questions: bool = False
-    keep_days: Annotated[int, Field(ge=1, le=3650)] = 90
+    keep_days: Annotated[int | None, Field(ge=0, le=3650)] = None
 
-    @field_validator("enabled", mode="before")
+    @field_validator("keep_days", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value

@@ -19,7 +19,6 @@ from tools.settings.auth import (
     OidcSettings,
     ShareSettings,
 )
-from tools.settings.bulk import RaySettings
 from tools.settings.embeddings import EmbeddingSettings
 from tools.settings.http import HttpSettings
 from tools.settings.judges import JudgeSettings
@@ -31,7 +30,7 @@ from tools.settings.rerankers import RerankerSettings
 from tools.settings.runs import RunSettings
 from tools.settings.spending import SpendingSettings
 from tools.settings.storage import ReplicaSettings
-from tools.settings.telemetry import MetricsSettings, TracingSettings
+from tools.settings.telemetry import MetricsSettings
 from tools.settings.web import WebSettings
 
 SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
@@ -63,8 +62,8 @@ class Settings(BaseSettings):
     segment_size: str = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
-    ocr: Literal["auto", "off"] = "auto"  # auto: scanned pages are read where tesseract is installed
-    ocr_languages: Annotated[str, Field(pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")] = "eng"
+    # Scanned pages are read where tesseract is installed; "" for never.
+    ocr_languages: Annotated[str, Field(pattern=r"^([A-Za-z_]+(\+[A-Za-z_]+)*)?$")] = "eng"
     source_roots: list[str] = []  # folders and s3:// addresses below which the API may read sources
 
     effort: Effort = "balanced"
@@ -79,9 +78,7 @@ class Settings(BaseSettings):
     runs: RunSettings = RunSettings.unset()
     jobs: JobSettings = JobSettings.unset()
     milvus: MilvusSettings = MilvusSettings.unset()
-    ray: RaySettings = RaySettings.unset()
-    session_days: SessionDays | None = None
-    session_days_by_dialect: dict[str, SessionDays] = {}
+    session_days: SessionDays | dict[str, SessionDays] | None = None  # of all wire formats, or by their names
     auto_title: bool = True
     suggestions: Literal["model", "rules", "off"] = "model"
 
@@ -105,7 +102,7 @@ class Settings(BaseSettings):
     groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
-    tracing: TracingSettings = TracingSettings.unset()
+    tracing: Literal["off", "on", "text"] = "off"  # by the OTEL_ variables; no span holds text without "text"
     metrics: MetricsSettings = MetricsSettings.unset()
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)

@@ -57,6 +57,7 @@ RETIRED: Mapping[str, str] = {
     "milvus.least_segments": "40,000",
     "ray.object_store_megabytes": "256",
     "spending.keep_days": "730",
+    "tracing.workspace": "off",
     "auth.scope_claim": "citewell_scopes",
     "auth.space_claim": "citewell_spaces",
     "auth_proxy.secret_header": "X-Proxy-Secret",
@@ -77,6 +78,19 @@ MOVED: Mapping[str, str] = {
     "oidc.default_workspace": "CITEWELL_AUTH__DEFAULT_WORKSPACE",
     "auth_proxy.default_workspace": "CITEWELL_AUTH__DEFAULT_WORKSPACE",
     "auth_proxy.trusted": "CITEWELL_HTTP__TRUSTED_PROXIES",
+    "audit.enabled": "CITEWELL_AUDIT__KEEP_DAYS",
+    "ocr": "CITEWELL_OCR_LANGUAGES",
+    "session_days_by_dialect": "CITEWELL_SESSION_DAYS",
+    "metrics.serve": "CITEWELL_METRICS__LISTEN",
+    "metrics.host": "CITEWELL_METRICS__LISTEN",
+    "metrics.port": "CITEWELL_METRICS__LISTEN",
+    "tracing.enabled": "CITEWELL_TRACING",
+    "tracing.text": "CITEWELL_TRACING",
+    "milvus.token": "CITEWELL_MILVUS__URL",
+    "milvus.prefix": "CITEWELL_MILVUS__URL",
+    "ray.address": "RAY_ADDRESS",
+    "ray.tasks": "the option --tasks",
+    "ray.shared_paths": "the option --shared-paths",
 }
 
 
