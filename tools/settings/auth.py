@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, model_validator
 
-from tools.settings.section import Section, sendable_key
+from tools.settings.section import Key, Section, Unset
 
 HEADER = r"^[A-Za-z0-9-]{1,100}$"  # an underscore is taken for a hyphen by some proxies
 
@@ -66,12 +66,7 @@ class AuthProxySettings(Section):
     user_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-User"
     groups_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-Groups"
     workspace_header: Annotated[str, Field(pattern=HEADER)] | None = None
-    secret: SecretStr = SecretStr("")
-
-    @field_validator("secret")
-    @classmethod
-    def _sendable(cls, value: SecretStr) -> SecretStr:
-        return sendable_key(value)
+    secret: Key = SecretStr("")
 
 
 class AuditSettings(Section):
@@ -82,12 +77,7 @@ class AuditSettings(Section):
     """
 
     questions: bool = False
-    keep_days: Annotated[int | None, Field(ge=0, le=3650)] = None
-
-    @field_validator("keep_days", mode="before")
-    @classmethod
-    def _unset(cls, value: object) -> object:
-        return None if value == "" else value
+    keep_days: Annotated[int | None, Field(ge=0, le=3650), Unset] = None
 
 
 class LinkSettings(Section):

@@ -28,6 +28,7 @@ from tools.settings.mcp_search import McpServerSettings
 from tools.settings.milvus import MilvusSettings
 from tools.settings.rerankers import RerankerSettings
 from tools.settings.runs import RunSettings
+from tools.settings.section import Unset
 from tools.settings.spending import SpendingSettings
 from tools.settings.storage import ReplicaSettings
 from tools.settings.telemetry import MetricsSettings
@@ -67,7 +68,7 @@ class Settings(BaseSettings):
     source_roots: list[str] = []  # folders and s3:// addresses below which the API may read sources
 
     effort: Effort = "balanced"
-    answer_from: AnswerFrom | None = None
+    answer_from: Annotated[AnswerFrom | None, Unset] = None
     release: Release = "checked"
     judge: JudgeSettings = JudgeSettings.unset()
     reranker: RerankerSettings = RerankerSettings.unset()
@@ -78,7 +79,8 @@ class Settings(BaseSettings):
     runs: RunSettings = RunSettings.unset()
     jobs: JobSettings = JobSettings.unset()
     milvus: MilvusSettings = MilvusSettings.unset()
-    session_days: SessionDays | dict[str, SessionDays] | None = None  # of all wire formats, or by their names
+    # Of all wire formats, or by their names.
+    session_days: Annotated[SessionDays | dict[str, SessionDays] | None, Unset] = None
     auto_title: bool = True
     suggestions: Literal["model", "rules", "off"] = "model"
 
@@ -146,20 +148,13 @@ class Settings(BaseSettings):
             raise ValueError("write a number from 10 to 9999 and what it counts: 300 tokens, or 200 words")
         return value
 
-    @field_validator("answer_from", "session_days", mode="before")
-    @classmethod
-    def _unset(cls, value: object) -> object:
-        return None if value == "" else value
-
     @model_validator(mode="after")
     def _names(self) -> "Settings":
-        names = [model.name for model in self.models]
-        if EXTRACTIVE in names:
+        if any(model.name == EXTRACTIVE for model in self.models):
             raise ValueError("models: the name 'extractive' is taken by the built-in family")
-        if len(set(names)) < len(names):
+        if len({model.name for model in self.models}) < len(self.models):
             raise ValueError("models: two models share a name")
-        servers = [server.name for server in self.mcp_search]
-        if len(set(servers)) < len(servers):
+        if len({server.name for server in self.mcp_search}) < len(self.mcp_search):
             raise ValueError("mcp_search: two servers share a name")
         return self
 
@@ -180,8 +175,5 @@ class Settings(BaseSettings):
 
         A wire format has its own default of ``answer_from``, which counts where the deployment sets none.
         """
-        knobs: dict[str, Any] = {
-            "effort": self.effort,
-            "release": self.release,
-        }
+        knobs: dict[str, Any] = {"effort": self.effort, "release": self.release}
         return knobs if self.answer_from is None else {**knobs, "answer_from": self.answer_from}

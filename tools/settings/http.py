@@ -4,7 +4,7 @@ from ipaddress import IPv4Network, IPv6Network
 
 from pydantic import field_validator
 
-from tools.settings.section import Section, networks
+from tools.settings.section import Networks, Section
 
 
 class HttpSettings(Section):
@@ -14,12 +14,7 @@ class HttpSettings(Section):
     ``proxy`` they say who a request is from, and have to be listed.
     """
 
-    trusted_proxies: list[IPv4Network | IPv6Network] = []
-
-    @field_validator("trusted_proxies", mode="before")
-    @classmethod
-    def _networks(cls, value: object) -> object:
-        return networks(value)
+    trusted_proxies: Networks = []
 
     @field_validator("trusted_proxies")
     @classmethod

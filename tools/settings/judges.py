@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, HttpUrl, SecretStr, TypeAdapter, field_validator, model_validator
+from pydantic import Field, SecretStr, model_validator
 
-from tools.settings.section import Section, sendable_key
+from tools.settings.section import Key, Section, Unset, WebAddress
 
 JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
 
@@ -20,23 +20,10 @@ class JudgeSettings(Section):
     """
 
     kind: Annotated[str, Field(max_length=100, pattern=r"^[\w.:-]+$")] = "chat"
-    base_url: str | None = None
-    api_key: SecretStr = SecretStr("")
+    base_url: Annotated[WebAddress | None, Unset] = None
+    api_key: Key = SecretStr("")
     model: str = ""
     exam: Literal["auto", "manual"] = "auto"
-
-    @field_validator("base_url")
-    @classmethod
-    def _address(cls, value: str | None) -> str | None:
-        if not value:
-            return None
-        TypeAdapter(HttpUrl).validate_python(value)
-        return value.rstrip("/")
-
-    @field_validator("api_key")
-    @classmethod
-    def _sendable(cls, value: SecretStr) -> SecretStr:
-        return sendable_key(value)
 
     @model_validator(mode="after")
     def _complete(self) -> "JudgeSettings":
