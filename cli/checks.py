@@ -25,7 +25,6 @@ from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
-from tools.spending.prices import Prices
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
 from tools.storage.embedded import locate_data_folder, unprivileged_user
 from tools.storage.startup import open_database
@@ -250,10 +249,9 @@ async def check_mcp_server(server: McpServerSettings) -> Check:
 
 def check_prices(settings: Settings) -> Check:
     """Say which configured models have no price, so that their cost stays unknown."""
-    prices = Prices(settings.spending)
     named = [name for each in settings.models for name in (each.model, each.thinking_model) if name]
     named += [each.model for each in (settings.judge, settings.embedding) if each.base_url and each.model]
-    unpriced = list(dict.fromkeys(name for name in named if prices.price_of(name) is None))
+    unpriced = list(dict.fromkeys(name for name in named if settings.spending.price_of(name) is None))
     detail = f"no price for {', '.join(unpriced)}: what they cost is unknown" if unpriced else "no model without one"
     return Check("prices", True, detail, facts={"unpriced": unpriced})
 

@@ -83,8 +83,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
     from tools.library.job_worker import JobWorker
     from tools.library.sandbox import opened_sandbox
     from tools.process.engines import following_index
-    from tools.runs.carriers import PostgresCarrier
-    from tools.runs.notifications import Notifications
+    from tools.runs.notifications import Notifications, PostgresCarrier
     from tools.runs.readings import DatabaseReadings
 
     share_heap()
@@ -115,8 +114,7 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
 
 def _jobs(storage: Storage) -> "Jobs":
     from tools.library.job_store import Jobs
-    from tools.runs.carriers import PostgresCarrier
-    from tools.runs.notifications import Notifications
+    from tools.runs.notifications import Notifications, PostgresCarrier
 
     return Jobs(storage.database, storage.workspaces, Notifications(PostgresCarrier(storage.database.url)))
 

@@ -69,8 +69,7 @@ async def ingest_on_ray(
 @asynccontextmanager
 async def _opened_jobs(storage: Storage, settings: "Settings") -> AsyncIterator["Jobs"]:
     from tools.library.job_store import Jobs
-    from tools.runs.carriers import PostgresCarrier
-    from tools.runs.notifications import Notifications
+    from tools.runs.notifications import Notifications, PostgresCarrier
 
     notifications = Notifications(PostgresCarrier(storage.database.url))
     try:

@@ -91,7 +91,7 @@ def cost_of(row: "SpentRow") -> str:
 
 
 def _plain(value: Any) -> str:
-    from tools.spending.prices import plain
+    from tools.settings.spending import plain
 
     return plain(value)
 

@@ -12,9 +12,9 @@ from api.problems import problems
 from api.scopes import needs
 from graph.errors import InvalidRequest, NotPermitted
 from tools.auth.identities import Grant
+from tools.settings.spending import plain
 from tools.spending.accounts import Scope
 from tools.spending.charges import By, SpentRow
-from tools.spending.prices import plain
 
 router = APIRouter(tags=["spending"])
 DAYS = 30  # by default

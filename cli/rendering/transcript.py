@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from answers.citations import excerpt
-from answers.original_places import said_place, said_segment_place
+from answers.citations import excerpt, said_place, said_segment_place
 from cli.rendering.wrapping import show_indented
 from cli.tables import one_line, printable
 from graph.evidence import Citation, Hit, SectionClaim, Source

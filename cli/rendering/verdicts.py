@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from answers.original_places import said_place
+from answers.citations import said_place
 from cli.rendering.transcript import VERDICT_STYLE, place
 from cli.rendering.wrapping import show_indented
 from cli.tables import one_line

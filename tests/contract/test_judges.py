@@ -11,6 +11,7 @@ from evals.scripted_endpoint import ModelRequest
 from evals.scripted_replies import claims_to_judge, judged
 from graph.errors import ConfigurationError, DependencyFailed
 from graph.ports import CitedEntry, Judge
+from graph.reasons import Reason
 from graph.usage import Meter
 from tests.contract.judge_kit import Bench, JudgeContract, Verdicts, by_words, claim
 from tests.scripted_openai import Reply, Say, ScriptedOpenAI, predictions, say, scripted_openai, status, token
@@ -124,7 +125,7 @@ class TestChatJudge(JudgeContract):
         await judge.judge([claim("It is 25.", other) for other in others], meter=Meter())
         user = server.requests[0].body["messages"][1]["content"]
         assert user.count("| ~ around it") == 1
-        assert user.count("Entry, around it the same as in [1]:\n| # Staff handbook > Leave\n| It is") == 2
+        assert user.count("the same as in [1]:\n| # Staff handbook > Leave\n| It is") == 2
         many = [claim("It is 25.", CitedEntry(f"It is {n}.", context=("around it " * 200,))) for n in range(20)]
         await judge.judge(many, meter=Meter())
         assert len(server.requests) == 2
@@ -422,7 +423,7 @@ class TestEntailmentJudge(JudgeContract):
         claims = [claim(f"It is 25 in {n}.", *([long] if n == 3 else [])) for n in range(8)]
         judgements = await judge.judge(claims, meter=Meter())
         assert [judgement.verdict for judgement in judgements] == ["supported"] * 3 + [None] + ["supported"] * 4
-        assert judgements[3].reason == "It is too long for the judge."
+        assert judgements[3].reason == Reason("too_long")
 
     async def test_a_row_that_cannot_be_read_is_no_verdict(self, judge: Judge, server: ScriptedOpenAI) -> None:
         rows = [[{"label": "entailment", "score": 0.9}], {"label": "entailment", "score": 0.9}, [], [7]]

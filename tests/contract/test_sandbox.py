@@ -211,7 +211,7 @@ async def test_a_document_is_the_same_on_the_other_side() -> None:
     assert wired.document() == same
     with pytest.raises(InvalidRequest, match="metadata"):
         WiredDocument.of(replace(document, metadata={"a": {1, 2}}))
-    with pytest.raises(InvalidRequest, match="either a text or a file"):
+    with pytest.raises(InvalidRequest, match="text or a file"):
         WiredDocument.of(NewDocument())
 
 

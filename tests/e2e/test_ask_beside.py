@@ -66,7 +66,7 @@ def server(ferry: Home) -> Iterator["subprocess.Popen[str]"]:
 
 
 def ask(ferry: Home, *arguments: str, **environment: str) -> Done:
-    return ferry.citewell("ask", *arguments, "-w", "ferry", **environment)
+    return ferry.process("ask", *arguments, "-w", "ferry", **environment)
 
 
 def without_figures(done: Done) -> tuple[int, str, str]:

@@ -83,12 +83,12 @@ def test_a_kind_that_is_not_there_stops_the_start() -> None:
 @pytest.mark.parametrize(
     ("judge", "problem"),
     [
-        ({"kind": "minicheck"}, "judge.base_url is required for the kind 'minicheck'"),
-        ({"kind": "entailment", "model": "m"}, "judge.base_url is required for the kind 'entailment'"),
-        ({"base_url": "http://localhost:2"}, "judge.model is required with judge.base_url"),
+        ({"kind": "minicheck"}, "judge.base_url is required"),
+        ({"kind": "entailment", "model": "m"}, "judge.base_url is required"),
+        ({"base_url": "http://localhost:2"}, "judge.model is required"),
         ({"base_url": "localhost:2", "model": "m"}, "judge.base_url: "),
         ({"kind": "two words"}, "judge.kind: "),
-        ({"api_key": "ключ"}, "a key may only contain printable ASCII characters"),
+        ({"api_key": "ключ"}, "printable ASCII"),
     ],
 )
 def test_settings_that_cannot_work_are_refused_by_name(judge: dict[str, Any], problem: str) -> None:

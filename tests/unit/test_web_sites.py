@@ -186,8 +186,8 @@ def test_links_are_read_from_the_page_and_its_base() -> None:
 @pytest.mark.parametrize(
     ("reply", "code", "reason", "kind"),
     [
-        (Reply(status=404), "unreadable_document", "There is no such page", "missing"),
-        (Reply(status=410), "unreadable_document", "There is no such page", "missing"),
+        (Reply(status=404), "unreadable_document", "no such page", "missing"),
+        (Reply(status=410), "unreadable_document", "no such page", "missing"),
         (Reply(status=403), "unreadable_document", "answers with 403", "failed"),
         (Reply(status=500), "web_unavailable", "answers with 500", "failed"),
         (Reply(status=503, headers={"retry-after": "9999"}), "web_unavailable", "answers with 503", "failed"),

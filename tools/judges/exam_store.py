@@ -14,7 +14,7 @@ from pydantic import ConfigDict, TypeAdapter
 from graph.ports import Judge
 from tools.judges.exam import Exam
 from tools.judges.exam_marking import LanguageResult
-from tools.storage.database import CONNECTING, Connection, Database, database_errors
+from tools.storage.database import CONNECTING, Connection, Database, database_errors, value_of
 
 LOCK = 0x6578616D  # "exam", the class of the advisory locks
 
@@ -93,9 +93,7 @@ class ExamStore:
             connection = await psycopg.AsyncConnection.connect(self._database.url, autocommit=True, **CONNECTING)
         async with connection:
             with database_errors():
-                found = await connection.execute(_LOCK, key._asdict())
-                row = await found.fetchone()
-            claimed = row is not None and bool(row[0])
+                claimed = bool(await value_of(connection, _LOCK, key._asdict()))
             try:
                 yield claimed
             finally:

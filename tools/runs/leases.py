@@ -17,7 +17,7 @@ from tools.runs.event_log import wait_for_wakeup
 from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS, Notifications
 from tools.sessions.run_request import Superseded
-from tools.storage.database import TAKES_CHANGES, Database
+from tools.storage.database import TAKES_CHANGES, Database, value_of
 from tools.telemetry.metrics import LEASE_FAILURES, TAKEN_OVER
 from tools.telemetry.tracing import background_context
 
@@ -136,10 +136,10 @@ class Leases:
         Raises Superseded where another process has the run.
         """
         async with self._database.connection() as connection:
-            row = await (await connection.execute(_AHEAD, [run.run_id, run.attempt])).fetchone()
-        if row is None:
+            ahead = await value_of(connection, _AHEAD, [run.run_id, run.attempt])
+        if ahead is None:
             raise Superseded("Another process has taken this run over.")
-        return int(row[0])
+        return int(ahead)
 
     async def next_attempt(self, run: Run) -> bool:
         """Begin the next attempt at a run; return False where another process has it."""

@@ -11,8 +11,8 @@ from uuid import uuid4
 from graph.evidence import Identity, ModelUse
 from graph.usage import charged_to
 from tools.settings import SpendingSettings
+from tools.settings.spending import plain
 from tools.spending.accounts import DayTotals, Gate, Payer, RunAccount, Scope, Totals, day_end
-from tools.spending.prices import plain
 from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
@@ -168,7 +168,7 @@ class Spending:
             "inputs": [each["input_tokens"] for each in rows],
             "cached": [each["cached_tokens"] for each in rows],
             "outputs": [each["output_tokens"] for each in rows],
-            "costs": [self.gate.prices.cost(model, each) for model, each in use.items()],
+            "costs": [self.gate.settings.cost(model, each) for model, each in use.items()],
             "currency": self.settings.currency,
         }
 

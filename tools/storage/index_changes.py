@@ -11,7 +11,7 @@ from typing import Literal, LiteralString
 
 from psycopg.rows import class_row
 
-from tools.storage.database import Connection
+from tools.storage.database import Connection, value_of
 
 IndexState = Literal["filling", "serving"]
 
@@ -86,8 +86,7 @@ async def read_backlog(conn: Connection) -> Backlog:
 
 async def begin_index(conn: Connection, prefix: str, dimension: int) -> bool:
     """Begin an index; whatever changes from now on is queued. Returns False where there is one already."""
-    found = await conn.execute(_BEGIN, {"prefix": prefix, "dimension": dimension})
-    return await found.fetchone() is not None
+    return await value_of(conn, _BEGIN, {"prefix": prefix, "dimension": dimension}) is not None
 
 
 async def begin_again(conn: Connection, dimension: int) -> bool:
