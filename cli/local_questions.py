@@ -91,8 +91,8 @@ class LocalQuestions:
             self._open.discard(task)
             writer.close()
 
-    async def _serve(self, request: dict[str, Any], reader: asyncio.StreamReader, send: Send) -> None:
-        if self._same != {name: request[name] for name in self._same}:
+    async def _serve(self, request: Any, reader: asyncio.StreamReader, send: Send) -> None:
+        if not isinstance(request, dict) or self._same != {name: request.get(name) for name in self._same}:
             send({"declined": "the release or its settings are others"})
             return
         send({"accepted": True})
@@ -102,8 +102,6 @@ class LocalQuestions:
             await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
             await cancel_and_wait(answering, leaving)
-        if not answering.cancelled() and (error := answering.exception()) is not None:
-            raise error
 
     async def _answer(self, request: dict[str, Any], send: Send) -> None:
         fields = Settings.model_fields
@@ -120,6 +118,9 @@ class LocalQuestions:
             send({"declined": error.code})
         except CitewellError as error:
             send({"failed": asdict(Failed.of(error))})
+        except Exception as error:
+            log.exception("A question of the command line failed")
+            send({"failed": asdict(Failed.unexpectedly(error))})
         else:
             send({"failed": asdict(done)} if isinstance(done, Failed) else {"exit": int(done)})
 

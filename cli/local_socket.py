@@ -53,7 +53,6 @@ APART = frozenset(
         "log_level",
         "metrics",
         "oidc",
-        "page_modules",
         "port",
         "public_url",
         "user",
@@ -89,8 +88,8 @@ def release() -> list[str]:
     """Return what tells one installation of Citewell from another, and from itself after an upgrade."""
     here = str(Path(__file__).resolve().parent)
     for folder in sys.path:
-        with suppress(OSError):
-            for entry in os.scandir(folder or "."):
+        with suppress(OSError), os.scandir(folder or ".") as entries:
+            for entry in entries:
                 if entry.name.startswith("citewell-") and entry.name.endswith(".dist-info"):
                     return [here, entry.name, str(entry.stat().st_mtime_ns)]
     return [here]

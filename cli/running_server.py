@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 import sys
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -48,9 +48,9 @@ async def ask_running_server(asked: Asked, *, verbose: bool) -> Failed | Exit | 
     connection = connect(data_dir)
     if connection is None:
         return None
-    with closing(connection):
-        connection.setblocking(False)
-        reader, writer = await asyncio.open_unix_connection(sock=connection, limit=LONGEST_LINE)
+    connection.setblocking(False)
+    reader, writer = await asyncio.open_unix_connection(sock=connection, limit=LONGEST_LINE)
+    try:
         with suppress(OSError):
             writer.write(json.dumps(_request(asked, settings)).encode() + b"\n")
             await writer.drain()
@@ -63,6 +63,10 @@ async def ask_running_server(asked: Asked, *, verbose: bool) -> Failed | Exit | 
                 async with asyncio.timeout(CANCEL_SECONDS):
                     await relay.run()
             raise
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
 
 
 class _Relay:

@@ -361,4 +361,4 @@ async def test_a_reply_that_was_stopped_before_any_text_says_so(
         await client.post(f"/api/runs/{run.run_id}/cancel")
         response = await reading
     assert (response.status_code, response.json()["code"]) == (409, "session_busy")
-    assert response.json()["detail"] == "The answer was stopped before it had any text."
+    assert "stopped" in response.json()["detail"]

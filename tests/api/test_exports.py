@@ -162,7 +162,7 @@ async def test_a_refusal_says_so_and_what_came_nearest(citewell: Citewell, anyon
     await stored(citewell)
     ids = await asked(anyone, token("ann"), "Which birds nest on the chimney of the lighthouse?", min_score=0.9)
     text = (await taken(anyone, token("ann"), ids, format="md")).text
-    assert "the documents do not hold the answer" in text
+    assert "not hold the answer" in text
 
 
 async def test_only_what_is_there_is_exported(citewell: Citewell, anyone: httpx.AsyncClient) -> None:

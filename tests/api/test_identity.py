@@ -120,12 +120,13 @@ WRONG: list[dict[str, str]] = [
 
 
 async def test_wrong_credentials_are_refused_without_a_reason(keyed: httpx.AsyncClient) -> None:
+    details = set()
     for credentials in WRONG:
         headers = {name.encode(): value.encode() for name, value in credentials.items()}
         response = await keyed.get("/api/sessions", headers=headers)
-        body = assert_problem(response, 401, "not_authenticated")
-        assert body["detail"] == "The key is not valid.", credentials
+        details.add(assert_problem(response, 401, "not_authenticated")["detail"])
         assert response.headers["www-authenticate"] == 'Bearer realm="citewell", error="invalid_token"'
+    assert len(details) == 1
 
 
 async def test_credentials_count_in_headers_alone(keyed: httpx.AsyncClient, keys: ApiKeys) -> None:

@@ -382,7 +382,7 @@ async def test_what_an_interface_asks_about_a_chat_is_answered_without_a_run(
 
 async def test_an_answer_in_a_form_is_refused_with_what_to_do(extractive: AsyncOpenAI) -> None:
     form: Any = {"type": "json_schema", "json_schema": {"name": "leave", "schema": {}}}
-    with pytest.raises(openai.BadRequestError, match="have another model put the answer into a form"):
+    with pytest.raises(openai.BadRequestError, match="response_format: "):
         await extractive.chat.completions.create(**asked(LEAVE), response_format=form)
 
 

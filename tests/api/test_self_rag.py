@@ -9,6 +9,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
+import prompts
+from graph.reasons import Reason
 from tests.api.conftest import HANDBOOK
 from tests.api.reading import parse_frames
 from tests.scripted_openai import Hold, Reply, ScriptedOpenAI, answer, say, status
@@ -45,7 +47,7 @@ async def test_an_answer_is_told_in_the_five_phases(shared_client: httpx.AsyncCl
     told = await ask(shared_client, LEAVE)
     assert [event for event, _ in told] == ["decision", "retrieval", "content", "assessment", "done"]
     data = dict(told)
-    assert data["decision"] == {"needs_retrieval": True, "reason": "a question for the library"}
+    assert data["decision"] == {"needs_retrieval": True, "reason": Reason("for_library")}
     assert data["content"] == {"delta": "Every employee gets 25 days of annual leave a year.[ref:1]"}
     assert set(data["assessment"]) == {"supported", "utility"}
     assert data["assessment"]["supported"] is True
@@ -92,7 +94,7 @@ async def test_general_knowledge_is_answered_without_a_mark(
     scripted_openai.script(answer(), to="generate_answer")
     scripted_openai.script(say("Four."), to="own_knowledge")
     told = await ask(model_client, "What is 2 plus 2?")
-    assert shown(told).startswith("This is not from the library")
+    assert shown(told).startswith(prompts.lines("en").not_from_library)
     assert shown(told).endswith("\n\nFour.")
     assert told[-1][0] == "done"
     assert "assessment" not in dict(told)

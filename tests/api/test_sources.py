@@ -15,7 +15,7 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import open_citewell
 from tests.api.serving import client_of
-from tools.library.sandbox_process import Reading
+from tools.library.reading import Reading
 from tools.library.source_readers import FolderReader, Listing
 from tools.settings import Settings
 
@@ -177,7 +177,7 @@ async def test_files_of_a_source_are_read_within_the_limits_of_uploads(
     settings: Settings, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (docs / "long.md").write_text(TEXT * 40)
-    monkeypatch.setattr("tools.library.ingestion.Reading", partial(Reading, max_characters=1000))
+    monkeypatch.setattr("tools.library.document_reader.Reading", partial(Reading, max_characters=1000))
     configured = settings.model_copy(update={"source_roots": [str(docs.parent)]})
     async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
         made = await client.post("/api/sources", json={"kind": "folder", "location": str(docs)})

@@ -1,6 +1,7 @@
 """What runs spend: stored exactly, shared by processes, told to whom it concerns, and limited by day."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -206,10 +207,10 @@ async def test_a_run_that_another_process_ends_is_charged_for_both(
 
 
 LIMITS = [
-    ({"user": {"runs": 1}}, "You have used up today's limit of 1 question."),
-    ({"workspace": {"tokens": 10}}, "The workspace has used up today's limit of 10 tokens of models."),
-    ({**PRICED, "user": {"cost": "0.00001"}}, "You have used up today's limit of 0.00001 EUR for models."),
-    ({"workspaces": {"default": {"workspace": {"runs": 1}}}}, "The workspace has used up today's limit"),
+    ({"user": {"runs": 1}}, r"You .* limit of 1 question\."),
+    ({"workspace": {"tokens": 10}}, r"The workspace .* limit of 10 tokens "),
+    ({**PRICED, "user": {"cost": "0.00001"}}, r"You .* limit of 0.00001 EUR "),
+    ({"workspaces": {"default": {"workspace": {"runs": 1}}}}, r"The workspace .* limit of 1 question\."),
 ]
 
 
@@ -228,9 +229,9 @@ async def test_a_limit_of_the_day_refuses_the_next_run_and_says_when(
             report = (await client.get("/api/spending", params={"of": "everyone"})).json()
     problem = refused.json()
     assert (refused.status_code, problem["code"], problem["retryable"]) == (429, "spending_limit_reached", True)
-    assert problem["detail"].startswith(told)
+    assert re.match(told, problem["detail"])
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
-    assert f"The next day begins at {tomorrow} 00:00 UTC, in " in problem["detail"]
+    assert f" {tomorrow} 00:00 UTC, in " in problem["detail"]
     assert 0 < int(refused.headers["retry-after"]) <= 86_400
     assert len(scripted_openai.requests) == before
     (limit,) = report["limits"]
@@ -286,7 +287,7 @@ async def test_every_format_says_in_its_own_way_that_the_day_is_used_up(spent: h
         reply = await spent.post(path, json=body)
         assert reply.status_code == 429, (path, reply.text)
         assert int(reply.headers["retry-after"]) > 0, path
-        assert "You have used up today's limit of 0 questions." in reply.text, path
+        assert "limit of 0 questions" in reply.text, path
         if path.startswith("/v1/"):
             error = reply.json()["error"]
             assert (error["type"], error["code"]) == ("insufficient_quota", "insufficient_quota")
@@ -489,4 +490,4 @@ async def test_mcp_tells_a_model_until_when_it_has_to_wait(settings: Settings, c
     assert refused.is_error
     assert refused.meta is not None
     assert refused.meta["citewell/error"]["code"] == "spending_limit_reached"
-    assert "The next day begins at" in refused.content[0].text  # type: ignore[union-attr]
+    assert "00:00 UTC" in refused.content[0].text  # type: ignore[union-attr]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def ferry(home: Home, model: ScriptedOpenAI) -> Home:
         "# Ferry\n\nThe night ferry leaves at 23:40. The harbour office sells its tickets.\n", encoding="utf-8"
     )
     assert home.citewell("ingest", "ferry", "-w", "ferry").code == Exit.OK
-    return Home(home.folder, {**home.environment, "CITEWELL_MODELS": models}, home.forks, home.started)
+    return replace(home, environment={**home.environment, "CITEWELL_MODELS": models})
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,7 @@ def server(ferry: Home) -> Iterator["subprocess.Popen[str]"]:
 
 
 def ask(ferry: Home, *arguments: str, **environment: str) -> Done:
-    return ferry.citewell("ask", *arguments, "-w", "ferry", **environment)
+    return ferry.process("ask", *arguments, "-w", "ferry", **environment)
 
 
 def without_figures(done: Done) -> tuple[int, str, str]:

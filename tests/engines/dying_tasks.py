@@ -24,8 +24,7 @@ from tools.library.claimed_files import ClaimedFile
 from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
 from tools.library.path_jobs import PathJobs, PathOrder
-from tools.runs.carriers import PostgresCarrier
-from tools.runs.notifications import Notifications
+from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
@@ -163,7 +162,7 @@ async def driver(settings: Settings, cluster: Cluster, *, by_path: bool = True) 
 async def _drive(settings: Settings, folder: Path) -> None:
     module: Any = ray_ingestion
     module.FILES_OF_A_TASK, module.StoreFiles = 2, StallingStore
-    async with opened_cluster(settings.ray) as cluster, driver(settings, cluster) as opened:
+    async with opened_cluster(1) as cluster, driver(settings, cluster) as opened:
         job_id, _ = await opened.making.open(ME, PathOrder([folder]))
         await opened.ingestion.store(ME, job_id)
 

@@ -33,8 +33,7 @@ from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.milvus.collection import Milvus, Row
-from tools.milvus.index_worker import IndexWorker, Pace
-from tools.milvus.keeping import IndexKeeper
+from tools.milvus.keeping import IndexKeeper, IndexWorker, Pace
 from tools.originals.originals import Originals
 from tools.retrieval.candidates import Candidates
 from tools.retrieval.hybrid_search import HybridSearcher
@@ -89,7 +88,7 @@ class Deployment:
         return HybridSearcher(self.database, self.workspaces, self.embedder, None, candidates)
 
     def worker(self) -> IndexWorker:
-        return IndexWorker(self.database, self.milvus, self.settings.milvus, Pace(0.01, 0.01, 0.01, 0.01))
+        return IndexWorker(self.database, self.milvus, Pace(0.01, 0.01, 0.01, 0.01))
 
     async def ingest(self, *documents: Any) -> None:
         assert all([each.status != "refused" async for each in self.ingestor.ingest_many(ME, list(documents))])
@@ -152,7 +151,7 @@ async def deployment(server: LoopbackServer, database: Database, settings: Setti
         Ingestor(database, workspaces, embedder, settings),
         Documents(database, workspaces, Originals.of(settings, database, workspaces)),
         milvus,
-        IndexKeeper(database, milvus, milvus_settings),
+        IndexKeeper(database, milvus),
     )
     await deployment.ingest(*LIBRARY)
     yield deployment
@@ -357,7 +356,7 @@ async def test_a_worker_that_is_stopped_in_between_leaves_the_queue_as_it_was(de
             await asyncio.Event().wait()
 
     stuck = Stuck(deployment.settings.milvus)
-    keeper = IndexKeeper(deployment.database, stuck, deployment.settings.milvus)
+    keeper = IndexKeeper(deployment.database, stuck)
     working = asyncio.create_task(keeper.follow(index))
     await written.wait()
     assert await deployment.keeper.follow(index) == 0, "another worker holds them"

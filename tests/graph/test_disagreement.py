@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import prompts
 from answers.disagreements import document_date
 from api.dialects.section_buffer import SectionBuffer
 from graph.evidence import Segment
@@ -170,10 +171,8 @@ async def test_it_is_said_once_with_values_and_dates_the_newest_first(order: lis
         ("2024-06", "document"),
         ("2023-01-15", "document"),
     ]
-    assert state.sections[-1]["text"] == (
-        f"The sources disagree. The newest says “{NEW.text}” (Leave, 2024-06), "
-        f"an older one “{OLD.text}” (Leave, 2023-01-15)."
-    )
+    newest, older = f"“{NEW.text}” (Leave, 2024-06)", f"“{OLD.text}” (Leave, 2023-01-15)"
+    assert state.sections[-1]["text"] == prompts.lines("en").disagree_dated.format(one=newest, other=older)
     assert [each["text"] for each in state.sections[:-1]] == [""] * len(cited)
 
 
@@ -253,10 +252,8 @@ async def test_dates_of_storing_order_what_has_no_date_of_its_own() -> None:
     two = dated("two", 25, updated_at="2026-03-02T08:00:00+00:00")
     family = ScriptedFamily(drafts=[quote(one.text, "one:0")])
     state = await Asked(MemoryLibrary([one, two]), family).ask("staff get days of annual leave a year", min_score=0.1)
-    assert state.sections[-1]["text"] == (
-        f"The sources disagree. One says “{two.text}” (Leave, stored 2026-03-02), "
-        f"another “{one.text}” (Leave, stored 2026-03-01)."
-    )
+    first, second = f"“{two.text}” (Leave, stored 2026-03-02)", f"“{one.text}” (Leave, stored 2026-03-01)"
+    assert state.sections[-1]["text"] == prompts.lines("en").disagree.format(one=first, other=second)
 
 
 async def test_a_section_with_a_false_claim_is_told_at_once_and_keeps_its_quote() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from graph.evidence import Effort, Segment
 from graph.ports import Resources
+from graph.reasons import Reason
 from tests.fakes import MemoryLibrary, ScriptedFamily, segment
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.graph.modelled import always, session
@@ -79,8 +80,8 @@ async def test_what_the_conversation_holds_is_decided_in_the_call_of_a_follow_up
 @pytest.mark.parametrize(
     ("effort", "reason"),
     [
-        ("fast", "a question for the library"),
-        ("balanced", "a question for the library"),
+        ("fast", Reason("for_library")),
+        ("balanced", Reason("for_library")),
         ("thorough", "scripted"),
     ],
 )

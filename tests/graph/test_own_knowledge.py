@@ -2,6 +2,7 @@
 
 import pytest
 
+import prompts
 from answers.checking import question_coverage
 from graph.errors import WebUnavailable
 from graph.ports import Resources
@@ -17,7 +18,7 @@ __all__ = ["scripted_openai"]
 
 UNKNOWN = "Who won in 1972?"
 KNOWN = "As everybody knows."
-LINE = "This is not from the library"
+SAID = prompts.lines("en")
 
 
 def texts(state: State) -> list[str]:
@@ -63,7 +64,7 @@ async def test_without_an_answer_in_the_library_the_model_answers(family: Script
     assert asked.steps == steps
     assert (state.outcome, state.stop_reason) == ("answered", "not_in_library")
     line, answer = texts(state)
-    assert line.startswith(LINE)
+    assert line.startswith(SAID.not_from_library)
     assert answer == KNOWN
     assert all(section["grounded"] is False for section in state.sections)
     assert (await asked.message(state))["sources"] == []
@@ -118,7 +119,7 @@ async def test_the_model_writes_as_much_markdown_as_it_likes(scripted_openai: Sc
 async def test_the_line_is_in_the_language_of_the_question(scripted_openai: ScriptedOpenAI) -> None:
     scripted_openai.script(say("Bốn."), to="own_knowledge")
     state = await session(scripted_openai).ask("Hai cộng hai bằng mấy?", answer_from="library_then_model")
-    assert texts(state)[0].startswith("Phần sau đây không lấy từ thư viện")
+    assert texts(state)[0].startswith(prompts.lines("vi").not_from_library)
 
 
 class TestFailedWeb:
@@ -130,7 +131,7 @@ class TestFailedWeb:
         state = await asked.ask(UNKNOWN, search="off", web="first")
         assert asked.steps == ["decide_retrieval", "search_web", "grade_segments", "abstain"]
         assert (state.outcome, state.stop_reason) == ("abstained", "search_failed")
-        assert texts(state) == ["The web could not be searched."]
+        assert texts(state) == [SAID.web_failed]
         assert (len(web.queries), rewriter.asked) == (1, 0)
 
     async def test_the_library_is_still_searched_in_other_words(self) -> None:
@@ -141,22 +142,22 @@ class TestFailedWeb:
         assert len(web.queries) == 1
         assert [query.text for query in library.queries] == [UNKNOWN, "other words"]
         assert state.stop_reason == "search_failed"
-        assert texts(state)[0].startswith("I found nothing about this in the library.")
-        assert texts(state)[0].endswith("The web could not be searched.")
+        assert texts(state)[0].startswith(SAID.nothing_found)
+        assert texts(state)[0].endswith(SAID.web_failed)
 
     async def test_a_web_that_is_not_configured_has_failed_too(self) -> None:
         state = await Asked(library=MemoryLibrary([])).ask(UNKNOWN, search="off", web="first")
-        assert (state.stop_reason, texts(state)) == ("search_failed", ["The web could not be searched."])
+        assert (state.stop_reason, texts(state)) == ("search_failed", [SAID.web_failed])
 
     async def test_the_model_goes_on_and_the_reader_learns_both(self) -> None:
         library = MemoryLibrary([])
         asked = Asked(library=library, ports={"web": MemoryWeb(library, failure=WebUnavailable("no credit"))})
         state = await asked.ask(UNKNOWN, search="off", web="first", answer_from="library_then_model")
         assert asked.steps[-1] == "answer_directly"
-        assert texts(state)[0].startswith("The web could not be searched. This is not from the library")
+        assert texts(state)[0].startswith(f"{SAID.web_failed} {SAID.not_from_library}")
 
     async def test_a_web_that_found_nothing_has_not_failed(self) -> None:
         library = MemoryLibrary([])
         state = await Asked(library=library, ports={"web": MemoryWeb(library)}).ask(UNKNOWN, search="off", web="first")
         assert state.stop_reason == "nothing_found"
-        assert texts(state)[0].startswith("I found nothing about this on the web.")
+        assert texts(state)[0].startswith(SAID.nothing_on_web)

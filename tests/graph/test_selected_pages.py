@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from answers.page_budget import best_fitting, fits_whole
 from graph.errors import DatabaseUnavailable, EmbeddingUnavailable
 from graph.evidence import Identity, Segment
+from graph.reasons import Reason
 from graph.state import State
 from tests.fakes import MemoryLibrary, MemoryWeb, segment
 from tests.graph.asking import Asked
@@ -98,7 +99,7 @@ async def test_the_search_brings_no_other_page_of_a_document_whose_page_is_named
     state = await session.ask("annual leave on page 3", pages=["book"])
     assert [row["segment_id"] for row in state.sources] == ["book:2", "notes:0"]
     dropped = {row["segment_id"]: row["reason"] for row in session.told("sources_graded")[0].dropped}
-    assert dropped == {f"book:{page}": "stands on another page than the question names" for page in (0, 1, 3)}
+    assert dropped == {f"book:{page}": Reason("off_page") for page in (0, 1, 3)}
 
 
 async def test_a_range_of_pages_in_other_languages() -> None:

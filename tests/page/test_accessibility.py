@@ -12,6 +12,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.api.conftest import HANDBOOK, new_session
 from tests.page.axe import accessible
 from tests.page.browsing import NARROW, WIDE, Visits, asking_with
+from tests.page.english import english
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say, status
 
@@ -95,7 +96,7 @@ async def test_answers_that_are_none(chromium_page: Visits, model_site: Site) ->
     await asking_with(page, effort="thorough")  # a model grades in no other
     model_site.server.script(*[say(json.dumps({"relevant": []}))] * 4, to="grade_segments")
     await ask(page, LEAVE)
-    await expect(page.get_by_text("No answer in your sources")).to_be_visible()
+    await expect(page.get_by_text(english("answer.abstained"))).to_be_visible()
     model_site.server.unscript()
     model_site.server.script(*[status(500)] * 3, to="generate_answer")
     await ask(page, LEAVE)
@@ -188,7 +189,7 @@ async def test_what_opens_over_a_narrow_window(chromium_page: Visits, model_site
     await accessible(page, "the settings", [NARROW])
     await page.keyboard.press("Escape")
     await page.get_by_role("button", name="Edit the question").click()
-    await expect(page.get_by_role("textbox", name="Your question, in other words")).to_be_focused()
+    await expect(page.get_by_role("textbox", name=english("conversation.editing"))).to_be_focused()
     await accessible(page, "a question that is edited")
     await page.keyboard.press("Escape")
 
@@ -208,7 +209,7 @@ async def test_what_opens_over_a_narrow_window(chromium_page: Visits, model_site
     await accessible(page, "a session's menu", [NARROW])
     await page.get_by_role("menuitem", name="Delete").click()
     await page.get_by_role("navigation").get_by_role("button", name="Delete", exact=True).click()
-    await expect(page.get_by_role("alert").filter(has_text="The server can’t be reached.")).to_be_visible()
+    await expect(page.get_by_role("alert").filter(has_text=english("notices.unreachable"))).to_be_visible()
     await accessible(page, "a notice of what failed")
 
 
@@ -220,7 +221,7 @@ async def test_pages_of_documents_and_links(chromium_page: Visits, model_site: S
     await expect(page.get_by_role("heading", level=1)).to_have_text("Staff handbook")
     await accessible(page, "a document's own page")
     await page.goto(f"{model_site.url}/links/forged")
-    await expect(page.get_by_role("heading", level=1)).to_have_text("This link does not open")
+    await expect(page.get_by_role("heading", level=1)).to_have_text(english("viewer/shut"))
     await accessible(page, "a link that does not open")
 
 

@@ -12,6 +12,7 @@ from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.page.axe import accessible
 from tests.page.browsing import NARROW, Visits
+from tests.page.english import english
 from tests.page.sites import Site
 from tools.library.ingestion import NewDocument
 
@@ -53,15 +54,15 @@ async def test_a_reader_says_what_an_answer_is_worth(extractive_site: Site, chro
     await expect(good).to_have_attribute("aria-pressed", "false")
     await good.click()
     await expect(good).to_have_attribute("aria-pressed", "true")
-    await expect(page.get_by_text("You called this a good answer.")).to_be_attached()
+    await expect(page.get_by_text(english("along/said.up"))).to_be_attached()
     await page.reload()
     await expect(good).to_have_attribute("aria-pressed", "true")
     await poor.click()
-    sheet = page.get_by_role("dialog", name="What is wrong with this answer?")
+    sheet = page.get_by_role("dialog", name=english("along/feedback.title"))
     await expect(poor).to_have_attribute("aria-pressed", "true")
     await accessible(page, "the dialog")
-    await sheet.get_by_label("The documents do not say this").check()
-    meant = sheet.get_by_label("Which statement do you mean?")
+    await sheet.get_by_label(english("along/reasons.invented")).check()
+    meant = sheet.get_by_label(english("along/feedback.claim"))
     await meant.select_option(index=1)
     await sheet.get_by_label("In your words").fill("It is 28 days.")
     await sheet.get_by_role("button", name="Send").click()
@@ -74,7 +75,7 @@ async def test_a_reader_says_what_an_answer_is_worth(extractive_site: Site, chro
     assert given["claim"]["section_index"] == 0
     await page.reload()
     await poor.click()
-    await expect(sheet.get_by_label("The documents do not say this")).to_be_checked()
+    await expect(sheet.get_by_label(english("along/reasons.invented"))).to_be_checked()
     await expect(meant.locator("option:checked")).to_contain_text("25 days")
     await expect(sheet.get_by_label("In your words")).to_have_value("It is 28 days.")
     await sheet.get_by_role("button", name="Withdraw").click()
@@ -138,7 +139,7 @@ async def test_a_session_is_shared_by_a_link_that_can_be_ended(extractive_site: 
     async with httpx.AsyncClient(trust_env=False) as client:
         assert (await client.get(url)).status_code == 404
     await page.keyboard.press("Escape")
-    await expect(page.get_by_role("button", name="Save or share the session")).to_be_focused()
+    await expect(page.get_by_role("button", name=english("along/session"))).to_be_focused()
 
 
 async def test_a_long_session_prints_whole_without_what_is_for_the_screen(

@@ -11,6 +11,7 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from tests.api.conftest import HANDBOOK, new_session
 from tests.page.browsing import NARROW, Visits, asking_with
+from tests.page.english import english
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, Say, answer, say, status
 
@@ -58,7 +59,7 @@ async def test_a_question_from_the_first_word_to_the_copied_answer(
 ) -> None:
     page = await chromium_page(extractive_site.url, permissions=["clipboard-read", "clipboard-write"])
     send = page.get_by_role("button", name="Ask", exact=True)
-    await expect(page.get_by_text("Answers over your own documents")).to_be_visible()
+    await expect(page.get_by_text(english("page.claim"))).to_be_visible()
     await page.get_by_role("list", name="Begin with a document").get_by_text("Staff handbook").click()
     await expect(field(page)).to_be_focused()
     await expect(send).to_be_disabled()
@@ -113,8 +114,8 @@ async def test_too_long_a_question_says_by_how_much(chromium_page: Visits, extra
 async def test_an_abstention_says_why_and_shows_what_came_nearest(chromium_page: Visits, extractive_site: Site) -> None:
     page = await chromium_page(extractive_site.url, viewport=NARROW, has_touch=True)
     asked = await ask(page, UNKNOWN)
-    await expect(asked.get_by_text("No answer in your sources")).to_be_visible()
-    await expect(asked.get_by_text("What was found has no bearing on the question.")).to_be_visible()
+    await expect(asked.get_by_text(english("answer.abstained"))).to_be_visible()
+    await expect(asked.get_by_text(english("stopReasons.nothing_relevant"))).to_be_visible()
     nearest = asked.get_by_role("heading", name="What came nearest").locator("..").get_by_role("listitem")
     await expect(nearest.first).to_contain_text(re.compile("class|leave"))
     assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
@@ -145,7 +146,7 @@ async def test_an_answer_streams_is_stopped_and_another_waits_behind_it(
     await expect(field(page)).to_be_focused()
     await page.keyboard.press("Escape")
     await expect(first.get_by_text("Stopped by you.")).to_be_visible()
-    await expect(first.get_by_text("What was already written and checked is kept.")).to_be_visible()
+    await expect(first.get_by_text(english("answer.cancelledKept"))).to_be_visible()
     await expect(first.locator(".section .text")).to_have_count(1)
     await expect(first.locator(".claim.supported")).to_have_text(LEAVE)
     await expect(first.get_by_role("button", name="Source 1, Staff handbook: Supported")).to_be_visible()
@@ -170,15 +171,15 @@ async def test_another_answer_and_another_question_stand_beside_the_old_ones(
     await versions.get_by_role("button", name="Previous version").click()
     await expect(asked.locator(".sections")).to_contain_text(LEAVE)
     await expect(versions).to_contain_text("1 of 2")
-    await expect(page.get_by_text("This is an earlier version.")).to_be_visible()
+    await expect(page.get_by_text(english("conversation.aside"))).to_be_visible()
     await page.get_by_role("button", name="Show the newest").click()
     await expect(versions).to_contain_text("2 of 2")
-    await expect(page.get_by_text("This is an earlier version.")).to_be_hidden()
+    await expect(page.get_by_text(english("conversation.aside"))).to_be_hidden()
 
     edit = asked.get_by_role("button", name="Edit the question")
     await edit.focus()
     await page.keyboard.press("Enter")
-    editing = asked.get_by_role("textbox", name="Your question, in other words")
+    editing = asked.get_by_role("textbox", name=english("conversation.editing"))
     await expect(editing).to_be_focused()
     await expect(editing).to_have_value(ASKED)
     await page.keyboard.press("Escape")
@@ -233,7 +234,7 @@ async def test_a_question_that_could_not_be_asked_is_not_lost(chromium_page: Vis
     await page.route(down, unreachable)
     await field(page).fill(ASKED)
     await page.keyboard.press("Enter")
-    await expect(page.get_by_text("The server can’t be reached.").first).to_be_visible()
+    await expect(page.get_by_text(english("notices.unreachable")).first).to_be_visible()
     await expect(field(page)).to_have_value(ASKED)
     await page.route(down, overloaded)  # before the other one goes: without any, requests are let through for a moment
     await page.unroute(down, unreachable)
@@ -256,7 +257,7 @@ async def test_a_limit_that_cut_an_answer_short_is_said(chromium_page: Visits, m
     await answered(asked)
     await expect(asked.locator(".sections")).to_contain_text(LEAVE)
     await expect(asked.locator(".section .text")).not_to_contain_text("June")
-    await expect(asked.get_by_text("The limit on model calls was reached, so steps were left out.")).to_be_visible()
+    await expect(asked.get_by_text(english("stopReasons.budget_model_calls"))).to_be_visible()
 
 
 async def test_text_of_the_models_own_and_what_the_answer_lacked_are_said(
@@ -270,15 +271,13 @@ async def test_text_of_the_models_own_and_what_the_answer_lacked_are_said(
     assert [section["grounded"] for section in sections] == [False] * len(sections)
     page = await chromium_page(f"{model_site.url}/#/sessions/{session}", faults=["404 .*/api/documents/"])
     shown = page.get_by_role("group", name="Answer", exact=True)
-    await expect(shown.get_by_text("From the model's own knowledge, not from your documents")).to_have_count(1)
+    await expect(shown.get_by_text(english("answer.ungrounded"))).to_have_count(1)
     await expect(shown.locator(".ungrounded")).to_have_count(len(sections))
     await expect(shown.locator(".marker")).to_have_count(0)
     unread = "1 selected document was not read: not found, or no room was left."
     await expect(shown.locator(".limit")).to_have_text([unread])  # its steps are not read yet
     await page.locator("details.run summary").first.click()
-    await expect(shown.locator(".limit")).to_have_text(
-        ["The web was not searched: no web search is set up here.", unread]
-    )
+    await expect(shown.locator(".limit")).to_have_text([english("limits.failed.noWeb"), unread])
 
 
 async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(
@@ -368,7 +367,7 @@ async def test_an_old_answer_says_what_became_of_its_quotes_and_sources_that_dis
         await extractive_site.client.delete(f"/api/documents/{document_id}")
     await page.reload()
     await answered(asked)
-    await expect(asked.get_by_text(re.compile("Since this answer was given: .* gone"))).to_be_visible()
+    await expect(asked.get_by_text(re.compile(f"{english('answer.since')} .* gone"))).to_be_visible()
 
 
 async def test_an_answer_is_copied_by_hand_where_the_browser_allows_no_other_way(

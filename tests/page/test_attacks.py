@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from answers.model_words import without_links, without_marks
+from answers.links import without_links, without_marks
 from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.page.attacks import EVERY, KEYS, MARKUP, corpus, deep, marked
 from tests.page.browsing import Visits, asking_with
+from tests.page.english import english
 from tests.page.forged import SESSION, Forgery
 from tests.page.sites import Site, site_of
 from tests.page.tampering import Watch, watched
@@ -167,7 +168,7 @@ async def test_what_the_model_says_of_its_steps_is_text(chromium_page: Visits, s
     await asking_with(page, effort="thorough")  # a model decides on a first question, and grades, in no other
     watch = await watched(page, site.url)
     await asked(watch, "How long is the notice period?")
-    await expect(watch.page.get_by_text("No answer in your sources")).to_be_visible()
+    await expect(watch.page.get_by_text(english("answer.abstained"))).to_be_visible()
     await watch.unfold()
     await holds(watch, [without_marks(without_links(text)) for text in said[1:3]])
     await watch.untouched()
@@ -264,7 +265,7 @@ async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, si
     await watch.untouched()
     await page.get_by_role("button", name="Documents", exact=True).click()
     await expect(page.get_by_role("region", name="Documents").get_by_role("checkbox").first).to_be_visible()
-    await page.get_by_role("searchbox", name="Find by name or text").fill("pwned")
+    await page.get_by_role("searchbox", name=english("shelf/shelf.search")).fill("pwned")
     await expect(page.get_by_text("Found in the texts")).to_be_visible()
     await watch.untouched()
 

@@ -9,6 +9,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 from tests.api.conftest import new_session
 from tests.page import firefox
 from tests.page.browsing import NARROW, WIDE, Visits
+from tests.page.english import english
 from tests.page.laid_out import cut_texts, laid_out, shortened
 from tests.page.sites import STARTING_SECONDS, MortalSite, Site
 from tests.page.test_offline import OFFLINE, is_kept, keep, line_to
@@ -136,7 +137,7 @@ async def test_sessions_a_narrow_window_and_the_dark(firefox_page: Visits, model
     await expect(listed).to_be_hidden()
     await page.set_viewport_size(WIDE)
     await page.goto(f"{model_site.url}/links/forged")
-    await expect(page.get_by_role("heading", level=1)).to_have_text("This link does not open")
+    await expect(page.get_by_role("heading", level=1)).to_have_text(english("viewer/shut"))
 
 
 async def test_a_killed_server_comes_back_and_the_page_goes_on(firefox_page: Visits, mortal_site: MortalSite) -> None:

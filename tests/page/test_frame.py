@@ -9,6 +9,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.api.conftest import new_session
 from tests.page.browsing import NARROW, Visits
+from tests.page.english import english
 from tests.page.laid_out import cut_texts, laid_out, shortened
 from tests.page.sites import Site, site_of
 from tools.auth.api_keys import ApiKeys
@@ -86,7 +87,7 @@ async def test_every_session_has_an_address(chromium_page: Visits, extractive_si
     client = extractive_site.client
     first, second = [await new_session(client, title=title) for title in ("First", "Second")]
     page = await chromium_page(f"{extractive_site.url}/#/sessions/{UNKNOWN}", faults=NOT_FOUND)
-    await expect(page.get_by_text("This session no longer exists.")).to_be_visible()
+    await expect(page.get_by_text(english("sessions.gone"))).to_be_visible()
     await title_is(page, "Citewell")
     await expect(page).to_have_url(re.compile(r"/$"))
     sessions = page.get_by_role("navigation", name="Sessions")
@@ -185,14 +186,14 @@ async def test_a_deployment_with_keys_shows_nothing_before_a_good_one(
         session_id = await new_session(client, title="Secret plan")
     page = await chromium_page(f"{keyed_site.url}/#/sessions/{session_id}", faults=REFUSED)
     field = page.get_by_label("API key")
-    await expect(page.get_by_role("heading", level=1)).to_have_text("This library needs a key")
+    await expect(page.get_by_role("heading", level=1)).to_have_text(english("lock.title"))
     await expect(page.get_by_text("citewell keys create")).to_be_visible()
     await expect(field).to_be_focused()
     await expect(page.get_by_role("navigation")).to_be_hidden()
     await expect(page.get_by_text("Secret plan")).to_have_count(0)
     await field.fill("cw_wrong")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("alert").filter(has_text="This key is not valid")).to_be_visible()
+    await expect(page.get_by_role("alert").filter(has_text=english("lock.wrong"))).to_be_visible()
     await expect(field).to_have_attribute("aria-invalid", "true")
     await field.fill(key)
     await page.get_by_role("button", name="Open").click()

@@ -12,6 +12,7 @@ from playwright.async_api import Locator, Page, expect
 from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.page.browsing import Visits, offering_web
+from tests.page.english import english
 from tests.page.sites import Site
 from tests.page.test_asking import answered, ask
 from tests.page.test_shelf import DROP
@@ -49,11 +50,9 @@ async def test_a_what_was_not_searched_is_not_said_to_have_been(chromium_page: V
     assert "library" not in reply["message"]["answer"]
     page = await chromium_page(address)
     panel = page.locator(".panel.calm")
-    await expect(panel).to_contain_text(
-        "The web could not be searched, and your library was not, since that is switched off."
-    )
+    await expect(panel).to_contain_text(english("reasons/withoutLibrary.search_failed"))
     shown = await steps(page)
-    await expect(shown).to_contain_text("No web search is set up here.")
+    await expect(shown).to_contain_text(english("problems/web_not_configured"))
     for untrue in ("library answers alone", "nothing about this in the library", "SERPER"):
         await expect(page.get_by_text(untrue)).to_have_count(0)
 
@@ -65,7 +64,7 @@ async def test_b_a_web_search_that_is_not_set_up_is_not_offered(chromium_page: V
     switch = page.get_by_role("button", name="Web (not set up)")
     await expect(switch).to_be_disabled()
     await expect(switch).to_have_attribute("aria-pressed", "false")
-    await expect(switch).to_have_attribute("title", "No web search is set up here, so the web cannot be asked")
+    await expect(switch).to_have_attribute("title", english("shelf/hints.noWeb"))
     async with page.expect_request(re.compile("/runs$")) as sent:
         asked = await ask(page, LEAVE)
     body = (await sent.value).post_data_json
@@ -92,7 +91,7 @@ async def test_c_a_library_that_was_filled_is_not_said_to_be_empty(
     await page.evaluate(DROP, ["dragenter", "files", files])
     await page.locator(".drop").wait_for(state="attached")  # it is loaded when a file first comes near
     await page.evaluate(DROP, ["dragover", "files", files])
-    await expect(page.get_by_text("Drop files or folders to add them to the library")).to_be_visible()
+    await expect(page.get_by_text(english("shelf/drop"))).to_be_visible()
     await page.evaluate(DROP, ["drop", "files", files])
     await expect(page.get_by_role("list", name="Begin with a document")).to_contain_text("two")
     for place in (".empty", ".shelf"):
@@ -110,7 +109,7 @@ async def test_d_what_came_nearest_has_no_share_that_reads_like_a_proof(
     text = await asked.inner_text()
     assert "%" not in text
     assert "Library" not in text
-    assert text.count("No answer in your sources") == text.count("Searched for:") == 1
+    assert text.count(english("answer.abstained")) == text.count("Searched for:") == 1
     assert all(text.count(f"{title} >") == 0 for title in nearest), "the refusal's own sentence would repeat them"
     await page.reload()
     await expect(page.locator(".panel").get_by_text("Searched for:")).to_be_visible()
@@ -121,10 +120,10 @@ async def test_e_small_talk_quotes_nothing(chromium_page: Visits, extractive_sit
     page = await chromium_page(extractive_site.url)
     asked = await ask(page, "Hello!")
     await answered(asked)
-    await expect(asked.get_by_text("Answered directly, without your documents.")).to_be_visible()
+    await expect(asked.get_by_text(english("stopReasons.no_retrieval_needed"))).to_be_visible()
     await (await steps(page)).wait_for()
     await page.locator(".account > summary").last.click()
-    await expect(asked.get_by_text("A fixed line, no model")).to_be_visible()
+    await expect(asked.get_by_text(english("run/account.fixed"))).to_be_visible()
     await expect(asked.get_by_text("Quotes", exact=False)).to_have_count(0)
 
 
@@ -177,7 +176,7 @@ async def test_h_documents_that_were_read_in_part_are_told_with_the_answer(
     address, reply = await asked_by_wire(extractive_site, "When does lamp 3 turn?", page_ids=ids, search="off")
     assert len(reply["message"]["pages"]["cut"]) == 3
     page = await chromium_page(address)
-    told = page.locator(".limits").get_by_text("3 of the 3 selected documents were read only in part.")
+    told = page.locator(".limits").get_by_text("3 of the 3 selected documents")
     await expect(told).to_be_visible()
     await told.click()
     await expect(page.locator(".limits li")).to_have_count(3)

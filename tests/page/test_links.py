@@ -14,6 +14,7 @@ from tests.api.conftest import HANDBOOK
 from tests.api.serving import served
 from tests.page.axe import accessible
 from tests.page.browsing import Visits
+from tests.page.english import english
 from tools.auth.api_keys import ApiKeys
 from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, Settings
@@ -63,7 +64,7 @@ async def test_a_link_of_a_chat_completion_shows_the_quote(keyed: tuple[str, str
     plain = await chromium_page(link, java_script_enabled=False)
     await expect(plain.locator("section:target mark")).to_have_text(QUOTE)
     shut = await chromium_page(f"{url}/links/{HANDBOOK}", faults=["404"])
-    await expect(shut.get_by_role("heading")).to_have_text("This link does not open")
-    await expect(shut.get_by_text("Ask the question again for a new link")).to_be_visible()
+    await expect(shut.get_by_role("heading")).to_have_text(english("viewer/shut"))
+    await expect(shut.get_by_text("for a new link")).to_be_visible()
     await shut.goto(f"{url}/#/links/{token[:-3]}xxx")
-    await expect(shut.get_by_role("heading")).to_have_text("This link does not open")
+    await expect(shut.get_by_role("heading")).to_have_text(english("viewer/shut"))

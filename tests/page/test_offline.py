@@ -12,6 +12,7 @@ from playwright.async_api import Page, expect
 from graph.evidence import Identity
 from tests.page.axe import accessible
 from tests.page.browsing import PATIENCE, Visits
+from tests.page.english import english
 from tests.page.sites import Site, site_of
 from tests.page.test_reconnect import CUT_OFF, FIRST, QUESTION, SECOND, Line, ask, sections, shown
 from tests.page.test_viewer import FILES, QUOTE, drawn
@@ -92,7 +93,7 @@ async def test_what_was_read_is_there_without_network_and_goes_when_that_is_wish
     await accessible(page, "without network")
     await page.locator(".reader").get_by_role("button", name="Close the document").click()
     await ask(page, "When does unused leave lapse?")
-    await expect(page.get_by_text("The question was not asked")).to_be_visible()
+    await expect(page.get_by_text(english("conversation.failed"))).to_be_visible()
 
     line.mend()
     await page.reload()
@@ -161,7 +162,7 @@ async def test_another_person_sees_nothing_of_it(chromium_page: Visits, keyed_si
         for key in (ben, ""):
             await page.evaluate("key => sessionStorage.setItem('citewell.key', key)", key)
             await page.reload()
-            await expect(page.get_by_text("The server can’t be reached.").first).to_be_visible()
+            await expect(page.get_by_text(english("notices.unreachable")).first).to_be_visible()
             await expect(page.get_by_text("March")).to_have_count(0)
             await expect(page.get_by_role("link", name="When does unused")).to_have_count(0)
 

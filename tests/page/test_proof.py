@@ -12,6 +12,7 @@ from playwright.async_api import Locator, Page, expect
 from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.page.browsing import NARROW, Visits
+from tests.page.english import english
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, answer, say
 from tools.library.ingestion import NewDocument
@@ -104,7 +105,7 @@ async def withdrawn(page: Page, hold: Hold, *kept: str) -> None:
     hold.release()
     await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
     await expect(page.locator(".section .claim")).to_have_text(kept)
-    await expect(page.get_by_text("could not be repaired, so they were taken out.")).to_be_visible()
+    await expect(page.get_by_text(english("stopReasons.repairs_used_up"))).to_be_visible()
     await expect(page.locator(".faults li")).to_have_count(0)
 
 
@@ -157,12 +158,12 @@ async def test_each_verdict_is_told_by_a_line_a_sign_and_words(chromium_page: Vi
     await expect(page.locator(".faults li")).to_have_text(
         [
             re.compile("^Contradicted: The source says “March”, the answer says “June”"),
-            re.compile("^Unsupported, 2 times: No sentence of the cited sources says this"),
+            re.compile(f"^Unsupported, 2 times: {re.escape(english('reasons/not_said'))}"),
         ]
     )
     await signs.nth(1).click()
-    await expect(popover(page)).to_contain_text("words alone can't prove that they mean the same")
-    await expect(popover(page)).to_contain_text("The source has the same words in another order.")
+    await expect(popover(page)).to_contain_text(english("proof/means.unverified"))
+    await expect(popover(page)).to_contain_text(english("reasons/other_order"))
     await signs.nth(0).click()
     await expect(popover(page)).to_have_text(re.compile("The source says “March”, the answer says “June”"))
     await page.mouse.click(5, 5)
@@ -285,7 +286,7 @@ async def test_what_matching_found_says_so_and_claims_end_where_they_end(
     assert await markers(page).first.evaluate(behind) == LEAVE
     await markers(page).first.hover()
     await expect(popover(page).locator("q")).to_have_text(LEAVE)
-    await expect(popover(page)).to_contain_text("Found by matching, not cited by the answer itself")
+    await expect(popover(page)).to_contain_text(english("proof/origins.matched"))
 
 
 async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page: Visits, model_site: Site) -> None:
@@ -304,13 +305,13 @@ async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page
     shown = popover(page)
     moved = page.get_by_role("button", name=re.compile("Supported, Moved$"))
     await moved.hover()
-    await expect(shown).to_contain_text("is now elsewhere in the document")
+    await expect(shown).to_contain_text(english("proof/since.moved"))
     await expect(shown.locator("q")).to_have_text(LEAVE)
     await page.get_by_role("textbox", name="Your question").hover()
     await expect(shown).to_be_hidden()
     gone = page.get_by_role("button", name=re.compile("Supported, Changed$"))
     await gone.hover()
-    await expect(shown).to_contain_text("the quote is no longer in it")
+    await expect(shown).to_contain_text(english("proof/since.changed"))
     await expect(shown.locator("q")).to_have_text(LAPSE)
     assert [
         await each.evaluate("(button) => getComputedStyle(button, '::before').borderStyle") for each in (moved, gone)
@@ -354,7 +355,7 @@ async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_hidden()
     await withdrawn.locator("summary").click()
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_visible()
-    left_out = page.get_by_text("A link was left out, since no source has it: https://evil.example")
+    left_out = page.get_by_text(f"{english('proof/removed.link')} https://evil.example")
     await expect(left_out).to_be_visible()
     await expect(page.locator(".section a")).to_have_count(0)
 
@@ -445,11 +446,11 @@ async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
     await expect(section.locator(".text")).to_have_text("One.Two and thr")
     await expect(section.locator("strong")).to_have_text("Two")
     assert await first.evaluate("(paragraph) => paragraph.isConnected"), "what is written stays as it is"
-    await expect(section.get_by_text("Checking this against the sources…")).to_have_count(0)
+    await expect(section.get_by_text(english("proof/checking"))).to_have_count(0)
     await grow("One.\n\n**Two** and `three`.", done=True)
-    await expect(section.get_by_text("Checking this against the sources…")).to_be_visible()
+    await expect(section.get_by_text(english("proof/checking"))).to_be_visible()
     await expect(section.locator("code")).to_have_text("three")
     claim = {"start": 0, "end": 4, "text": "One.", "verdict": "unsupported", "reasons": ["as yet unheard of"]}
     await grow("One.\n\n**Two** and `three`.", done=True, claims=[{**claim, "citations": []}])
-    await expect(section.get_by_text("Checking this against the sources…")).to_have_count(0)
+    await expect(section.get_by_text(english("proof/checking"))).to_have_count(0)
     await expect(section.locator("[lang=en]")).to_have_text("as yet unheard of")

@@ -12,6 +12,7 @@ from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, LIBRARY, new_session
 from tests.page.axe import accessible
 from tests.page.browsing import NARROW, PATIENCE, Visits
+from tests.page.english import english
 from tests.page.sites import Site
 from tests.scripted_openai import answer
 from tests.unit.pdf_files import pdf
@@ -195,18 +196,18 @@ async def test_a_document_that_has_changed_since(chromium_page: Visits, model_si
 
     await put(model_site, f"{BEFORE}New words come first. {QUOTE}", document_id=document_id, title="Birds of Hallgrim")
     await marker(page).click()
-    await expect(reader(page).get_by_text("This quote has moved since")).to_be_visible()
+    await expect(reader(page).get_by_text(english("standing.moved"))).to_be_visible()
     await expect(page.locator(CURRENT)).to_have_text(QUOTE)
     await page.reload()
     await marker(page).click()
-    await expect(reader(page).get_by_text("This quote has moved since")).to_be_visible()
+    await expect(reader(page).get_by_text(english("standing.moved"))).to_be_visible()
     text = await text_of(model_site, document_id)
     await marked_is(page, {"start": text.index(QUOTE), "quote": QUOTE})
 
     await put(model_site, f"{BEFORE}The kestrel left.", document_id=document_id, title="Birds of Hallgrim")
     for _ in range(2):
         await marker(page).click()
-        await expect(reader(page).get_by_text("this quote is no longer in it")).to_be_visible()
+        await expect(reader(page).get_by_text(english("standing.changed"))).to_be_visible()
         await expect(reader(page).get_by_text(QUOTE)).to_be_visible()
         await expect(reader(page).get_by_text("The kestrel left.")).to_be_visible()
         assert await page.locator(".reader mark").count() == 0

@@ -13,6 +13,7 @@ from playwright.async_api import Locator, Page, Request, Route, expect
 
 from tests.api.conftest import HANDBOOK, new_session
 from tests.page.browsing import Visits
+from tests.page.english import english
 from tests.page.sites import STARTING_SECONDS, MortalSite, Site
 from tests.racing import until_one_ends
 from tests.scripted_openai import Hold, Reply, Say, answer
@@ -154,7 +155,7 @@ async def test_a_killed_server_comes_back_and_the_page_goes_on_by_itself(
 
     await mortal_site.kill()
     await ask(page, NOTICE)
-    failure = page.get_by_role("alert").filter(has_text="The server can’t be reached.")
+    failure = page.get_by_role("alert").filter(has_text=english("notices.unreachable"))
     await expect(failure).to_be_visible()
     await mortal_site.start()
     await failure.get_by_role("button", name="Try again").click()

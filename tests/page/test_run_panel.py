@@ -19,6 +19,7 @@ from tests.api.reading import events_of
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 from tests.page.axe import COLOURS, EVERYTHING, SOURCE, violations
 from tests.page.browsing import NARROW, Visits, asking_with
+from tests.page.english import english
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say
 from tests.wire.node_clients import SKIPPED
@@ -130,7 +131,7 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     await panel.get_by_role("button", name="Copy the run's id").click()
     await expect(page.get_by_text("Copied", exact=True)).to_be_visible()
     assert await page.evaluate("navigator.clipboard.readText()") == events[-1]["run_id"]
-    await expect(step(panel, "assess_quality")).to_contain_text("Assessed: held up by its sources")
+    await expect(step(panel, "assess_quality")).to_contain_text("Assessed: held up")
     await expect(panel.locator(".graph .node.current")).to_have_count(0)
     assert "assess_quality __end__" in await taken(panel)
     await the_account_is(panel, events)
@@ -203,7 +204,7 @@ async def test_a_choice_to_fold_is_kept_while_the_run_goes_on(chromium_page: Vis
         "answer_directly __end__",
     }
     panel = await opened(panel_of(page))
-    await expect(panel.locator(".account dl")).to_contain_text("Answered directly, without your documents.")
+    await expect(panel.locator(".account dl")).to_contain_text(english("stopReasons.no_retrieval_needed"))
 
 
 async def test_a_repair_is_a_loop_in_the_drawing(chromium_page: Visits, model_site: Site) -> None:
@@ -232,10 +233,10 @@ async def test_another_wording_and_a_refusal_are_told_and_drawn(chromium_page: V
     await expect(step(panel, "grade_segments").first).to_contain_text("Kept none of")
     await expect(step(panel, "grade_segments").first).to_contain_text("left out:")
     await expect(step(panel, "rewrite_query").first).to_contain_text("Tried another wording: “wording 2 of")
-    await expect(step(panel, "abstain")).to_contain_text("Found no answer that could be proven, and said so")
+    await expect(step(panel, "abstain")).to_contain_text(english("run/told.abstained"))
     assert {"grade_segments rewrite_query", "grade_segments abstain", "abstain __end__"} <= await taken(panel)
     assert (await visited(panel))["grade_segments"] != ""
-    await expect(panel.locator(".account dl")).to_contain_text("What was found has no bearing on the question.")
+    await expect(panel.locator(".account dl")).to_contain_text(english("stopReasons.nothing_relevant"))
 
 
 async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_page: Visits, model_site: Site) -> None:
@@ -248,7 +249,7 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     panel = await opened(panel_of(page))
     await expect(panel.locator("summary").first).to_contain_text("1 fallback")
     await expect(step(panel, "grade_segments").locator(".grave")).to_contain_text(
-        "The model’s reply could not be read. What was found was kept by how near it is to the question."
+        f"{english('problems/model_reply_invalid')} {english('reasons/kept_by_score')}"
     )
 
     async def resume(route: Route) -> None:
@@ -268,7 +269,7 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
         await connection.execute("DELETE FROM run_events WHERE run_id = %s", [events[-1]["run_id"]])
     await page.reload()
     await opened(panel)
-    await expect(panel).to_contain_text("The steps of this run are no longer kept.")
+    await expect(panel).to_contain_text(english("run/gone"))
     assert set(await account(panel)) == {*events[-1]["spent"], "total"}
     await expect(panel.locator(".account dl")).to_contain_text("The answer is complete.")
 
@@ -318,7 +319,7 @@ async def test_pages_are_read_beside_the_search_and_quoted_without_a_model(
     assert {"load_selected_pages grade_segments", "search_segments grade_segments"} <= await taken(panel)
     way = "Decide → Read documents + Search library → Sift → Write → Check → Assess"
     await expect(panel.get_by_role("img", name=way)).to_be_visible()
-    await expect(panel.locator(".account dl")).to_contain_text("Quotes of the documents, no model")
+    await expect(panel.locator(".account dl")).to_contain_text(english("run/account.quotes"))
     assert (await account(panel))["total"][1:] == ["0", "0"]
     if not SOURCE.is_file():
         pytest.skip(f"{SKIPPED}: axe-core")
@@ -337,7 +338,7 @@ async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, mo
         panel = await opened(panel_of(page))
         await expect(step(panel, "generate_answer")).to_contain_text("Cut off")
         for told in (panel.locator(".account dl"), page.locator(".outcomes")):
-            await expect(told).to_contain_text("The model’s reply could not be read.")
+            await expect(told).to_contain_text(english("problems/model_reply_invalid"))
         await expect(panel.locator(".graph .node.visited").last).to_have_attribute("data-node", "generate_answer")
         await page.reload()
 

@@ -10,6 +10,7 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from tests.api.conftest import new_session
 from tests.page.browsing import NARROW, Visits
+from tests.page.english import english
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply
 
@@ -103,7 +104,7 @@ async def test_sessions_are_grouped_opened_renamed_and_deleted(chromium_page: Vi
     await expect(page.get_by_role("heading", level=1)).to_have_text("Citewell")
     await expect(listed(page).get_by_role("link")).to_have_count(2)
     # The other tab had it open: it says what became of it, and shows a new one.
-    await expect(tab.get_by_text("This session no longer exists.")).to_be_visible()
+    await expect(tab.get_by_text(english("sessions.gone"))).to_be_visible()
     await expect(tab.get_by_role("heading", level=1)).to_have_text("Citewell")
     await expect(listed(tab).get_by_role("link")).to_have_count(2)
 
@@ -153,7 +154,7 @@ async def test_many_sessions_come_page_by_page_and_a_search_finds_the_last(
 
     await page.route("**/api/sessions?**", fail)
     await page.reload()
-    await expect(listed(page).get_by_role("alert")).to_contain_text("The sessions could not be loaded.")
+    await expect(listed(page).get_by_role("alert")).to_contain_text(english("sessions.failed"))
     await page.unroute("**/api/sessions?**")
     await listed(page).get_by_role("button", name="Try again").click()
     await expect(links).to_have_count(50)

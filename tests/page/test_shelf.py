@@ -17,6 +17,7 @@ from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, TRAVEL, new_session, with_model
 from tests.page.axe import accessible
 from tests.page.browsing import NARROW, Visits, offering_web
+from tests.page.english import english
 from tests.page.sites import Site, site_of
 from tools.library.ingestion import NewDocument
 from tools.library.reading import WiredDocument
@@ -54,11 +55,11 @@ def box(page: Page, title: str) -> Locator:
 
 
 def scope(page: Page) -> Locator:
-    return page.get_by_role("group", name="What the answer draws on").locator(".scope")
+    return page.get_by_role("group", name=english("shelf/selection.label")).locator(".scope")
 
 
 def search(page: Page) -> Locator:
-    return shelf(page).get_by_role("searchbox", name="Find by name or text")
+    return shelf(page).get_by_role("searchbox", name=english("shelf/shelf.search"))
 
 
 def incoming(page: Page, name: str = "") -> Locator:
@@ -126,7 +127,7 @@ async def test_documents_are_found_ticked_asked_alone_and_saved_with_the_session
     await search(page).fill("probation")
     hit = shelf(page).get_by_role("region", name="Found in the texts").get_by_role("listitem").filter(has_text="Notice")
     await expect(hit).to_contain_text("It is one month during probation.")
-    await expect(shelf(page).get_by_text("No document is called so.")).to_be_visible()
+    await expect(shelf(page).get_by_text(english("shelf/nothing"))).to_be_visible()
     await hit.get_by_role("button", name="Read Staff handbook").click()
     reader = page.get_by_role("complementary", name="Document")
     await expect(reader.locator("mark").filter(has_text="It is one month during probation.")).to_be_in_viewport()
@@ -229,7 +230,7 @@ async def test_what_can_not_be_saved_or_read_is_told_and_tried_again(
 
     await page.route(re.compile(r"/api/documents\?"), overload)
     await search(page).fill("policy")
-    await expect(shelf(page).get_by_text("The library couldn’t be read. Too much is going on.")).to_be_visible()
+    await expect(shelf(page).get_by_text(f"{english('shelf/failed')} {PROBLEM['detail']}")).to_be_visible()
     await page.unroute_all()
     await shelf(page).get_by_role("button", name="Try again").click()
     await expect(box(page, "Staff handbook")).to_have_count(0)
@@ -245,7 +246,7 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
     )
     await expect(incoming(page)).to_contain_text("1 document added · 2 not added")
     await expect(incoming(page, "void.md")).to_contain_text("The file is empty.")
-    await expect(incoming(page, "a.pdf")).to_contain_text("The file is damaged, or is not what its name says.")
+    await expect(incoming(page, "a.pdf")).to_contain_text(english("shelf/refusals.file_broken"))
     await expect(incoming(page, "a.pdf").get_by_role("button", name="Try again")).to_be_hidden()
     await expect(incoming(page).get_by_role("status")).to_contain_text("a.pdf was not added: The file is damaged")
     await expect(box(page, "Shuttle")).not_to_be_checked()
@@ -261,17 +262,17 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
         archive.writestr("map.png", b"\x89PNG\0")
     again = [file("shuttle.md", "# Shuttle\n\nIt leaves at noon."), file("bus.md", "# Shuttle\n\nIt leaves at noon.")]
     await bring(page, again[0])
-    await expect(incoming(page, "shuttle.md")).to_contain_text("It was in your library already, with the same content.")
+    await expect(incoming(page, "shuttle.md")).to_contain_text(english("shelf/notes.same"))
     await expect(incoming(page).locator(".count")).to_have_text("1 already there")
     await bring(page, again[1], file("street.txt", street), file("island.zip", packed.getvalue()))
-    await expect(incoming(page, "bus.md")).to_contain_text("Your library had this content already.")
-    await expect(incoming(page, "street.txt")).to_contain_text("It was read as windows-1252, which is a guess")
-    await expect(incoming(page, "island.zip/map.png")).to_contain_text("This kind of file can’t be read.")
+    await expect(incoming(page, "bus.md")).to_contain_text(english("shelf/notes.renamed"))
+    await expect(incoming(page, "street.txt")).to_contain_text("read as windows-1252")
+    await expect(incoming(page, "island.zip/map.png")).to_contain_text(english("shelf/refusals.file_not_text"))
     await expect(box(page, "Ferries")).to_be_visible()
     await incoming(page).get_by_role("button", name="Put away", exact=True).click()
 
     await bring(page, file("bus.md", "Buses are another matter."))
-    await expect(incoming(page, "bus.md")).to_contain_text("Another document has this name, and other content.")
+    await expect(incoming(page, "bus.md")).to_contain_text(english("shelf/notes.twin"))
     await incoming(page).get_by_role("button", name="Delete the other document called bus.md").click()
     await expect(box(page, "Shuttle")).to_have_count(0)
     await expect(box(page, "bus")).to_be_visible()
@@ -287,7 +288,7 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
     await shelf(page).get_by_role("textbox", name="Text", exact=True).fill("The kitchen closes at nine.")
     await page.route("**/api/documents", overload)
     await shelf(page).get_by_role("button", name="Add the text").click()
-    await expect(incoming(page, "Kitchen")).to_contain_text("Too much is going on. Try again in a moment.")
+    await expect(incoming(page, "Kitchen")).to_contain_text(PROBLEM["detail"])
     await page.unroute_all()
     await incoming(page).get_by_role("button", name="Try again: Kitchen").click()
     await expect(box(page, "Kitchen")).to_be_visible()
@@ -381,7 +382,7 @@ async def test_files_dropped_anywhere_come_in_and_nothing_is_ticked(
 ) -> None:
     page = await chromium_page(extractive_site.url, faults=[REFUSED])
     await shelf(page).get_by_role("button", name="Close the documents").click()
-    overlay = page.get_by_text("Drop files or folders to add them to the library")
+    overlay = page.get_by_text(english("shelf/drop"))
     await drag(page, "text", event="dragenter")
     await expect(overlay).to_be_hidden()
     await drag(page, "file", ("a.md", ""), event="dragenter")
@@ -405,7 +406,7 @@ async def test_files_dropped_anywhere_come_in_and_nothing_is_ticked(
     await expect(overlay).to_be_hidden()
     # What is too large together goes by itself, and only the one is refused.
     await expect(incoming(page)).to_contain_text("2 documents added · 1 not added")
-    await expect(incoming(page, "huge.txt")).to_contain_text("The file is larger than the server takes.")
+    await expect(incoming(page, "huge.txt")).to_contain_text(english("shelf/refusals.request_too_large"))
     await expect(box(page, "Parking")).not_to_be_checked()
     body = await asked(page, "Which bay is free?")
     assert not body.get("page_ids"), "where nothing is ticked, the whole library answers"

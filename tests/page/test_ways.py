@@ -11,6 +11,7 @@ from tests.api.conftest import new_session
 from tests.api.test_guides import TERMS, WORDS
 from tests.page.axe import accessible
 from tests.page.browsing import WIDE, Visits
+from tests.page.english import english
 from tests.page.sites import Site
 from tools.library.ingestion import NewDocument
 
@@ -41,7 +42,7 @@ async def test_questions_are_offered_to_begin_with_and_to_go_on_with(
 ) -> None:
     page = await chromium_page(extractive_site.url)
     await expect(question(page)).to_be_focused()
-    offered = page.get_by_role("list", name="Questions that your documents answer")
+    offered = page.get_by_role("list", name=english("ways/suggestions"))
     await expect(offered.get_by_role("listitem")).to_have_count(3)
     await expect(offered.get_by_role("button", name=SLIP)).to_contain_text("from Company words")
     await accessible(page, "questions to begin with")

@@ -6,6 +6,7 @@ from playwright.async_api import Page, expect
 from graph.evidence import Identity
 from tests.page.axe import WIDE, accessible
 from tests.page.browsing import Visits
+from tests.page.english import english
 from tests.page.sites import Site
 from tools.library.new_documents import NewDocument
 from tools.settings import Settings
@@ -72,7 +73,7 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await expect(page.get_by_role("button", name="Workspace: Empty shelf")).to_be_focused()
     await page.get_by_role("textbox", name="Your question").fill("When does the ferry leave?")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_text("Your library holds no documents yet.").first).to_be_visible()
+    await expect(page.get_by_text(english("stopReasons.library_empty")).first).to_be_visible()
     await page.get_by_role("button", name="New session").click()
     await expect(page.locator(".empty").get_by_text("citewell ingest FOLDER")).to_be_visible()
     empty = page.locator(".empty")

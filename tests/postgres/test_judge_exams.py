@@ -11,6 +11,7 @@ import pytest
 
 from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable
 from graph.ports import CitedEntry, Judgement, OpenClaim
+from graph.reasons import why
 from graph.usage import Meter
 from tests.judging import NO, WORDS, YES, RuleJudge, knows, small_exam
 from tests.scripted_openai import Hold, Reply, ScriptedOpenAI, scripted_openai
@@ -90,7 +91,8 @@ async def test_without_an_exam_nothing_is_asked_and_the_reason_names_the_command
         [ENGLISH], meter=(meter := Meter())
     )
     assert judgement.verdict is judgement.exam is None
-    assert "No judge has passed its exam in English" in judgement.reason
+    assert why(judgement.reason)[0]["code"] == "no_judge"
+    assert why(judgement.reason)[0]["parts"][0] == "English"
     assert "citewell judge exam --model small" in judgement.reason
     assert (judge.batches, meter.calls) == ([], 0)
 
@@ -100,7 +102,7 @@ async def test_a_language_without_claims_has_no_judge(examiner: Examiner) -> Non
     await examiner.take(judge, EXAM.languages)
     french, english = await ask(examiner, judge, FRENCH, ENGLISH)
     assert french.verdict is None
-    assert "French: the exam has claims in English and Vietnamese only" in french.reason
+    assert "English and Vietnamese only" in french.reason
     assert english.verdict == "supported"
 
 

@@ -251,7 +251,8 @@ async def test_links_are_not_followed(harbour: Harbour, tmp_path: Path) -> None:
     (harbour.root / "folder").symlink_to(tmp_path / "away")
     report = await harbour.sync()
     assert counted(report) == {"new": 1}
-    assert report.notes == ["2 symbolic links were not followed."]
+    (note,) = report.notes
+    assert "2 symbolic links" in note
 
 
 async def test_a_document_in_two_sources_goes_with_the_last(harbour: Harbour, tmp_path: Path) -> None:
@@ -490,7 +491,8 @@ async def test_a_library_follows_a_repository(harbour: Harbour) -> None:
     source = await harbour.source(kind="git", folder="docs", link="https://git.example/blob/main/docs/{path}")
     report = await harbour.syncer.sync(ME, source)
     assert counted(report) == {"new": 2}
-    assert report.notes == ["1 symbolic links and submodules were not followed."]
+    (note,) = report.notes
+    assert "1 symbolic links" in note
     first = await harbour.ids()
     assert (await harbour.documents.get(ME, first["lamp.md"])).url == "https://git.example/blob/main/docs/lamp.md"
 

@@ -61,7 +61,7 @@ async def test_a_web_that_fails_is_told_and_the_library_answers(citewell: Citewe
     events = await ask(citewell, web="also")
     [failed] = [event for event in events if isinstance(event, SearchFailed)]
     assert (failed.kind, failed.code) == ("web", "web_unavailable")
-    assert failed.message == "The web search refuses the key (403)."
+    assert "(403)" in failed.message
     end = events[-1]
     assert isinstance(end, RunFinished)
     assert (end.outcome, end.message["sources"][0]["kind"]) == ("answered", "search")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graph.evidence import Origin, Segment
 from graph.ports import CheckedClaim, WrittenSection
+from graph.reasons import Reason
 from graph.usage import Meter
 from tests.fakes import segment
 from text.sentences import sentences, trimmed
@@ -38,7 +39,7 @@ def test_a_part_of_a_sentence_is_quoted_with_the_whole_of_it() -> None:
 def test_a_part_of_a_sentence_is_not_supported_by_what_may_take_it_back() -> None:
     source = segment("doc", 0, "It is not true that staff get 30 days.")
     (claim,) = check("staff get 30 days.", source)
-    assert (claim.verdict, claim.reasons) == ("unverified", ("it is a part of a longer source sentence",))
+    assert (claim.verdict, claim.reasons) == ("unverified", (Reason("part_of_sentence"),))
     assert [(proof["start"], proof["end"]) for proof in claim.proofs] == [(0, 38)]
 
 

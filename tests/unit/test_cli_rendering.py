@@ -250,7 +250,8 @@ def test_what_was_taken_out_of_a_section_is_told_when_its_text_has_ended() -> No
         events.SectionFinished(section_index=0, text="See the chart.", source_ids=[]),
     )
     text = " ".join(shown(out).split())
-    assert text == "See the chart. image removed, not in any source: https://evil.example/a.png"
+    assert text.startswith("See the chart. image removed")
+    assert text.endswith(" https://evil.example/a.png")
 
 
 def test_a_claim_that_failed_is_told_with_its_reasons_and_within_the_width() -> None:

@@ -172,9 +172,11 @@ def test_an_answer_that_is_written_again_in_other_words_ends_with_an_error() -> 
 def test_advice_for_whoever_runs_the_service_is_not_given_to_whoever_asks() -> None:
     advice = "Check that PostgreSQL runs and CITEWELL_DATABASE_URL points at it, then try again."
     failed = RunFailed(code="database_unavailable", message="No.", suggestion=advice, retryable=True)
-    assert spoken([STARTED, failed])[-1]["suggestion"] == "Try again in a moment."
+    said = spoken([STARTED, failed])[-1]
+    assert said["retryable"] is True
+    assert "PostgreSQL" not in said["suggestion"]
     ours = RunFailed(code="internal", message="No.", suggestion=advice, retryable=False)
-    assert spoken([STARTED, ours])[-1]["suggestion"] == "Tell whoever runs this service when it happened."
+    assert "whoever runs" in spoken([STARTED, ours])[-1]["suggestion"]
     theirs = RunFailed(code="budget_exhausted", message="No.", suggestion="Ask a narrower question.", retryable=False)
     assert spoken([STARTED, theirs])[-1]["suggestion"] == "Ask a narrower question."
 

@@ -34,7 +34,7 @@ def test_a_set_is_asked_for_by_a_name_and_a_path(tmp_path: Path) -> None:
 
 def test_a_set_without_a_question_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "questions.jsonl", "\n")
-    with pytest.raises(InvalidRequest, match="there is no question in its questions"):
+    with pytest.raises(InvalidRequest, match="no question"):
         load_data_set("own", tmp_path)
 
 
@@ -46,14 +46,14 @@ DOCUMENT = {"name": "town", "title": "Town", "text": BRIDGE}
     [
         ({"id": "1"}, r"line 1: question: Field required"),
         ({"id": "1", "question": "q", "answer": "a"}, r"line 1: answer: Extra inputs"),
-        ({"id": "1", "question": "q"}, r"line 1: evidence: a question needs evidence if"),
+        ({"id": "1", "question": "q"}, r"line 1: evidence: "),
         (
             {"id": "1", "question": "q", "evidence": [[{"document": "city", "quote": BRIDGE}]]},
             r"line 1: document: there is no 'city'",
         ),
         (
             {"id": "1", "question": "q", "evidence": [[{"document": "town", "quote": "The Cedar Bridge"}]]},
-            r"line 1: quote: 'The Cedar Bridge' is not a whole sentence of town",
+            r"line 1: quote: 'The Cedar Bridge' .* town",
         ),
     ],
 )

@@ -182,9 +182,9 @@ def test_each_document_is_alone_in_the_space_of_its_question(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"trap": ""}, "line 1: governed: a governed document needs a trap"),
+        ({"trap": ""}, "line 1: governed: .* trap"),
         ({"governed": False}, "line 1: governed: "),
-        ({"governs": "Zebras graze."}, "line 1: governs: the document does not hold 'Zebras graze.'"),
+        ({"governs": "Zebras graze."}, "line 1: governs: .*'Zebras graze.'"),
         ({"form": "pdf"}, "line 1: form: "),
         ({"document": " "}, "line 1: document: The file is empty"),
     ],

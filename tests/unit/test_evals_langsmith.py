@@ -110,7 +110,7 @@ def test_a_row_shows_the_answer_its_proofs_and_what_is_wrong() -> None:
     ]
     assert answered["run_metadata"]["mistakes"] == []
     assert "error" not in answered
-    assert broken["error"] == "model_unavailable: The model did not answer."
+    assert broken["error"].startswith("model_unavailable: ")
 
 
 def test_rows_are_scored_by_the_measures_that_apply_to_one_question() -> None:

@@ -23,7 +23,8 @@ def test_a_refusal_of_an_answerable_question_tells_where_the_evidence_ranked() -
     found = refused(retrieved=retrieved("museum", "ferry"))
 
     assert kinds(found) == ["refused"]
-    assert errors_of(found)[0].why == "It was refused (nothing relevant). The search had ranked a gold document 2 of 2."
+    assert "(nothing relevant)" in errors_of(found)[0].why
+    assert "2 of 2" in errors_of(found)[0].why
     assert not is_right(found)
 
 
@@ -31,7 +32,8 @@ def test_a_gold_document_that_was_not_retrieved_is_named() -> None:
     found = refused(retrieved=retrieved("museum", "bakery"))
 
     assert kinds(found) == ["refused", "gold_not_retrieved"]
-    assert errors_of(found)[1].why == "ferry: not among the 2 documents that the search returned."
+    assert errors_of(found)[1].why.startswith("ferry: ")
+    assert " 2 documents " in errors_of(found)[1].why
 
 
 def test_an_answer_without_evidence_in_the_library_is_wrong_in_both_variants() -> None:
@@ -47,7 +49,7 @@ def test_quotes_that_are_not_gold_count_and_are_told_from_a_late_one() -> None:
     never = record(claims=[claim(FARE, other)])
 
     assert kinds(late) == ["first_quote_not_gold"]
-    assert errors_of(late)[0].why == "Quote 2 of 2 is the first that holds gold evidence."
+    assert "Quote 2 of 2" in errors_of(late)[0].why
     assert is_right(late)
     assert kinds(never) == ["no_gold_quoted"]
     assert not is_right(never)
@@ -73,7 +75,8 @@ def test_quotes_that_are_not_exact_or_were_never_offered_are_wrong() -> None:
 def test_an_invented_id_is_told_and_leaves_the_rest_right() -> None:
     found = record(sections=[section(unknown_ids=2)])
 
-    assert [mistake.why for mistake in errors_of(found)] == ["2 of the ids in the written answer name no source."]
+    assert kinds(found) == ["id_invented"]
+    assert errors_of(found)[0].why.startswith("2 ")
     assert is_right(found)
 
 
@@ -86,12 +89,13 @@ def test_a_claim_that_failed_is_given_with_its_reasons() -> None:
 def test_a_missing_gold_answer_is_no_wrong_proof() -> None:
     found = record(answers=["7:15", "quarter past seven"])
 
-    assert [mistake.why for mistake in errors_of(found)] == ["The answer does not hold “7:15” or “quarter past seven”."]
+    assert kinds(found) == ["answer_not_contained"]
+    assert "“7:15” or “quarter past seven”" in errors_of(found)[0].why
     assert is_right(found)
 
 
 def test_a_failed_run_says_its_error_and_a_cancelled_one_its_reason() -> None:
-    assert errors_of(failed())[0].why == "model_unavailable: The model did not answer."
+    assert errors_of(failed())[0].why.startswith("model_unavailable: ")
     assert kinds(refused(outcome="cancelled", stop_reason="server_stopped")) == ["run_failed"]
 
 
@@ -108,9 +112,7 @@ def test_an_answer_over_manuals_is_wrong_without_a_passage_or_what_is_asked_for(
 
     assert kinds(of_manuals()) == []
     assert kinds(of_manuals(claims=[other])) == ["no_gold_quoted"]
-    assert (
-        errors_of(of_manuals(claims=[other]))[0].why == "Its only quote does not hold a gold passage, or most of one."
-    )
+    assert "a gold passage" in errors_of(of_manuals(claims=[other]))[0].why
     assert kinds(of_manuals(claims=[other, claim()])) == ["first_quote_not_gold"]
     assert kinds(of_manuals(all_of=[["Askvik"], ["daily", "every day"]])) == ["answer_not_contained"]
     right = [of_manuals(), of_manuals(claims=[other, claim()])]
@@ -122,7 +124,7 @@ def test_where_the_search_left_a_manual_is_told() -> None:
     late = refused(evidence=[], passages=[PASSAGE], retrieved=retrieved("museum", "ferry"))
     missed = refused(evidence=[], passages=[PASSAGE], retrieved=retrieved("museum"))
 
-    assert errors_of(late)[0].why == "It was refused (nothing relevant). The search had ranked a gold document 2 of 2."
+    assert "2 of 2" in errors_of(late)[0].why
     assert kinds(missed) == ["refused", "gold_not_retrieved"]
 
 

@@ -12,6 +12,7 @@ from evals.prose_claims import BATCH, AnyJudge, ProseClaim, load_prose, run_pros
 from graph.errors import InvalidRequest, ModelUnavailable
 from graph.evidence import ExamFigure, Verdict
 from graph.ports import Judge, Judgement, OpenClaim
+from graph.reasons import Reason
 from graph.usage import Meter
 from tools.claims.code_checker import CodeChecker
 
@@ -108,7 +109,7 @@ def test_a_judge_without_an_exam_counts_only_where_any_may() -> None:
     ("judge", "reason"),
     [
         (RuleJudge(lambda _: None), "no verdict"),
-        (AbsentJudge(right), "The model did not reply. The claims that code left open stay unverified."),
+        (AbsentJudge(right), f"The model did not reply. {Reason('not_judged')}"),
     ],
 )
 def test_what_a_judge_leaves_open_is_counted_with_its_reason(judge: RuleJudge, reason: str) -> None:

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.eval import evaluate
+from evals.error_analysis import TITLES
 from evals.evaluation import all_figures
 from evals.records import Record
 from evals.report.html_markup import element
@@ -102,9 +103,9 @@ def test_the_page_says_what_was_run_and_what_went_wrong() -> None:
 
     assert "ferries, extractive" in page.text
     assert "3 questions asked of 3 documents. 1 right. Ended on 04 May 2026 at 12:30 UTC." in page.text
-    assert "Refused, though it can be answered (1)" in page.text
+    assert f"{TITLES['refused']} (1)" in page.text
     assert "Is there a night boat?" in page.text
-    assert "model_unavailable: The model did not answer." in page.text
+    assert "model_unavailable: " in page.text
     assert "generate_answer abc123" in page.text
     assert "embedding.model static" in page.text
 
@@ -242,7 +243,8 @@ def test_figures_are_shown_by_the_values_of_tags() -> None:
 def test_the_outcomes_are_counted_against_what_was_expected() -> None:
     page = page_of(record("q1"), refused("q2"), refused("q1", variant="removed", expected="abstained"), failed("q3"))
 
-    assert "Expected answered abstained failed an answer 1 1 1 a refusal: the documents were removed 0 1 0" in page.text
+    assert "Expected answered abstained failed an answer 1 1 1 " in page.text
+    assert "were removed 0 1 0" in page.text
 
 
 # The baseline

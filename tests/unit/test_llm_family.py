@@ -12,6 +12,7 @@ import pytest
 from graph.errors import InvalidRequest, ModelReplyInvalid, ModelUnavailable
 from graph.evidence import Effort, Hit, Segment
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, Family
+from graph.reasons import Reason
 from graph.rows import Turn
 from graph.usage import Meter
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, scripted_openai, status
@@ -103,8 +104,8 @@ async def test_a_yes_to_an_offer_is_a_follow_up(scripted_openai, said, calls):
 @pytest.mark.parametrize(
     ("search", "has_pages", "reason"),
     [
-        ("auto", True, "pages are selected"),
-        ("always", False, "the request asks for a search"),
+        ("auto", True, Reason("pages_selected")),
+        ("always", False, Reason("search_asked")),
         ("auto", False, "repeats it"),
     ],
 )

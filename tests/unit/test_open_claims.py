@@ -42,4 +42,4 @@ def test_what_is_around_two_claims_is_shown_once_and_each_with_its_own_term() ->
     prompt = _numbered([each.claim for each in asked if each], 2000)
     assert prompt.count("Sets the memory.") == 1
     assert "| ~ work_mem (integer)" in prompt
-    assert "Entry, around it the same as in [1]:\n| # Settings\n| ~ temp_mem\n| The default is 4MB." in prompt
+    assert "the same as in [1]:\n| # Settings\n| ~ temp_mem\n| The default is 4MB." in prompt

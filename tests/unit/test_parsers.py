@@ -122,12 +122,12 @@ def test_a_row_of_thousands_of_signs_is_text(sign: str) -> None:
 def test_front_matter_that_multiplies_is_refused() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
-    with pytest.raises(UnreadableDocument, match="front matter is too large"):
+    with pytest.raises(UnreadableDocument, match=r"front matter .* large"):
         parse(("---\n" + "\n".join(lines) + "\n---\nText.").encode(), name="x.md")
 
 
 def test_front_matter_that_is_broken_is_told_with_its_line() -> None:
-    with pytest.raises(UnreadableDocument, match="front matter is not valid YAML, line 4"):
+    with pytest.raises(UnreadableDocument, match="YAML, line 4"):
         parse(b"---\nok: 1\nbad: [1\n---\nText.", name="x.md")
 
 

@@ -59,7 +59,8 @@ def test_yaml_that_nests_deeply(data: bytes) -> None:
 def test_yaml_that_holds_itself_is_kept_as_it_is_written() -> None:
     parsed = parse(b"a: &a [*a, 1]\n", name="x.yaml")
     assert parsed.text == "a\n\na[0]: *a\na[1]: 1"
-    assert parsed.left_out == ("Aliases were not replaced by what they stand for (1 place).",)
+    (said,) = parsed.left_out
+    assert "(1 place)" in said
 
 
 def test_yaml_of_a_billion_laughs() -> None:
@@ -72,7 +73,8 @@ def test_yaml_of_a_billion_laughs() -> None:
 def test_mail_that_nests_deeply(kind: str) -> None:
     parts = [f"Content-Type: multipart/{kind}; boundary=b{n}\n\n--b{n}\n" for n in range(20_000)]
     parsed = parse(("Subject: deep\n" + "".join(parts) + "\nend").encode(), name="x.eml")
-    assert parsed.left_out == ("Parts that nest deeper than 8 levels were left out.",)
+    (said,) = parsed.left_out
+    assert "8 levels" in said
 
 
 def test_mail_of_ten_thousand_parts() -> None:
@@ -80,7 +82,7 @@ def test_mail_of_ten_thousand_parts() -> None:
     parsed = parse(
         f"Subject: many\nContent-Type: multipart/mixed; boundary=b\n\n{part * 10_000}--b--".encode(), name="x.eml"
     )
-    assert "The mail has more than 1,000 parts: the rest was left out." in parsed.left_out
+    assert any("1,000 parts" in said for said in parsed.left_out)
     assert parsed.text.count("word") == 200
 
 
@@ -104,7 +106,9 @@ def test_a_broken_attachment_is_said() -> None:
     body = b64encode(b"%PDF-1.7 nothing").decode()
     head = "Subject: s\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\n"
     parsed = parse((head + body).encode(), name="x.eml")
-    assert parsed.left_out == ("The attachment a.pdf was not read: The PDF is broken and cannot be opened.",)
+    (said,) = parsed.left_out
+    assert "attachment a.pdf" in said
+    assert "PDF is broken" in said
 
 
 def test_rich_text_that_nests_deeply() -> None:
@@ -120,7 +124,8 @@ def test_a_notebook_that_prints_without_end_is_cut() -> None:
     cell = {"cell_type": "code", "source": "run()", "outputs": [output]}
     parsed = parse(json.dumps({"cells": [cell]}).encode(), name="x.ipynb")
     assert len(parsed.text) < 110_000
-    assert parsed.left_out == ("1 part of a long output of the notebook was left out.",)
+    (said,) = parsed.left_out
+    assert said.startswith("1 part ")
 
 
 def book(**changed: bytes) -> bytes:

@@ -55,7 +55,8 @@ def test_raw_letters_in_headers_are_read_as_utf_8() -> None:
 
 def test_an_encrypted_mail_says_so() -> None:
     head = 'Subject: s\nContent-Type: multipart/encrypted; boundary="b"\n\n--b\n\nsecret\n--b--\n'
-    assert read(head).left_out == ("The text of the mail is encrypted, and was left out.",)
+    (said,) = read(head).left_out
+    assert "encrypted" in said
 
 
 def test_a_warning_about_an_attachment_names_it() -> None:
@@ -66,7 +67,7 @@ def test_a_warning_about_an_attachment_names_it() -> None:
     mail.add_attachment(text, maintype="application", subtype="octet-stream", filename="../street.txt")
     parsed = read(mail.as_bytes())
     assert words(parsed)[2:] == [("heading", "street.txt"), ("paragraph", text.decode("cp1252"))]
-    assert parsed.warnings[0].startswith("The attachment street.txt: The file does not say")
+    assert parsed.warnings[0].startswith("The attachment street.txt: ")
 
 
 def test_a_mailbox_whose_mails_are_told_apart() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from graph.errors import UnreadableDocument
 from tests.contract.hanging_blocks import hanging
 from tools.parsers import Parsed, parse
+from tools.parsers.canonical_text import passages_left_out
 
 
 def md(text: str) -> Parsed:
@@ -134,7 +135,7 @@ def test_headings_have_the_anchors_that_pages_give_them() -> None:
 def test_hidden_words_are_left_out_and_that_is_said(hidden: str) -> None:
     parsed = md(f"It costs {hidden} two.\n\nNext.\n")
     assert parsed.text == "It costs two.\n\nNext."
-    assert parsed.left_out == ("Struck-out or hidden text was left out (1 passage).",)
+    assert parsed.left_out == passages_left_out(1)
 
 
 def test_a_hidden_part_may_hold_blocks_of_markdown() -> None:
@@ -142,7 +143,7 @@ def test_a_hidden_part_may_hold_blocks_of_markdown() -> None:
         "A.\n\n<div hidden>\n\ngone *gone*\n\n- gone\n\n```\ngone\n```\n\n</div>\n\nB ~~gone~~ and <del>gone.\n\nC.\n"
     )
     assert parsed.text == "A.\n\nB and\n\nC."
-    assert parsed.left_out == ("Struck-out or hidden text was left out (3 passages).",)
+    assert parsed.left_out == passages_left_out(3)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +176,7 @@ def test_mdx_is_read_as_prose() -> None:
     ]
     assert parsed.blocks[0].anchor == "boil"
     assert parsed.media_type == "text/mdx"
-    assert parsed.left_out == ("Struck-out or hidden text was left out (2 passages).",)
+    assert parsed.left_out == passages_left_out(2)
 
 
 @pytest.mark.parametrize(

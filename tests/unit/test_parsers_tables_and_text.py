@@ -52,7 +52,7 @@ def test_a_quote_that_is_never_closed_is_a_sign_like_others() -> None:
 
 
 def test_a_cell_beyond_all_measure_is_refused() -> None:
-    with pytest.raises(UnreadableDocument, match="cell of the table is too long"):
+    with pytest.raises(UnreadableDocument, match=r"cell .* too long"):
         parse(("a,b\n" + "x" * 200_000 + ",c\n").encode(), name="x.csv")
 
 

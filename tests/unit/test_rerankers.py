@@ -13,12 +13,12 @@ from cli.command import Exit
 from evals.scripted_endpoint import ModelRequest, Reply, status
 from graph.errors import RerankerRefused, RerankerUnavailable
 from graph.evidence import Hit, Segment
+from graph.reasons import Reason
 from graph.usage import Meter
 from tests.reranking import Kind, ranked, reranker_server, rows
 from tools.backends.backend_registry import configured_families
 from tools.llm.answer_writing import LlmRoom
-from tools.rerankers.reranked_grading import RerankedGrader
-from tools.rerankers.reranker_endpoint import Reranker
+from tools.rerankers.reranker_endpoint import RerankedGrader, Reranker
 from tools.rules.score_grading import ScoreGrader
 from tools.settings import ModelSettings, RerankerSettings, Settings
 
@@ -58,7 +58,7 @@ def test_an_address_is_completed_and_keeps_its_own_version(kind: Kind, base_url:
 
 
 def test_a_kind_that_needs_a_model_says_so_and_an_empty_address_is_none() -> None:
-    with pytest.raises(ValidationError, match=r"reranker\.model is required for the kind 'cohere'"):
+    with pytest.raises(ValidationError, match=r"reranker\.model is required .*'cohere'"):
         RerankerSettings(kind="cohere", base_url="https://api.example")
     with pytest.raises(ValidationError, match="base_url"):
         RerankerSettings(base_url="not an address")
@@ -160,7 +160,7 @@ async def test_the_rerankers_scores_order_what_is_kept_and_pages_are_not_sent() 
         grading = await grader.grade(QUERY, HITS, meter=Meter())
         (request,) = server.requests
     assert grading.kept == (("d:2", 1.0), ("d:1", 0.8))
-    assert grading.dropped == (("d:0", "the reranker scores it below 0.1"),)
+    assert grading.dropped == (("d:0", Reason("below_reranker", 0.1)),)
     assert request.body["texts"] == ["Lighthouse\nRye bread.", "Lighthouse\nThe lamp does turn at night."]
 
 
@@ -171,7 +171,7 @@ async def test_a_reranker_that_fails_leaves_the_search_score_and_says_so() -> No
     assert grading.kept == (("d:2", 1.0), ("d:0", 0.9), ("d:1", 0.5))
     assert grading.fallback is not None
     assert grading.fallback["code"] == "reranker_refused"
-    assert grading.fallback["message"].endswith("What the search found is kept by its score.")
+    assert grading.fallback["message"].endswith(Reason("kept_by_score"))
 
 
 async def test_both_families_use_the_configured_reranker() -> None:

@@ -181,7 +181,7 @@ def changed(**fields: Any) -> list[dict[str, Any]]:
             '{"query": "q", "answer": [3], "positive": [], "positive_wrong": [], "negative": []}',
             "line 1: the field 'answer'",
         ),
-        ("hotpotqa", "distractor.json", "{}", "distractor.json is not a JSON array"),
+        ("hotpotqa", "distractor.json", "{}", "distractor.json .*JSON array"),
         ("hotpotqa", "distractor.json", "[", "distractor.json is not JSON"),
         ("hotpotqa", "distractor.json", json.dumps(changed(question=3)), "distractor.json, entry 2: question: "),
         (

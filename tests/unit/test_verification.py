@@ -11,6 +11,7 @@ from answers.verifier import Verifier
 from graph.errors import InvalidRequest, ModelUnavailable
 from graph.evidence import ExamFigure, Hit, Identity, Verdict
 from graph.ports import Judge, Judgement, OpenClaim, SearchQuery, SearchResult
+from graph.reasons import Reason
 from graph.usage import Meter
 from tests.fakes import MemoryLibrary, segment
 from tools.claims.code_checker import CodeChecker
@@ -75,7 +76,7 @@ def test_each_claim_of_an_answer_has_a_verdict_and_exact_quotes() -> None:
         "text",
         "Unused leave lapses in March.",
     )
-    assert (second["verdict"], second["reasons"]) == ("contradicted", ["the source says March, the answer says April"])
+    assert (second["verdict"], second["reasons"]) == ("contradicted", [Reason("differs", "March", "April")])
     assert (first["cited"], first["cited_ok"]) == ([], None)
     assert found["judge"] is None
 
@@ -187,7 +188,7 @@ def test_in_the_library_each_claim_is_searched_for_up_to_a_limit() -> None:
     assert quote["quote"] == HANDBOOK[quote["start"] : quote["end"]]
     last = found["claims"][-1]
     assert last["verdict"] == "unverified"
-    assert last["reasons"] == ["it was not searched for: the searches or the seconds of a verification are used up"]
+    assert last["reasons"] == [Reason("not_searched")]
     assert found["degraded"] == "words only"
 
 
@@ -213,7 +214,7 @@ def test_where_nothing_is_found_a_claim_is_unsupported() -> None:
     library = MemoryLibrary([])
     evidence = LibraryEvidence(library, library, Identity())
     (claim,) = asyncio.run(verify_claims(["It rains."], evidence, verifier(), ""))["claims"]
-    assert (claim["verdict"], claim["reasons"]) == ("unsupported", ["nothing was found that says anything of this"])
+    assert (claim["verdict"], claim["reasons"]) == ("unsupported", [Reason("nothing_found")])
 
 
 @pytest.mark.parametrize(

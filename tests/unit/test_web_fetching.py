@@ -92,7 +92,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
     assert sent[0].url.host == "93.184.215.14"
     assert sent[0].headers["host"].startswith("rebinding.example")
     assert sent[0].extensions["sni_hostname"] == "rebinding.example"
-    assert await refused(fetcher, "https://rebinding.example/y") == "its address is not a public one"
+    assert "not a public" in await refused(fetcher, "https://rebinding.example/y")
     assert len(sent) == 1
 
 
@@ -105,7 +105,7 @@ async def test_another_address_of_a_host_is_tried_where_one_cannot_be_connected_
     guard = Guard(resolve=resolve, is_allowed=lambda address: True, ports=frozenset({web.port}))
     fetcher = PageFetcher(guard, transport, max_bytes=MOST, seconds=SECONDS)
     assert (await fetcher.fetch(web.serve("two.test/", page("Here.")))).data
-    assert await refused(fetcher, web.url("one.test/")) == "it cannot be connected to"
+    assert "connected to" in await refused(fetcher, web.url("one.test/"))
 
 
 async def test_redirects_are_followed_to_their_end(web: ScriptedWeb, fetcher: PageFetcher) -> None:
@@ -131,17 +131,17 @@ async def test_redirects_come_to_an_end(web: ScriptedWeb, fetcher: PageFetcher) 
     ("to", "reason"),
     [
         ("http://169.254.169.254/latest/meta-data/", "port|not a public"),
-        ("http://10.0.0.1:{port}/", "its address is not a public one"),
-        ("http://[::1]:{port}/", "its address is not a public one"),
-        ("http://[::ffff:10.0.0.1]:{port}/", "its address is not a public one"),
-        ("http://2130706433:{port}/", "its host is not a domain name"),
-        ("http://localhost:{port}/", "its host is not a domain name"),
-        ("http://there.test:22/", "port 22 is not one of the web"),
-        ("http://user:word@there.test:{port}/", "its address names a user"),
-        ("file:///etc/passwd", "its address is neither http nor https"),
-        ("gopher://there.test:{port}/_x", "its address is neither http nor https"),
+        ("http://10.0.0.1:{port}/", "not a public"),
+        ("http://[::1]:{port}/", "not a public"),
+        ("http://[::ffff:10.0.0.1]:{port}/", "not a public"),
+        ("http://2130706433:{port}/", "not a domain name"),
+        ("http://localhost:{port}/", "not a domain name"),
+        ("http://there.test:22/", "port 22"),
+        ("http://user:word@there.test:{port}/", "names a user"),
+        ("file:///etc/passwd", "neither http nor https"),
+        ("gopher://there.test:{port}/_x", "neither http nor https"),
         ("", "it redirects too often"),
-        ("http://[:{port}/", "its host is not a domain name|nowhere"),
+        ("http://[:{port}/", "not a domain name|nowhere"),
     ],
 )
 async def test_each_redirect_passes_the_guard(web: ScriptedWeb, fetcher: PageFetcher, to: str, reason: str) -> None:
@@ -163,7 +163,7 @@ async def test_a_redirect_from_https_to_http_is_refused() -> None:
         lambda request: httpx2.Response(301, headers={"location": "http://plain.example/"})
     )
     fetcher = PageFetcher(Guard(resolve=resolve), transport, max_bytes=MOST, seconds=SECONDS)
-    assert await refused(fetcher, "https://safe.example/") == "it redirects from https to http"
+    assert "from https to http" in await refused(fetcher, "https://safe.example/")
 
 
 @pytest.mark.parametrize("status", [201, 204, 206, 300, 304, 400, 401, 403, 404, 429, 500, 503])
@@ -178,9 +178,9 @@ async def test_only_a_plain_success_is_a_page(web: ScriptedWeb, fetcher: PageFet
 )
 async def test_only_pages_of_text_are_read(web: ScriptedWeb, fetcher: PageFetcher, media_type: str) -> None:
     url = web.serve("lamp.test/", Reply(b"<p>Words.</p>", headers={"content-type": media_type}))
-    assert await refused(fetcher, url) == "it is not a text page"
+    assert "not a text" in await refused(fetcher, url)
     url = web.serve("lamp.test/", Reply(b"<p>Words.</p>", headers={}))
-    assert await refused(fetcher, url) == "it is not a text page"
+    assert "not a text" in await refused(fetcher, url)
 
 
 @pytest.mark.parametrize(
@@ -216,19 +216,19 @@ async def test_a_packed_page_is_counted_as_it_is_unpacked(web: ScriptedWeb, fetc
     assert len(bomb) < MOST
     assert await refused(fetcher, web.serve("a.test/", packed(bomb))) == "it is too large"
     twice = packed(gzip.compress(gzip.compress(b"Words.")), "gzip, gzip")
-    assert await refused(fetcher, web.serve("a.test/", twice)) == "it uses an encoding that the request did not accept"
+    assert "encoding" in await refused(fetcher, web.serve("a.test/", twice))
 
 
 @pytest.mark.parametrize("packing", ["deflate", "br", "zstd", "compress", "x"])
 async def test_other_packings_were_not_asked_for(web: ScriptedWeb, fetcher: PageFetcher, packing: str) -> None:
     reply = packed(zlib.compress(b"Words."), packing)
-    assert await refused(fetcher, web.serve("a.test/", reply)) == "it uses an encoding that the request did not accept"
+    assert "encoding" in await refused(fetcher, web.serve("a.test/", reply))
 
 
 async def test_a_broken_packing_is_refused(web: ScriptedWeb, fetcher: PageFetcher) -> None:
     whole = gzip.compress(b"Words. " * 200)
     for broken in (b"not gzip at all", whole[: len(whole) // 2], whole[:-9]):
-        assert await refused(fetcher, web.serve("a.test/", packed(broken))) == "its compressed data is corrupt"
+        assert "corrupt" in await refused(fetcher, web.serve("a.test/", packed(broken)))
 
 
 async def test_a_page_that_breaks_off_is_no_page(web: ScriptedWeb, fetcher: PageFetcher) -> None:

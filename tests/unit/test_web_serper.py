@@ -119,13 +119,13 @@ async def test_no_more_than_asked_for_are_given(web: ScriptedWeb, serper: Serper
 )
 async def test_a_reply_that_cannot_be_read_is_a_failure(web: ScriptedWeb, serper: Serper, body: bytes) -> None:
     web.searches = [Reply(body, headers={})]
-    assert (await refused(serper)).startswith("The reply of the web search cannot be read")
+    assert "cannot be read" in await refused(serper)
     assert len(web.asked) == 1
 
 
 async def test_a_reply_beyond_all_measure_is_a_failure(web: ScriptedWeb, serper: Serper) -> None:
     web.searches = [Reply(b" " * 2_000_001, headers={})]
-    assert await refused(serper) == "The reply of the web search cannot be read: it is too large."
+    assert "too large" in await refused(serper)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
@@ -133,7 +133,7 @@ async def test_a_busy_endpoint_is_asked_again(web: ScriptedWeb, serper: Serper, 
     web.searches = [Reply(status=status, headers=NOW), Reply(status=status, headers={}), found()]
     assert await serper.search("lamps", results=5) == []
     web.searches, web.asked = [Reply(status=status, headers=NOW)], []
-    assert await refused(serper) == f"The web search answers with {status}."
+    assert f" {status}." in await refused(serper)
     assert len(web.asked) == MOST_RETRIES + 1
 
 
@@ -142,10 +142,7 @@ async def test_a_date_to_ask_again_at_is_heeded(web: ScriptedWeb, client: httpx2
     web.searches = [Reply(status=503, headers={"retry-after": past}), found()]
     assert await Serper(web.settings, client, backoff=3600.0).search("lamps", results=5) == []
     web.searches = [Reply(status=503, headers={"retry-after": "3600"})]
-    assert (
-        await refused(Serper(web.settings, client, seconds=0.2, backoff=0.0))
-        == "The web search did not answer within 0.2 seconds."
-    )
+    assert "within 0.2 seconds" in await refused(Serper(web.settings, client, seconds=0.2, backoff=0.0))
 
 
 @pytest.mark.parametrize("status", [301, 302, 400, 401, 403, 404])
@@ -157,19 +154,17 @@ async def test_a_refusal_is_final(web: ScriptedWeb, serper: Serper, status: int)
     assert KEY not in said
     assert len(web.asked) == 1
     if status == 400:
-        assert said == "The web search answers with 400: Not enough credits for."
+        assert "400: Not enough credits for." in said
 
 
 async def test_an_endpoint_that_never_answers_is_given_up(web: ScriptedWeb, client: httpx2.AsyncClient) -> None:
     web.searches = [Reply(length=10, held=True)]
-    assert (
-        await refused(Serper(web.settings, client, seconds=0.2)) == "The web search did not answer within 0.2 seconds."
-    )
+    assert "within 0.2 seconds" in await refused(Serper(web.settings, client, seconds=0.2))
 
 
 async def test_an_endpoint_that_is_not_there_is_a_failure(client: httpx2.AsyncClient) -> None:
     settings = WebSettings.model_validate({"api_key": KEY, "base_url": "http://127.0.0.1:9"})
-    assert await refused(Serper(settings, client, backoff=0.0)) == "The web search cannot be reached."
+    assert "cannot be reached" in await refused(Serper(settings, client, backoff=0.0))
 
 
 async def test_the_key_is_never_logged(web: ScriptedWeb, serper: Serper, caplog: pytest.LogCaptureFixture) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graph.errors import WebUnavailable
 from tests.scripted_web import Reply, ScriptedWeb, page, redirect, serve_web
-from tools.settings import Settings, SiteSettings
+from tools.settings import Settings
 from tools.web.addresses import canonical_address, document_id_of, folder_of, is_below
 from tools.web.sites import (
     KnownPage,
@@ -58,8 +58,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def reader(web: ScriptedWeb, clock: Clock) -> AsyncIterator[WebReader]:
-    settings = Settings(_env_file=None, max_document_bytes=MOST, sites=SiteSettings(seconds_between=2))
+async def reader(web: ScriptedWeb, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WebReader]:
+    monkeypatch.setattr("tools.web.sites.SECONDS_BETWEEN", 2.0)
+    settings = Settings(_env_file=None, max_document_bytes=MOST)
     opened = WebReader(
         settings,
         guard=web.guard,
@@ -185,8 +186,8 @@ def test_links_are_read_from_the_page_and_its_base() -> None:
 @pytest.mark.parametrize(
     ("reply", "code", "reason", "kind"),
     [
-        (Reply(status=404), "unreadable_document", "There is no such page", "missing"),
-        (Reply(status=410), "unreadable_document", "There is no such page", "missing"),
+        (Reply(status=404), "unreadable_document", "no such page", "missing"),
+        (Reply(status=410), "unreadable_document", "no such page", "missing"),
         (Reply(status=403), "unreadable_document", "answers with 403", "failed"),
         (Reply(status=500), "web_unavailable", "answers with 500", "failed"),
         (Reply(status=503, headers={"retry-after": "9999"}), "web_unavailable", "answers with 503", "failed"),

@@ -15,8 +15,7 @@ from tools.storage.startup import open_database
 
 if TYPE_CHECKING:
     from tools.milvus.collection import Milvus
-    from tools.milvus.index_worker import IndexWorker
-    from tools.milvus.keeping import IndexKeeper
+    from tools.milvus.keeping import IndexKeeper, IndexWorker
     from tools.runs.notifications import Carrier
 
 
@@ -58,18 +57,18 @@ def open_milvus(settings: MilvusSettings) -> "Milvus":
     return Milvus(settings)
 
 
-def index_keeper(database: Database, milvus: "Milvus", settings: MilvusSettings) -> "IndexKeeper":
+def index_keeper(database: Database, milvus: "Milvus") -> "IndexKeeper":
     """Return what fills and repairs the index in Milvus."""
     from tools.milvus.keeping import IndexKeeper
 
-    return IndexKeeper(database, milvus, settings)
+    return IndexKeeper(database, milvus)
 
 
-def index_worker(database: Database, milvus: "Milvus", settings: MilvusSettings) -> "IndexWorker":
+def index_worker(database: Database, milvus: "Milvus") -> "IndexWorker":
     """Return a worker that keeps the index in Milvus up to date."""
-    from tools.milvus.index_worker import IndexWorker
+    from tools.milvus.keeping import IndexWorker
 
-    return IndexWorker(database, milvus, settings)
+    return IndexWorker(database, milvus)
 
 
 @asynccontextmanager
@@ -82,7 +81,7 @@ async def following_index(database: Database, settings: MilvusSettings) -> Async
         yield
         return
     milvus = open_milvus(settings)
-    worker = index_worker(database, milvus, settings)
+    worker = index_worker(database, milvus)
     worker.start()
     try:
         yield

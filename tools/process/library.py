@@ -36,15 +36,13 @@ from tools.retrieval.candidates import (
     DEADLINE_SECONDS,
     LEAST_SEGMENTS,
     CandidateEngine,
-    CandidateIndex,
     Candidates,
     IndexFollower,
 )
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
-from tools.runs.carriers import PostgresCarrier
-from tools.runs.notifications import Notifications
+from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
 from tools.sessions.shares import Shares
@@ -107,11 +105,6 @@ class Library:
         )
 
 
-def candidates_of(milvus: CandidateIndex) -> Candidates:
-    """Return the candidates that a Milvus names."""
-    return Candidates(milvus, least_segments=LEAST_SEGMENTS, deadline=DEADLINE_SECONDS)
-
-
 @asynccontextmanager
 async def open_library(settings: Settings) -> AsyncIterator[Library]:
     """Open the database and create the components that use it.
@@ -141,13 +134,15 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
         indexes = FlatIndexes(database)
         milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
-        follower = None if milvus is None else index_worker(database, milvus, settings.milvus)
-        candidates = None if milvus is None else candidates_of(milvus)
+        follower = None if milvus is None else index_worker(database, milvus)
+        candidates = (
+            None if milvus is None else Candidates(milvus, least_segments=LEAST_SEGMENTS, deadline=DEADLINE_SECONDS)
+        )
         searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
-        pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
+        pages = WebPages(web_reader, sandboxed, documents, originals)
         following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
         syncs = BackgroundSyncs(syncer)
@@ -186,7 +181,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     searcher=searcher,
                     reader=reader,
                     families=families,
-                    passages=MarkedPassages(reader, searcher, ingestor, keep_days=settings.web.keep_days),
+                    passages=MarkedPassages(reader, searcher, ingestor),
                     web=web,
                     mcp=mcp,
                     pages=pages,

@@ -11,8 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import LiteralString
 
-import numpy as np
-from numpy.typing import NDArray
 from psycopg import errors, sql
 
 from tools.retrieval.segment_rows import (
@@ -27,10 +25,12 @@ from tools.retrieval.term_counting import (
     count_common_terms,
     have_impacts,
 )
-from tools.storage.database import Connection, has_vectors
+from tools.storage.database import Connection, has_vectors, value_of
 from tools.storage.index_changes import QUEUE_CHANGES
 from tools.storage.partitions import (
     MOST_LOOKS,
+    SEGMENT_COLUMNS,
+    VECTOR_COLUMNS,
     Place,
     Tables,
     ensure_view,
@@ -40,16 +40,10 @@ from tools.storage.partitions import (
     room_for,
     vectors_name,
 )
-from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 
 log = logging.getLogger(__name__)
 
-__all__ = ["COMMON", "BuildLimits", "drop_segments", "index_documents", "maintain"]
-
-
-def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
-    """Write a vector as the literal of a halfvec."""
-    return "[" + ",".join([f"{value:.5g}" for value in np.asarray(vector).tolist()]) + "]"
+__all__ = ["COMMON", "drop_segments", "index_documents", "maintain"]
 
 
 async def new_version(conn: Connection, workspace: int) -> None:
@@ -93,26 +87,18 @@ async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence
     """Take the segments of documents out of the library, and out of its statistics. Returns how many there were."""
     async with conn.transaction():
         place = await lock_library(conn, workspace)
-        dropped = await conn.execute(
-            _dropping(place.tables), {"workspace": workspace, "document_ids": list(document_ids)}
-        )
-        row = await dropped.fetchone()
-        assert row is not None
-        return int(row[0])
+        named = {"workspace": workspace, "document_ids": list(document_ids)}
+        return int(await value_of(conn, _dropping(place.tables), named))
 
 
 async def _refuse_doubled(conn: Connection, place: Place, document_ids: Sequence[str]) -> None:
     """Raise UniqueViolation where a document is in the library: the key of a part tells nothing of the others."""
     if place.parts == 1:
         return
-    found = await conn.execute(
-        sql.SQL(
-            "SELECT document_id FROM {} AS s WHERE s.workspace = %s AND s.document_id = ANY(%s::uuid[]) LIMIT 1"
-        ).format(sql.SQL(place.read.segments)),
-        [place.workspace, list(document_ids)],
-    )
-    if (row := await found.fetchone()) is not None:
-        raise errors.UniqueViolation(f"The segments of the document {row[0]} are indexed already.")
+    one = "SELECT document_id FROM {} AS s WHERE s.workspace = %s AND s.document_id = ANY(%s::uuid[]) LIMIT 1"
+    statement = sql.SQL(one).format(sql.SQL(place.read.segments))
+    if (doubled := await value_of(conn, statement, [place.workspace, list(document_ids)])) is not None:
+        raise errors.UniqueViolation(f"The segments of the document {doubled} are indexed already.")
 
 
 async def _copy(conn: Connection, table: sql.Identifier, columns: LiteralString, blocks: Sequence[bytes]) -> None:
@@ -208,31 +194,17 @@ GRAPH_BYTES = 370  # of a vector's place in the graph, beside its numbers of two
 ROOM = 1.2  # of what an index takes, that building it takes in memory
 GROUPING_BYTES = 1_000  # a segment, that counting its terms takes in memory
 LEAST_MEGABYTES = 64
+MOST_MEGABYTES = 1024  # of the database server, where its own maintenance_work_mem is no more than that
+BUILD_WORKERS = 2  # processes of the database beside the one that builds
 SECONDS = 0.0012  # a segment, that building took on two busy cores where memory sufficed
 
 
-@dataclass(frozen=True, slots=True)
-class BuildLimits:
-    """What building an index may take: memory of the database server, and processes beside the one that builds."""
-
-    megabytes: int = 1024
-    workers: int = 2
-
-    def memory(self, needed: float) -> str:
-        """Return what to give to a build that needs so many bytes, as PostgreSQL reads it."""
-        return f"{min(max(math.ceil(needed / 1e6), LEAST_MEGABYTES), self.megabytes)}MB"
+def _memory(needed: float, most: int = MOST_MEGABYTES) -> str:
+    """Return what to give to a build that needs so many bytes, as PostgreSQL reads it."""
+    return f"{min(max(math.ceil(needed / 1e6), LEAST_MEGABYTES), most)}MB"
 
 
-DEFAULT_LIMITS = BuildLimits()
-
-
-async def maintain(
-    conn: Connection,
-    workspace: int,
-    *,
-    limits: BuildLimits = DEFAULT_LIMITS,
-    index_vectors_above: int = VECTOR_INDEX_SEGMENTS,
-) -> None:
+async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int = VECTOR_INDEX_SEGMENTS) -> None:
     """Bring a workspace's indexes and statistics to the size it has grown to. Cheap where it has not grown.
 
     The indexes of the shared tables are all workspaces', and no single one's to keep.
@@ -241,11 +213,11 @@ async def maintain(
     """
     for _ in range(MOST_LOOKS - 1):
         with suppress(errors.UndefinedTable):
-            return await _maintain(conn, workspace, limits, index_vectors_above)
-    return await _maintain(conn, workspace, limits, index_vectors_above)
+            return await _maintain(conn, workspace, index_vectors_above)
+    return await _maintain(conn, workspace, index_vectors_above)
 
 
-async def _maintain(conn: Connection, workspace: int, limits: BuildLimits, index_vectors_above: int) -> None:
+async def _maintain(conn: Connection, workspace: int, index_vectors_above: int) -> None:
     place = await find_place(conn, workspace)
     found = await conn.execute(
         "SELECT segments, counted_at, impacts_from IS NOT NULL, reltuples < 0 FROM library_statistics, pg_class"
@@ -258,7 +230,7 @@ async def _maintain(conn: Connection, workspace: int, limits: BuildLimits, index
     segments, counted_at, lacks_impacts, is_unknown = row
     if is_unknown:  # else a search would look documents up by any index of the workspace, until autovacuum comes by
         await conn.execute("ANALYZE documents")
-    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), limits.memory(segments * GROUPING_BYTES)
+    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), _memory(segments * GROUPING_BYTES)
     if not place.own:
         if has_grown:
             await count_common_terms(conn, workspace, memory=memory)
@@ -278,20 +250,18 @@ async def _maintain(conn: Connection, workspace: int, limits: BuildLimits, index
         for each in place.tables:
             await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(each.segments, each.vectors))
     if await has_vectors(conn):
-        await _maintain_vectors(conn, place, limits, index_vectors_above)
+        await _maintain_vectors(conn, place, index_vectors_above)
 
 
-async def _maintain_vectors(conn: Connection, place: Place, limits: BuildLimits, index_above: int) -> None:
-    found = await conn.execute(
-        sql.SQL("SELECT vector_dims(embedding) FROM {} AS v LIMIT 1").format(sql.SQL(place.read.vectors))
-    )
-    row = await found.fetchone()
-    if row is None:
+async def _maintain_vectors(conn: Connection, place: Place, index_above: int) -> None:
+    statement = sql.SQL("SELECT vector_dims(embedding) FROM {} AS v LIMIT 1").format(sql.SQL(place.read.vectors))
+    dimension = await value_of(conn, statement)
+    if dimension is None:
         return
-    await ensure_view(conn, place.workspace, row[0])
+    await ensure_view(conn, place.workspace, dimension)
     for part, held in enumerate(place.filled):
         if held > index_above:
-            await _ensure_vector_index(conn, vectors_name(place.workspace, part), VectorIndex(held, row[0]), limits)
+            await _ensure_vector_index(conn, vectors_name(place.workspace, part), VectorIndex(held, dimension))
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,31 +277,30 @@ class VectorIndex:
         return self.segments * (2 * self.dimension + GRAPH_BYTES) * ROOM
 
 
-async def _ensure_vector_index(conn: Connection, vectors: str, index: VectorIndex, limits: BuildLimits) -> None:
+async def _ensure_vector_index(conn: Connection, vectors: str, index: VectorIndex) -> None:
     name = f"{vectors}_hnsw"
-    locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
-    row = await locked.fetchone()
-    if row is None or not row[0]:
+    if not await value_of(conn, "SELECT pg_try_advisory_lock(hashtext(%s))", [name]):
         return  # another process builds it
     try:
-        found = await conn.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
-        row = await found.fetchone()
-        if row is not None and row[0]:
+        valid = await value_of(conn, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
+        if valid:
             return
-        if row is not None:  # a build that was cut short
+        if valid is not None:  # a build that was cut short
             await conn.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(sql.Identifier(name)))
+        of_server = await value_of(conn, "SELECT pg_size_bytes(current_setting('maintenance_work_mem')) / 1000000")
+        most = max(MOST_MEGABYTES, of_server or 0)
         log.info(
             "Building the vector index of %d segments with %s of memory for the %d MB that it takes: about %d min%s",
             index.segments,
-            limits.memory(index.needed),
+            _memory(index.needed, most),
             index.needed / 1e6,
             math.ceil(index.segments * SECONDS / 60),
-            "" if index.needed <= limits.megabytes * 1e6 else ", and several times that for want of memory",
+            "" if index.needed <= most * 1e6 else ", and several times that for want of memory",
         )
         await conn.execute(
             "SELECT set_config('maintenance_work_mem', %s, false),"
             " set_config('max_parallel_maintenance_workers', %s, false)",
-            [limits.memory(index.needed), str(limits.workers)],
+            [_memory(index.needed, most), str(BUILD_WORKERS)],
         )
         await conn.execute(
             sql.SQL(
