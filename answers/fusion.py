@@ -1,11 +1,12 @@
-"""One order of what several searches have found, and the search for a question in several wordings."""
+"""One order of what several searches have found, the search in several wordings, and copies among the finds."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from graph.evidence import Hit
+from graph.evidence import Hit, Segment
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 
 NEIGHBOUR_DECAY = 0.9  # of the score of a hit, for each segment further from it
@@ -81,3 +82,29 @@ def _widened_score(each: Hit, top: Sequence[Hit], expand: int) -> float:
         and abs(found.segment.segment_index - segment.segment_index) <= expand
     ]
     return max(near, default=0.0)
+
+
+SHORTEST_COPY = 40  # characters; a shorter text is the same by chance, and means what stands around it
+OPENING = 6  # words; texts that begin with others need not be compared
+
+
+def repeated_texts(segments: Sequence[Segment], kept: Collection[str] = ()) -> set[str]:
+    """Return the ids of segments whose text an earlier segment of another document has, but for white space.
+
+    A short one is a copy only where the whole documents are. ``kept`` are ids that are never returned.
+    """
+    openings = [tuple(segment.text.split(maxsplit=OPENING)[:OPENING]) for segment in segments]
+    alike = Counter(openings)
+    first: dict[tuple[str, int], str] = {}
+    repeated: set[str] = set()
+    for segment, opening in zip(segments, openings, strict=True):
+        if alike[opening] == 1:
+            continue
+        text = " ".join(segment.text.split())
+        same = (text, 0) if len(text) >= SHORTEST_COPY else (segment.content_hash, segment.segment_index)
+        if not same[0]:
+            continue
+        known = first.setdefault(same, segment.document_id)
+        if known != segment.document_id and segment.segment_id not in kept:
+            repeated.add(segment.segment_id)
+    return repeated

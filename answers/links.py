@@ -9,6 +9,9 @@ Text is read as a renderer of Markdown or HTML reads it: entities decoded, escap
 tags parsed as a browser parses them. It follows CommonMark 0.31, GFM's autolinks and the HTML tokenizer, and is
 deliberately broader than any of them: code is not exempt and ill-formed links count, so that a lenient renderer makes
 no difference.
+
+What holds for an answer holds for a model's short texts beside it, such as titles, reasons and queries: they are shown,
+stored and sent to search engines.
 """
 
 import html
@@ -18,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import unquote
 
+from text.inline_spans import READS_AS_A_MARK
 from text.language import word_set
 from text.late_patterns import LatePattern
 from text.normal_forms import fold_width
@@ -552,3 +556,17 @@ class LinkFilter:
         """Return the remaining text, the whole text that goes out, and the removed links."""
         text, removed = without_foreign_links(self._text, held)
         return text[self._sent :], text, removed
+
+
+# An invisible character that separates characters which clients would otherwise parse together.
+JOINER = "\u2060"
+
+
+def without_links(text: str, known: Iterable[str] = ()) -> str:
+    """Remove the links and images from a text that no known text contains; their words stay."""
+    return without_foreign_links(text, links_of_sources(known))[0]
+
+
+def without_marks(text: str) -> str:
+    """Keep what reads as a citation mark from being one."""
+    return READS_AS_A_MARK.sub(lambda found: f"{found['open']}{JOINER}{found[0][len(found['open']) :]}", text)

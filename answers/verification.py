@@ -8,10 +8,9 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from answers.checking import WORST_FIRST
-from answers.citations import build_claim
+from answers.citations import build_claim, place_of, with_place
 from answers.claim_evidence import CitedSource, Evidence
 from answers.inline_marks import MarkedAnswer
-from answers.original_places import place_of, with_place
 from answers.verifier import ClaimToVerify, Verifier, merged_row, row_of
 from graph.errors import InvalidRequest
 from graph.evidence import (

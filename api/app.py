@@ -10,9 +10,11 @@ from fastapi import FastAPI
 
 from api.auditing import AuditMiddleware, serve_audit
 from api.browsers import PublicAddress
+from api.dependencies import RouteTable
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
 from api.login_streams import CHECK_SECONDS
 from api.mcp.endpoint import mount_mcp, serve_mcp
+from api.metrics_server import router as metrics_router_
 from api.middleware import (
     BodyLimitMiddleware,
     IdentityMiddleware,
@@ -36,7 +38,6 @@ from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
 from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
-from api.routes.metrics_routes import router as metrics_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -47,7 +48,6 @@ from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
-from api.scopes import RouteTable
 from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
 from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell

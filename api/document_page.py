@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from urllib.parse import quote
 
-from answers.original_places import said_segment_place
+from answers.citations import said_segment_place
 from api.static_files import PAGE_FOLDER
 from graph.evidence import Page, Segment
 from tools.auth.document_links import LinkedPlace, checksum

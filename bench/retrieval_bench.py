@@ -21,8 +21,8 @@ from tools.embeddings.static_embedding import StaticEmbedder
 from tools.langchain.vector_store import library_vector_store
 from tools.retrieval.flat_indexes import LEAST_SEARCHES, FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.indexing import drop_segments, index_segments, maintain, vector_as_text
-from tools.retrieval.search_sql import EXPLORED
+from tools.retrieval.indexing import drop_segments, index_segments, maintain
+from tools.retrieval.search_sql import EXPLORED, vector_as_text
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import find_place

@@ -25,7 +25,6 @@ from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
-from tools.spending.prices import Prices
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
 from tools.storage.embedded import locate_data_folder, unprivileged_user
 from tools.storage.startup import open_database
@@ -53,6 +52,39 @@ class Check:
 def failed(name: str, error: CitewellError) -> Check:
     """Return an error as a failed check."""
     return Check(name, False, error.message, error.advice, BY_CODE[error.code], {"code": error.code})
+
+
+async def all_checks(settings: Settings, announce: Callable[[str], None]) -> AsyncIterator[Check]:
+    """Yield the checks of all that is configured, each announced before it is made."""
+    yield await check_database(settings)
+    announce("Checking the embedding model")
+    yield await check_embedding(settings)
+    for model in settings.models:
+        announce(f"Checking the model {model.name}")
+        yield await check_model(model)
+    announce("Checking judges")
+    for check in await check_judges(settings):
+        yield check
+    if settings.milvus.url:
+        announce("Checking Milvus")
+        yield await check_milvus(settings)
+    if settings.reranker.base_url:
+        announce("Checking the reranker")
+        yield await check_reranker(settings)
+    for server in settings.mcp_search:
+        announce(f"Checking the MCP server {server.name}")
+        yield await check_mcp_server(server)
+    if settings.spending.prices:
+        yield check_prices(settings)
+    if settings.oidc.issuer:
+        announce("Checking the issuer of logins")
+        yield await check_login(settings)
+    if settings.originals not in ("postgresql", "off"):
+        announce("Checking the store of originals")
+        yield await check_originals(settings)
+    announce("Checking plugins")
+    for check in [*check_plugins(settings), *check_other_names(), *check_retired(settings)]:
+        yield check
 
 
 async def check_originals(settings: Settings) -> Check:
@@ -250,10 +282,9 @@ async def check_mcp_server(server: McpServerSettings) -> Check:
 
 def check_prices(settings: Settings) -> Check:
     """Say which configured models have no price, so that their cost stays unknown."""
-    prices = Prices(settings.spending)
     named = [name for each in settings.models for name in (each.model, each.thinking_model) if name]
     named += [each.model for each in (settings.judge, settings.embedding) if each.base_url and each.model]
-    unpriced = list(dict.fromkeys(name for name in named if prices.price_of(name) is None))
+    unpriced = list(dict.fromkeys(name for name in named if settings.spending.price_of(name) is None))
     detail = f"no price for {', '.join(unpriced)}: what they cost is unknown" if unpriced else "no model without one"
     return Check("prices", True, detail, facts={"unpriced": unpriced})
 

@@ -30,6 +30,12 @@ Readers = Annotated[
         show_default=False,
     ),
 ]
+Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
+SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
+Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
+SearchedPages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
+TopK = Annotated[int, typer.Option(min=1, max=30, help="How many segments to find.")]
+MinScore = Annotated[float, typer.Option(min=0, max=1, help="Minimum relevance of a segment, 0 to 1.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 

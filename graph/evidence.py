@@ -548,3 +548,8 @@ class Message(TypedDict):
     disagreements: NotRequired[list[Disagreement]]
     refusal: NotRequired[Refusal]
     pages: NotRequired[PagesRead]
+
+
+def answer_text(sections: list[Section]) -> str:
+    """Join section texts into the plain answer, with a blank line between them; withdrawn ones are left out."""
+    return "\n\n".join(section["text"] for section in sections if section["text"])

@@ -8,7 +8,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from graph.evidence import JudgeMark, Proof, Section, SourceKind, Verdict
+from graph.evidence import JudgeMark, Proof, SourceKind, Verdict
 from graph.reasons import Why
 
 TURNS_KEPT = 6
@@ -84,8 +84,3 @@ class RevisionRow(TypedDict):
     section_index: int
     text: str
     source_ids: list[str]
-
-
-def answer_text(sections: list[Section]) -> str:
-    """Join section texts into the plain answer, with a blank line between them; withdrawn ones are left out."""
-    return "\n\n".join(section["text"] for section in sections if section["text"])

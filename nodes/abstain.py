@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 import prompts
 from answers.citations import excerpt, nearest_sources
 from answers.drafting import emit_removed, filter_links
-from answers.model_words import without_marks
+from answers.links import without_marks
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Identity, LibraryQuestion, Refusal, Section, Segment, StopReason

@@ -10,10 +10,10 @@ from answers.checking import count_verdicts, has_failed, support_score
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnswerAssessed
-from graph.evidence import Assessment, Failure, StopReason, Verdict
+from graph.evidence import Assessment, Failure, StopReason, Verdict, answer_text
 from graph.ports import QualityAssessor, QuestionCoverage, SegmentReader
 from graph.reasons import Reason, why
-from graph.rows import ClaimRow, answer_text
+from graph.rows import ClaimRow
 from graph.state import State
 from graph.usage import STOP_REASONS, Meter
 

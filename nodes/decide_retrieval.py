@@ -9,7 +9,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from answers.library_listing import FROM_CATALOGUE
-from answers.model_words import without_links, without_marks
+from answers.links import without_links, without_marks
 from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.events import RetrievalDecided
@@ -22,22 +22,12 @@ from graph.evidence import (
     LibraryQuestion,
     SearchMode,
     Section,
+    answer_text,
 )
 from graph.ports import Catalogue, LibraryLanguages, Preparation, QuestionPreparer
 from graph.reasons import Reason, why
 from graph.routing import gathering_rounds
-from graph.rows import (
-    ANSWER_KEPT,
-    TURNS_KEPT,
-    ClaimRow,
-    DisputeRow,
-    Gathering,
-    Outside,
-    RevisionRow,
-    SourceRow,
-    Turn,
-    answer_text,
-)
+from graph.rows import ANSWER_KEPT, TURNS_KEPT, ClaimRow, DisputeRow, Gathering, Outside, RevisionRow, SourceRow, Turn
 from graph.state import SCHEMA_VERSION, State
 from graph.usage import Meter
 from text.language import DEFAULT, language

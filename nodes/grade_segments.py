@@ -4,7 +4,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from answers.citations import describe_source, rank_candidates
-from answers.copies import repeated_texts
+from answers.fusion import repeated_texts
 from graph.context import Context
 from graph.events import SourcesGraded, dropped
 from graph.evidence import Hit, Segment

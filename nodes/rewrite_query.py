@@ -4,7 +4,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from answers.checking import has_failed
-from answers.model_words import without_links, without_marks
+from answers.links import without_links, without_marks
 from graph.context import Context
 from graph.events import QueryRewritten
 from graph.evidence import Failure

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
-from answers.model_words import JOINER
+from answers.links import JOINER
 from answers.quoted_runs import continues
 from api.dialects.section_buffer import FinalSection, final_sections
 from graph.evidence import Claim, Message, Source

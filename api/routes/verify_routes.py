@@ -13,10 +13,9 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from answers.claim_evidence import Evidence, GivenEvidence, LibraryEvidence
 from answers.verification import MOST_BYTES, MOST_CLAIMS, Verification, verify_answer, verify_claims
 from answers.verifier import Verifier
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.fields import Body, Budget, ModelName, Name, PageIds, Printable, Question
 from api.problems import problems
-from api.scopes import needs
 from graph.errors import Overloaded
 from graph.evidence import Identity
 from graph.usage import Meter

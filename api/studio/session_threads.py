@@ -23,7 +23,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from api.studio.graph_server import opened_library
 from api.studio.messages import with_ours
-from graph.rows import Turn, answer_text
+from graph.evidence import answer_text
+from graph.rows import Turn
 from tools.sessions.checkpoints import run_saver
 
 

@@ -253,7 +253,7 @@ async def test_a_hundred_readers_that_leave_at_once_leave_nothing_behind(
 async def test_who_is_told_that_the_database_is_away_comes_back_behind_the_last_event_of_the_log(
     settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.runs.retry.PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("tools.storage.database.PATIENCE_SECONDS", 0.5)
     assert settings.database_url is not None
     async with AsyncExitStack() as stack:
         proxy, url = await stack.enter_async_context(proxied(settings.database_url.get_secret_value()))

@@ -16,9 +16,8 @@ from graph.events import RunFinished, payload
 from tests.fakes import HeldFamily
 from tests.postgres.processes import ME, log_of, process
 from tools.process.engines import carriers_of
-from tools.runs.carriers import PostgresCarrier
 from tools.runs.event_log import RunLogs
-from tools.runs.notifications import CHANNEL, EVERYBODY, Carrier, Listener, Notifications, channel_of
+from tools.runs.notifications import CHANNEL, EVERYBODY, Carrier, Notifications, PostgresCarrier, channel_of
 from tools.settings import RunSettings, Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -69,7 +68,7 @@ class Losing:
     def sending(self) -> Any:
         return self.carrier.sending()
 
-    async def listen(self, listener: Listener, changed: asyncio.Event) -> None:
+    async def listen(self, listener: Notifications, changed: asyncio.Event) -> None:
         through = Through(listener, self.deliver)
         try:
             await self.carrier.listen(through, changed)
@@ -102,7 +101,9 @@ class Late(Losing):
 class Through:
     """A listener between a carrier and another listener."""
 
-    def __init__(self, listener: Listener, deliver: Callable[[Callable[[str], None], str], Awaitable[None]]) -> None:
+    def __init__(
+        self, listener: Notifications, deliver: Callable[[Callable[[str], None], str], Awaitable[None]]
+    ) -> None:
         self._listener = listener
         self._deliver = deliver
         self._under_way: set[asyncio.Future[None]] = set()

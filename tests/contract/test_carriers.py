@@ -12,7 +12,7 @@ from pydantic import SecretStr, ValidationError
 from graph.errors import ConfigurationError
 from tests.contract.carrier_kit import CarrierContract, Outage
 from tools.process.engines import carriers_of
-from tools.runs.carriers import PostgresCarrier
+from tools.runs.notifications import PostgresCarrier
 from tools.settings import RunSettings
 
 ENDED = """

@@ -11,8 +11,7 @@ from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.unit.llm_family import scripted_family
 from tools.extractive.extractive_family import ExtractiveGrader
 from tools.llm.answer_writing import LlmRoom
-from tools.rerankers.reranked_grading import RerankedGrader
-from tools.rerankers.reranker_endpoint import Reranker
+from tools.rerankers.reranker_endpoint import RerankedGrader, Reranker
 from tools.rules.score_grading import ScoreGrader
 
 __all__ = ["scripted_openai"]

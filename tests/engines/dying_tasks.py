@@ -24,8 +24,7 @@ from tools.library.claimed_files import ClaimedFile
 from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
 from tools.library.path_jobs import PathJobs, PathOrder
-from tools.runs.carriers import PostgresCarrier
-from tools.runs.notifications import Notifications
+from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database

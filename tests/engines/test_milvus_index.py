@@ -33,8 +33,7 @@ from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.milvus.collection import Milvus, Row
-from tools.milvus.index_worker import IndexWorker, Pace
-from tools.milvus.keeping import IndexKeeper
+from tools.milvus.keeping import IndexKeeper, IndexWorker, Pace
 from tools.originals.originals import Originals
 from tools.retrieval.candidates import Candidates
 from tools.retrieval.hybrid_search import HybridSearcher

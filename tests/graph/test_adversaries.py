@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from answers.model_words import JOINER
+from answers.links import JOINER
 from graph.errors import DependencyFailed
 from graph.state import State
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked

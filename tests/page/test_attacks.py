@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from answers.model_words import without_links, without_marks
+from answers.links import without_links, without_marks
 from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.page.attacks import EVERY, KEYS, MARKUP, corpus, deep, marked

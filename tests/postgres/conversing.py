@@ -13,9 +13,8 @@ from graph.ports import Family
 from graph.state import State
 from tools.process.library import Library
 from tools.runs.completion import finished_message
-from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import run_saver
-from tools.sessions.run_request import RunRequest
+from tools.sessions.run_request import Fork, RunRequest, resolve_fork
 from tools.storage.database import Database
 
 ME = Identity("default", "local")

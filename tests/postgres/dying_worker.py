@@ -18,8 +18,7 @@ from tools.library.job_worker import JobWorker
 from tools.library.new_documents import NewDocument
 from tools.library.reading import WiredDocument
 from tools.library.sandbox import Sandbox
-from tools.runs.carriers import PostgresCarrier
-from tools.runs.notifications import Notifications
+from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.settings import JobSettings, Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database

@@ -9,8 +9,7 @@ from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
 from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
-from tools.sessions.branches import Fork, resolve_fork
-from tools.sessions.run_request import RunRequest
+from tools.sessions.run_request import Fork, RunRequest, resolve_fork
 from tools.sessions.session_store import Sessions, StoredMessage
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces

@@ -163,7 +163,7 @@ async def test_what_was_done_unheard_is_not_done_twice(settings: Settings, unhea
 async def test_a_failure_is_logged_behind_what_was_stored_unheard(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.runs.retry.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("tools.storage.database.PATIENCE_SECONDS", 0.0)
     async with behind_a_proxy(settings) as (proxy, at):
         run = await at.ask(await at.session())
         proxy.swallow_answers_to = b"INTO run_events (run_id, seq, type, payload)\n"
@@ -230,7 +230,7 @@ async def test_a_waiting_run_waits_for_a_database_that_is_away_for_a_moment(sett
 async def test_a_database_that_stays_away_is_told_once_and_the_run_finished_by_another(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.runs.retry.PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("tools.storage.database.PATIENCE_SECONDS", 0.5)
     family = HeldFamily()
     async with process(settings) as second:
         async with behind_a_proxy(settings, family) as (proxy, first):

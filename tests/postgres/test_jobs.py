@@ -19,7 +19,7 @@ from tools.library.job_store import FileState, expire_jobs
 from tools.library.new_documents import NewDocument
 from tools.library.sandbox import Sandbox
 from tools.process.expiry import Retention, expire
-from tools.runs.retry import retry_while_unavailable
+from tools.storage.database import retry_while_unavailable
 
 FORKED = multiprocessing.get_context("forkserver")
 SLEEPER = """

@@ -10,7 +10,8 @@ import pytest
 
 from tests.postgres.processes import ME, log_of, process
 from tools.process.expiry import Expired, Retention, expire
-from tools.runs.log_days import DAYS_AHEAD, LOG_HOURS, add_days, new_run_id
+from tools.runs.live_run import new_run_id
+from tools.runs.log_days import DAYS_AHEAD, LOG_HOURS, add_days
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.database import Database

@@ -46,7 +46,7 @@ from tools.process.expiry import Retention, expire
 from tools.retrieval.placing import give_own_tables, share_tables_again
 from tools.retrieval.reindexing import reindex
 from tools.runs.leases import Leases
-from tools.runs.log_days import new_run_id
+from tools.runs.live_run import new_run_id
 from tools.sessions.run_request import RunRequest
 from tools.sessions.shares import expire_shares
 from tools.settings import AuthSettings, Settings

@@ -36,9 +36,15 @@ from tools.retrieval.segmenting import SegmentSpan
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.embedded import EmbeddedServer
-from tools.storage.partitions import PART_SEGMENTS, drop_partition, find_place, lock_library
+from tools.storage.partitions import (
+    PART_SEGMENTS,
+    SEGMENT_COLUMNS,
+    VECTOR_COLUMNS,
+    drop_partition,
+    find_place,
+    lock_library,
+)
 from tools.storage.startup import open_database
-from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 from tools.storage.tenants import Workspaces
 
 __all__ = ["empty_database"]

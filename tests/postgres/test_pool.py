@@ -7,7 +7,7 @@ from random import Random
 import psycopg
 import pytest
 
-from tools.storage.pool import Connection, Pool
+from tools.storage.database import Connection, Pool
 
 MOST_STEPS = 30  # of the event loop before a task is cancelled: by then each of them has ended
 Work = Callable[[Connection], Awaitable[None]]

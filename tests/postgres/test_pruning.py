@@ -12,9 +12,8 @@ import pytest
 
 from graph.context import Context
 from graph.events import RunFinished
-from graph.evidence import Hit, Identity
+from graph.evidence import Hit, Identity, answer_text
 from graph.ports import Draft
-from graph.rows import answer_text
 from graph.usage import Meter
 from tests.fakes import HeldFamily, quote
 from tests.postgres.conversing import ME, Conversation, store_turn

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import ConfigurationError
-from tools.embeddings import word_tokens
+from tools.embeddings import static_embedding
 from tools.embeddings.embedder import StaticEmbedder, count_tokens, open_embedder
-from tools.embeddings.static_embedding import bundled_embedder, bundled_tokenizer
+from tools.embeddings.static_embedding import ALONE, SPACE_MARK, WordTokens, bundled_embedder, bundled_tokenizer
 from tools.embeddings.token_vectors import TokenVectors
-from tools.embeddings.word_tokens import ALONE, SPACE_MARK, WordTokens
 from tools.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def test_no_token_spans_what_the_words_are_cut_at() -> None:
 
 
 def test_words_that_are_met_again_are_remembered_and_the_others_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_tokens, "MOST_CHARACTERS", 40)
+    monkeypatch.setattr(static_embedding, "MOST_CHARACTERS", 40)
     counting = _CountingTokenizer()
     words = WordTokens(lambda: cast("Tokenizer", counting))
 

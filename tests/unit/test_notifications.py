@@ -7,7 +7,7 @@ from weakref import ref
 
 import pytest
 
-from tools.runs.notifications import CHANNEL, EVERYBODY, MOST_NAMED, Listener, Notifications, Send, channel_of
+from tools.runs.notifications import CHANNEL, EVERYBODY, MOST_NAMED, Notifications, Send, channel_of
 
 
 class Key(str):
@@ -21,7 +21,7 @@ class Away:
         self.back = asyncio.Event()
         self.sent: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
 
-    async def listen(self, listener: Listener, changed: asyncio.Event) -> None:
+    async def listen(self, listener: Notifications, changed: asyncio.Event) -> None:
         await asyncio.Event().wait()
 
     @asynccontextmanager

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from graph.evidence import ModelUse
 from tools.settings import SpendingSettings
-from tools.spending.prices import Prices, plain
+from tools.settings.spending import plain
 
 PRICES = [
     {"model": "small", "input": "0.15", "cached_input": "0.075", "output": "0.6"},
@@ -25,12 +25,12 @@ def use(prompt: int, written: int, *, cached: int = 0, estimated: int = 0) -> Mo
     )
 
 
-def prices(*table: dict[str, str]) -> Prices:
-    return Prices(SpendingSettings.model_validate({"currency": "USD", "prices": list(table)}))
+def prices(*table: dict[str, str]) -> SpendingSettings:
+    return SpendingSettings.model_validate({"currency": "USD", "prices": list(table)})
 
 
 def test_tokens_of_the_prompt_cache_have_their_own_price() -> None:
-    assert prices(*PRICES).total({"small": use(1_000_000, 500_000, cached=400_000)}) == {
+    assert prices(*PRICES).total_cost({"small": use(1_000_000, 500_000, cached=400_000)}) == {
         "amount": "0.42",  # 0.6 * 0.15 + 0.4 * 0.075 + 0.5 * 0.6
         "currency": "USD",
         "unpriced": [],
@@ -50,11 +50,11 @@ def test_a_pattern_stands_for_many_models_and_the_first_that_matches_counts() ->
 
 
 def test_a_model_without_a_price_is_named_and_not_counted_as_free() -> None:
-    both = prices(*PRICES).total({"small": use(0, 10), "other": use(5, 5, estimated=1)})
+    both = prices(*PRICES).total_cost({"small": use(0, 10), "other": use(5, 5, estimated=1)})
     assert both == {"amount": "0.000006", "currency": "USD", "unpriced": ["other"], "estimated": True}
-    assert prices(*PRICES).total({"other": use(5, 5)}) is None
-    assert prices(*PRICES).total({}) is None
-    assert Prices(SpendingSettings()).total({"small": use(5, 5)}) is None
+    assert prices(*PRICES).total_cost({"other": use(5, 5)}) is None
+    assert prices(*PRICES).total_cost({}) is None
+    assert SpendingSettings().total_cost({"small": use(5, 5)}) is None
 
 
 @given(PRICE, PRICE, PRICE, TOKENS, TOKENS, TOKENS)
@@ -63,7 +63,7 @@ def test_costs_are_exact(
 ) -> None:
     from_cache = min(from_cache, prompt)
     known = prices({"model": "*", "input": input_price, "cached_input": cached, "output": output})
-    found = known.total({"any": use(prompt, written, cached=from_cache)})
+    found = known.total_cost({"any": use(prompt, written, cached=from_cache)})
     assert found is not None
     rest = (prompt - from_cache) * Fraction(input_price) + from_cache * Fraction(cached)
     assert Fraction(found["amount"]) == (rest + written * Fraction(output)) / 10**6

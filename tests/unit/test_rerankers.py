@@ -18,8 +18,7 @@ from graph.usage import Meter
 from tests.reranking import Kind, ranked, reranker_server, rows
 from tools.backends.backend_registry import configured_families
 from tools.llm.answer_writing import LlmRoom
-from tools.rerankers.reranked_grading import RerankedGrader
-from tools.rerankers.reranker_endpoint import Reranker
+from tools.rerankers.reranker_endpoint import RerankedGrader, Reranker
 from tools.rules.score_grading import ScoreGrader
 from tools.settings import ModelSettings, RerankerSettings, Settings
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources
-from answers.copies import repeated_texts
+from answers.fusion import repeated_texts
 from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock, Spent
 from graph.rows import ClaimRow, SourceRow
 from graph.state import spent_with

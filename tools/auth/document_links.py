@@ -20,7 +20,7 @@ from psycopg.types.json import Jsonb
 
 from graph.evidence import Identity
 from tools.settings import Settings
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, value_of
 from tools.storage.tenants import Workspaces
 
 LINKS_PATH = "/links/"
@@ -179,16 +179,14 @@ class DocumentLinks:
             await connection.execute(_REVOKE, row)
 
     async def _secret(self, connection: Connection) -> bytes | None:
-        found = await (await connection.execute(_SECRET)).fetchone()
-        return None if found is None else found[0]
+        secret: bytes | None = await value_of(connection, _SECRET)
+        return secret
 
     async def _record(self, connection: Connection, identity: Identity) -> int:
         said = {name: value for name, value in asdict(identity).items() if name not in ("workspace", "user")}
         number = await self._workspaces.number(identity.workspace)
         row = {"workspace": number, "user": identity.user, "rights": Jsonb(said)}
-        found = await (await connection.execute(_SEE, row)).fetchone()
-        assert found is not None
-        return int(found[0])
+        return int(await value_of(connection, _SEE, row))
 
 
 async def expire_links(database: Database, *, days: int) -> None:

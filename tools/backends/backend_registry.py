@@ -179,8 +179,7 @@ def _reranking(settings: RerankerSettings) -> Callable[..., RelevanceGrader] | N
     """Return what puts the configured reranker before another grader; None without a reranker."""
     if settings.base_url is None:
         return None
-    from tools.rerankers.reranked_grading import RerankedGrader
-    from tools.rerankers.reranker_endpoint import Reranker
+    from tools.rerankers.reranker_endpoint import RerankedGrader, Reranker
 
     return partial(RerankedGrader, reranker=Reranker(settings), min_score=settings.min_score)
 

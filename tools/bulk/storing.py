@@ -26,9 +26,8 @@ from tools.library.job_worker import LEASE_SECONDS
 from tools.library.path_jobs import Claims
 from tools.library.reading import ReadFile
 from tools.library.sandbox import opened_sandbox
-from tools.runs.retry import retry_while_unavailable
 from tools.settings import Settings
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, retry_while_unavailable
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
 

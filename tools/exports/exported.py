@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from answers.citations import landing_url
-from answers.original_places import place_of
+from answers.citations import landing_url, place_of
 from answers.quoted_runs import continues
 from graph.evidence import (
     Citation,

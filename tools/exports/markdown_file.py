@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 
-from answers.model_words import JOINER
+from answers.links import JOINER
 from graph.evidence import Source
 from text.mark_places import code_spans, follows_address, follows_fence
 from tools.exports.exported import Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript

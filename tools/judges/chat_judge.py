@@ -52,27 +52,17 @@ class ChatJudge:
 
     def __init__(self, model: ModelSettings, *, retry: RetryPolicy | None = None) -> None:
         self._endpoint = Endpoint(model, model.model, temperature=0.0, retry=retry)
-        self._model = model.model
+        self.name = model.model
         self._room = max(FEWEST_TOKENS, model.context_tokens * 3 // 4 - estimate_tokens(PROMPT.text))
         self._most = max(1, min(MOST_CLAIMS, model.context_tokens // 4 // REPLY_TOKENS))
-        self._version = judge_version(
+        self.version = judge_version(
             kind="chat",
-            model=self._model,
+            model=self.name,
             prompt=PROMPT.text,
             layout=_numbered([_SAMPLE, _SAMPLE], self._room),
             schema=judging_schema(1, VERDICTS).schema,
             parameters={"temperature": 0.0, "alternatives": ALTERNATIVES, "claims": self._most},
         )
-
-    @property
-    def name(self) -> str:
-        """The model's name at its endpoint."""
-        return self._model
-
-    @property
-    def version(self) -> str:
-        """The digest of model, prompt, layout of claims, schema and parameters."""
-        return self._version
 
     async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
         """Judge claims by their entries, as many in a request as fit into the context, and at most twenty.

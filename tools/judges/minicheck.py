@@ -43,26 +43,16 @@ class MiniCheckJudge:
 
     def __init__(self, model: ModelSettings, *, instruction: str = "", retry: RetryPolicy | None = None) -> None:
         self._endpoint = Endpoint(model, model.model, temperature=0.0, retry=retry)
-        self._model = model.model
+        self.name = model.model
         self._instruction = instruction
         self._room = model.context_tokens * 3 // 4 - estimate_tokens(PROMPT + instruction)
-        self._version = judge_version(
+        self.version = judge_version(
             kind="minicheck",
             model=model.model,
             prompt=[instruction, PROMPT],
             schema=WORDS,
             parameters={"temperature": 0.0, "alternatives": ALTERNATIVES},
         )
-
-    @property
-    def name(self) -> str:
-        """The model's name at its endpoint."""
-        return self._model
-
-    @property
-    def version(self) -> str:
-        """The digest of model, prompt and parameters."""
-        return self._version
 
     async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
         """Judge each claim alone: yes is ``supported``, no is ``unsupported``; it can't say ``contradicted``.

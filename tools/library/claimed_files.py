@@ -19,8 +19,7 @@ from tools.library.job_store import close_if_done
 from tools.library.reading import WiredDocument
 from tools.parsers.canonical_text import storable
 from tools.runs.notifications import NOTIFY
-from tools.runs.retry import retry_while_unavailable
-from tools.storage.database import TAKES_CHANGES, Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database, retry_while_unavailable
 
 MOST_TRIES = 3
 PATIENCE_SECONDS = 15  # before a file that waits for something outside is tried again

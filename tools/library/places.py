@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from answers.original_places import original_place
+from answers.citations import original_place
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Segment
 from graph.ports import SegmentReader

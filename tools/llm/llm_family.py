@@ -7,8 +7,7 @@ from graph.ports import AnswerWriter, ClaimChecker, EffortPorts, Family, Judge, 
 from tools.llm.answer_writing import LlmWriter
 from tools.llm.judging import LlmAssessor, LlmGrader
 from tools.llm.model_endpoint import Endpoint, RetryPolicy
-from tools.llm.question_proposals import LlmProposer
-from tools.llm.questions import LlmPreparer, LlmRewriter, LlmTitler
+from tools.llm.questions import LlmPreparer, LlmProposer, LlmRewriter, LlmTitler
 from tools.rules.score_grading import ScoreGrader
 from tools.settings import ModelSettings
 

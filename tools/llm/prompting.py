@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from answers.citations import context_outside
-from answers.original_places import said_segment_place
+from answers.citations import context_outside, said_segment_place
 from graph.evidence import Segment
 from graph.rows import Turn
 from prompts import Prompt

@@ -1,19 +1,24 @@
 """Begin, fill, compare, switch and end an index: what of it is true stands in PostgreSQL, and Milvus can be lost.
 
 An index begins with every document queued. It is asked once the queue is done and a comparison found nothing to
-repair; until then, and whenever it has to be filled anew, PostgreSQL searches alone.
+repair; until then, and whenever it has to be filled anew, PostgreSQL searches alone. Workers in any number of processes
+follow the library from then on.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from uuid import UUID
 
-from graph.errors import ConfigurationError, IndexUnavailable, NotFound
+from graph.errors import CitewellError, ConfigurationError, IndexUnavailable, NotFound
+from tools.concurrency.tasks import cancel_and_wait
 from tools.milvus.collection import Milvus, Place
 from tools.milvus.filling import LOCK, VERSION, VERSION_BYTES, IndexFiller
 from tools.settings import MilvusSettings
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, only_one, value_of
 from tools.storage.index_changes import (
     SearchIndex,
     begin_index,
@@ -25,6 +30,9 @@ from tools.storage.index_changes import (
     read_index,
 )
 from tools.storage.partitions import OWN_SEGMENTS, OWN_VECTORS, lock_library
+from tools.telemetry.tracing import background_context
+
+log = logging.getLogger("citewell.index")
 
 DOCUMENTS_AT_ONCE = 200
 WAIT_SECONDS = 0.2
@@ -125,8 +133,7 @@ class IndexKeeper:
         """Load the collection; where it is lost, or lost what it held, make it anew and queue every document."""
         async with self._database.connection() as connection:
             if await self._milvus.load(index.collection):
-                found = await (await connection.execute(_SEGMENTS)).fetchone()
-                if index.state == "filling" or found is None or not found[0]:
+                if not await value_of(connection, _SEGMENTS) or index.state == "filling":
                     return
                 if await self._milvus.count(index.collection):
                     return
@@ -141,9 +148,8 @@ class IndexKeeper:
         Returns the number of documents that were queued to be repaired; -1 where another process is at it, or the
         queue is not done.
         """
-        async with self._database.connection() as connection, _alone(connection) as alone:
-            refilling = await (await connection.execute(_REFILLING)).fetchone()
-            if not alone or refilling is None or refilling[0]:
+        async with self._database.connection() as connection, only_one(connection, "%s", LOCK) as alone:
+            if await value_of(connection, _REFILLING) or not alone:
                 return -1
             found = await self._compare(connection, index)
             await connection.execute(_COMPARED)
@@ -209,13 +215,67 @@ async def _queue_differing(
     return len(differing)
 
 
-@asynccontextmanager
-async def _alone(connection: Connection) -> AsyncIterator[bool]:
-    """Hold the lock of whoever compares; yields False where another process does."""
-    row = await (await connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])).fetchone()
-    locked = row is not None and bool(row[0])
-    try:
-        yield locked
-    finally:
-        if locked and not connection.closed:
-            await connection.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often a worker looks, in seconds: for changes, for a collection that is lost, for rows that differ."""
+
+    changes: float = 1.0
+    lost: float = 10.0
+    differing: float = 3600.0
+    after_failure: float = 5.0
+
+
+class IndexWorker:
+    """Follows the library, once it is started. Close it before the database and Milvus."""
+
+    def __init__(self, database: Database, milvus: Milvus, settings: MilvusSettings, pace: Pace | None = None) -> None:
+        self._keeper = IndexKeeper(database, milvus, settings)
+        self._pace = pace or Pace()
+        self._task: asyncio.Task[None] | None = None
+        self._looked_at = -float("inf")
+        self._compared_at = time.monotonic()
+
+    def start(self) -> None:
+        """Start working, unless it has begun."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._work(), name="citewell-index", context=background_context())
+
+    async def close(self) -> None:
+        """Stop working; changes that were being followed are left to others at once."""
+        if self._task is not None:
+            await cancel_and_wait(self._task)
+            self._task = None
+
+    async def _work(self) -> None:
+        while True:
+            rest = self._pace.changes
+            try:
+                if await self.step():
+                    rest = 0.0
+            except CitewellError as error:
+                log.warning("the index could not be brought up to date: %s", error.message)
+                rest = self._pace.after_failure
+                if isinstance(error, IndexUnavailable):
+                    self._looked_at = -float("inf")  # it may have been lost
+            except Exception:
+                log.exception("the index could not be brought up to date")
+                rest = self._pace.after_failure
+            await asyncio.sleep(rest)
+
+    async def step(self) -> bool:
+        """Do what is next; return whether there may be more to do at once. Raises as ``IndexKeeper.follow`` does."""
+        index = await self._keeper.read()
+        if index is None:
+            return False
+        now = time.monotonic()
+        if now - self._looked_at >= self._pace.lost:
+            await self._keeper.restore(index)
+            self._looked_at = now
+        if await self._keeper.follow(index):
+            return True
+        if index.state == "filling":
+            return await self._keeper.settle(index) > 0
+        if now - self._compared_at >= self._pace.differing:
+            self._compared_at = now
+            return await self._keeper.settle(index) > 0
+        return False

@@ -12,7 +12,7 @@ from typing import Any
 from psycopg import sql
 
 from graph.errors import ConfigurationError
-from tools.storage.database import Connection
+from tools.storage.database import Connection, value_of
 from tools.storage.partitions import Place
 
 Key = tuple[str, ...]
@@ -221,9 +221,7 @@ class Side:
 
     async def count(self, table: MovedTable) -> int:
         """Return how many rows there are."""
-        row = await (await self.conn.execute(self._select(table, ["count(*)"]), prepare=False)).fetchone()
-        assert row is not None
-        return int(row[0])
+        return int(await value_of(self.conn, self._select(table, ["count(*)"]), prepare=False))
 
     async def remove(self, table: MovedTable, keys: Collection[Key]) -> None:
         """Delete the rows of some keys, and what refers to them."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, LiteralString
+from typing import Any
 
 import psycopg
 from psycopg import conninfo, sql
@@ -32,7 +32,7 @@ from tools.originals.stores import POSTGRESQL, OriginalKey, OriginalStore
 from tools.retrieval.indexing import maintain
 from tools.retrieval.placing import give_own_tables, only_mover, share_tables_again
 from tools.runs.log_days import add_days
-from tools.storage.database import CONNECTING, Connection, database_errors, elsewhere
+from tools.storage.database import CONNECTING, Connection, database_errors, elsewhere, value_of
 from tools.storage.index_changes import queue_all
 from tools.storage.partitions import Place, find_place, lock_library, open_part
 from tools.storage.tenants import delete_workspace, insert_workspaces
@@ -152,7 +152,7 @@ class WorkspaceMove:
         rows = Counter[str]()
         for table in in_parts(self._tables, side.place):
             rows[table.name] += await side.count(table)
-        outside = await _one(self._source, _COUNT_OUTSIDE, self._number)
+        outside = await value_of(self._source, _COUNT_OUTSIDE, [self._number])
         return Plan(self._report.workspace, self._report.other, {n: c for n, c in rows.items() if c}, int(outside))
 
     async def run(self) -> Report:
@@ -215,7 +215,7 @@ class WorkspaceMove:
         return await found.fetchone()
 
     async def _create(self, place: Place) -> int:
-        created = await _one(self._source, "SELECT created_at FROM workspaces WHERE number = %s", self._number)
+        created = await value_of(self._source, "SELECT created_at FROM workspaces WHERE number = %s", [self._number])
         await add_days(self._target)
         async with self._target.transaction():
             [number] = await insert_workspaces(self._target, [self._report.workspace], own_tables=place.own)
@@ -276,7 +276,7 @@ class WorkspaceMove:
         since = time.monotonic()
         await self._set_state("draining", self._limits.runs + self._limits.closed)
         self._on_progress("New questions wait; those that are being answered end.")
-        while running := await _one(self._source, _RUNNING, self._number):
+        while running := await value_of(self._source, _RUNNING, [self._number]):
             if time.monotonic() - since > self._limits.runs:
                 raise SessionBusy(
                     f"{running} questions were still being answered after {self._limits.runs:g} seconds; "
@@ -309,7 +309,7 @@ class WorkspaceMove:
         """Make the source refuse for good. It was closed all the time until then, or is open again and stays so."""
         sealed = await (await self._source.execute(_SEAL, [self._move_id])).fetchone()
         # As told once the seal is committed: a change that came after the end of the time, and before it, was let pass.
-        if sealed is None or await _one(self._source, "SELECT clock_timestamp() > %s", sealed[0]):
+        if sealed is None or await value_of(self._source, "SELECT clock_timestamp() > %s", [sealed[0]]):
             await self._source.execute(_UNSEAL, [self._move_id])
             raise DatabaseBusy(
                 f"The workspace was closed for {self._limits.closed:g} seconds, which was too short; it goes on here.",
@@ -378,10 +378,9 @@ class WorkspaceMove:
 
     async def _refuse_lost_originals(self, conn: Connection) -> None:
         place = None if self._originals is None else self._originals.place
-        found = await conn.execute(_LOST, [self._number, place])
-        if (row := await found.fetchone()) is not None:
+        if (lost := await value_of(conn, _LOST, [self._number, place])) is not None:
             raise InvalidRequest(
-                f"Originals of {self._report.workspace!r} are in {row[0]}.",
+                f"Originals of {self._report.workspace!r} are in {lost}.",
                 suggestion="Name the store of the other deployment with --originals, and let CITEWELL_ORIGINALS be "
                 "where they are now.",
             )
@@ -482,7 +481,8 @@ async def abandon_move(
             found = await (await target.execute(_ARRIVED, [name])).fetchone()
             if found is not None and found[1] == row[0]:
                 await target.execute(_DROP, [found[0]])
-                if await _one(target, "SELECT state FROM workspace_moves WHERE workspace = %s", found[0]) != "dropped":
+                state = await value_of(target, "SELECT state FROM workspace_moves WHERE workspace = %s", [found[0]])
+                if state != "dropped":
                     raise InvalidRequest(
                         f"{name!r} is open in {row[2]}, where it may have changed since.",
                         suggestion="Run the move again, without --abandon, to end it.",
@@ -496,16 +496,16 @@ async def abandon_move(
 
 async def _opened_source(stack: AsyncExitStack, url: str, name: str, limits: MoveLimits) -> tuple[Connection, int]:
     source = await _connected(stack, url, limits)
-    row = await (await source.execute("SELECT number FROM workspaces WHERE name = %s", [name])).fetchone()
-    if row is None:
+    number = await value_of(source, "SELECT number FROM workspaces WHERE name = %s", [name])
+    if number is None:
         raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
     # Held by the session, and so given up with it, but for a moment later than its end is known here.
-    if not await _one(source, "SELECT pg_try_advisory_lock(%s, %s)", MOVERS, row[0]):
+    if not await value_of(source, "SELECT pg_try_advisory_lock(%s, %s)", [MOVERS, number]):
         raise InvalidRequest(f"Another process is moving {name!r} already.", suggestion="Wait for it to end.")
-    stack.push_async_callback(_unlock, source, row[0])
-    if not await stack.enter_async_context(only_mover(source, row[0])):
+    stack.push_async_callback(_unlock, source, number)
+    if not await stack.enter_async_context(only_mover(source, number)):
         raise InvalidRequest(f"{name!r} is being moved between tables.", suggestion="Try again in a moment.")
-    return source, row[0]
+    return source, number
 
 
 async def _unlock(source: Connection, number: int) -> None:
@@ -532,9 +532,9 @@ async def _connected(stack: AsyncExitStack, url: str, limits: MoveLimits, *, nam
 
 async def _refuse_other_schema(source: Connection, target: Connection, other: str) -> None:
     migration = "SELECT max(version_num) FROM alembic_version"
-    here = await _one(source, migration)
+    here = await value_of(source, migration)
     try:
-        there = await _one(target, migration)
+        there = await value_of(target, migration)
     except psycopg.errors.UndefinedTable:
         raise InvalidRequest(
             f"{other} is no database of Citewell.", suggestion="Run `citewell migrate` with CITEWELL_DATABASE_URL set."
@@ -558,12 +558,6 @@ async def _refuse_other_models(source: Connection, target: Connection, other: st
             f"of {there[0] if there else None} with {there[1] if there else None}.",
             suggestion="Run `citewell reindex` on one of them, with the model of the other.",
         )
-
-
-async def _one(conn: Connection, statement: LiteralString, *values: Any) -> Any:
-    row = await (await conn.execute(statement, values)).fetchone()
-    assert row is not None
-    return row[0]
 
 
 _STATE = "SELECT move_id::text, state, other FROM workspace_moves WHERE workspace = %s"

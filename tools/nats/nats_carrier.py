@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from graph.errors import ConfigurationError
-from tools.runs.notifications import CarrierLost, Listener, Send
+from tools.runs.notifications import CarrierLost, Notifications, Send
 from tools.storage.database import CONNECTING
 
 
@@ -27,17 +27,17 @@ class NatsCarrier:
         self._nats: Any = nats
         self._url = url
 
-    async def listen(self, listener: Listener, changed: asyncio.Event) -> None:
+    async def listen(self, notifications: Notifications, changed: asyncio.Event) -> None:
         """Deliver what arrives, over a connection of its own."""
 
         async def deliver(message: Any) -> None:
-            listener.wake(message.data.decode())
+            notifications.wake(message.data.decode())
 
         async with self._connected(changed) as client:
             joined: dict[str, Any] = {}
             while not client.is_closed:
                 changed.clear()
-                wanted = listener.channels
+                wanted = notifications.channels
                 for channel in joined.keys() - wanted:
                     await joined.pop(channel).unsubscribe()
                 new = wanted - joined.keys()
@@ -46,7 +46,7 @@ class NatsCarrier:
                 if new:
                     await client.flush()  # until the server has answered, it may not know of them
                 for channel in new:
-                    listener.joined(channel)
+                    notifications.joined(channel)
                 await changed.wait()
         raise CarrierLost("the server of NATS has gone")
 

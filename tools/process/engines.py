@@ -15,8 +15,7 @@ from tools.storage.startup import open_database
 
 if TYPE_CHECKING:
     from tools.milvus.collection import Milvus
-    from tools.milvus.index_worker import IndexWorker
-    from tools.milvus.keeping import IndexKeeper
+    from tools.milvus.keeping import IndexKeeper, IndexWorker
     from tools.runs.notifications import Carrier
 
 
@@ -67,7 +66,7 @@ def index_keeper(database: Database, milvus: "Milvus", settings: MilvusSettings)
 
 def index_worker(database: Database, milvus: "Milvus", settings: MilvusSettings) -> "IndexWorker":
     """Return a worker that keeps the index in Milvus up to date."""
-    from tools.milvus.index_worker import IndexWorker
+    from tools.milvus.keeping import IndexWorker
 
     return IndexWorker(database, milvus, settings)
 

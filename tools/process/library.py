@@ -36,15 +36,13 @@ from tools.retrieval.candidates import (
     DEADLINE_SECONDS,
     LEAST_SEGMENTS,
     CandidateEngine,
-    CandidateIndex,
     Candidates,
     IndexFollower,
 )
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
-from tools.runs.carriers import PostgresCarrier
-from tools.runs.notifications import Notifications
+from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
 from tools.sessions.shares import Shares
@@ -107,11 +105,6 @@ class Library:
         )
 
 
-def candidates_of(milvus: CandidateIndex) -> Candidates:
-    """Return the candidates that a Milvus names."""
-    return Candidates(milvus, least_segments=LEAST_SEGMENTS, deadline=DEADLINE_SECONDS)
-
-
 @asynccontextmanager
 async def open_library(settings: Settings) -> AsyncIterator[Library]:
     """Open the database and create the components that use it.
@@ -142,7 +135,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         indexes = FlatIndexes(database)
         milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
         follower = None if milvus is None else index_worker(database, milvus, settings.milvus)
-        candidates = None if milvus is None else candidates_of(milvus)
+        candidates = (
+            None if milvus is None else Candidates(milvus, least_segments=LEAST_SEGMENTS, deadline=DEADLINE_SECONDS)
+        )
         searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)

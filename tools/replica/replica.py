@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Generic, LiteralString, TypeVar
+from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -20,8 +20,7 @@ from psycopg_pool import PoolTimeout
 from graph.errors import CitewellError
 from tools.concurrency.tasks import cancel_and_wait
 from tools.settings import Settings
-from tools.storage.database import READING_SECONDS, Database
-from tools.storage.pool import Connection, Pool, PoolBusy
+from tools.storage.database import READING_SECONDS, Connection, Database, Pool, PoolBusy, value_of
 from tools.storage.startup import check_address, pool_of
 from tools.telemetry.metrics import REPLICA_LAG, REPLICA_READINGS, REPLICA_UP, REPLICA_WAIT
 from tools.telemetry.tracing import background_context
@@ -207,21 +206,16 @@ class Replica:
 
     async def _ask_primary(self) -> int:
         async with self._primary() as connection:
-            return await _value(connection, _WRITTEN) or 0
+            return int(await value_of(connection, _WRITTEN, prepare=True) or 0)
 
     async def _ask_replica(self, connection: Connection) -> int:
-        replayed = await _value(connection, _REPLAYED)
+        replayed: int | None = await value_of(connection, _REPLAYED, prepare=True)
         if replayed is None:
             await connection.close()  # so that the pool looks for a standby among the hosts of its address
             self._leave_out("it is no standby")
             raise Unfit("failed", "it is no standby")
         self._replayed[connection] = replayed
         return replayed
-
-
-async def _value(connection: Connection, query: LiteralString) -> int | None:
-    row = await (await connection.execute(query, prepare=True)).fetchone()
-    return None if row is None else row[0]
 
 
 @asynccontextmanager

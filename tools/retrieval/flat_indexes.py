@@ -29,8 +29,7 @@ from tools.retrieval.flat_index import (
     row_memory,
 )
 from tools.storage.database import Connection, Database
-from tools.storage.partitions import LIBRARY_VERSION, joined, vectors_name
-from tools.storage.stored_columns import VECTOR_COLUMNS
+from tools.storage.partitions import LIBRARY_VERSION, VECTOR_COLUMNS, joined, vectors_name
 from tools.telemetry.metrics import VECTOR_MEMORY
 
 log = logging.getLogger(__name__)

@@ -33,10 +33,12 @@ from tools.retrieval.term_counting import (
     count_common_terms,
     have_impacts,
 )
-from tools.storage.database import Connection, has_vectors
+from tools.storage.database import Connection, has_vectors, value_of
 from tools.storage.index_changes import QUEUE_CHANGES
 from tools.storage.partitions import (
     MOST_LOOKS,
+    SEGMENT_COLUMNS,
+    VECTOR_COLUMNS,
     Place,
     Tables,
     ensure_view,
@@ -46,16 +48,10 @@ from tools.storage.partitions import (
     room_for,
     vectors_name,
 )
-from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 
 log = logging.getLogger(__name__)
 
 __all__ = ["COMMON", "BuildLimits", "drop_segments", "index_documents", "index_segments", "maintain"]
-
-
-def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
-    """Write a vector as the literal of a halfvec."""
-    return "[" + ",".join([f"{value:.5g}" for value in np.asarray(vector).tolist()]) + "]"
 
 
 BATCH = 256  # rows prepared in a thread at a time
@@ -117,26 +113,18 @@ async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence
     """Take the segments of documents out of the library, and out of its statistics. Returns how many there were."""
     async with conn.transaction():
         place = await lock_library(conn, workspace)
-        dropped = await conn.execute(
-            _dropping(place.tables), {"workspace": workspace, "document_ids": list(document_ids)}
-        )
-        row = await dropped.fetchone()
-        assert row is not None
-        return int(row[0])
+        named = {"workspace": workspace, "document_ids": list(document_ids)}
+        return int(await value_of(conn, _dropping(place.tables), named))
 
 
 async def _refuse_doubled(conn: Connection, place: Place, document_ids: Sequence[str]) -> None:
     """Raise UniqueViolation where a document is in the library: the key of a part tells nothing of the others."""
     if place.parts == 1:
         return
-    found = await conn.execute(
-        sql.SQL(
-            "SELECT document_id FROM {} AS s WHERE s.workspace = %s AND s.document_id = ANY(%s::uuid[]) LIMIT 1"
-        ).format(sql.SQL(place.read.segments)),
-        [place.workspace, list(document_ids)],
-    )
-    if (row := await found.fetchone()) is not None:
-        raise errors.UniqueViolation(f"The segments of the document {row[0]} are indexed already.")
+    one = "SELECT document_id FROM {} AS s WHERE s.workspace = %s AND s.document_id = ANY(%s::uuid[]) LIMIT 1"
+    statement = sql.SQL(one).format(sql.SQL(place.read.segments))
+    if (doubled := await value_of(conn, statement, [place.workspace, list(document_ids)])) is not None:
+        raise errors.UniqueViolation(f"The segments of the document {doubled} are indexed already.")
 
 
 async def _copy(conn: Connection, table: sql.Identifier, columns: LiteralString, blocks: Iterator[bytes]) -> None:
@@ -344,16 +332,14 @@ async def _maintain(conn: Connection, workspace: int, limits: BuildLimits, index
 
 
 async def _maintain_vectors(conn: Connection, place: Place, limits: BuildLimits, index_above: int) -> None:
-    found = await conn.execute(
-        sql.SQL("SELECT vector_dims(embedding) FROM {} AS v LIMIT 1").format(sql.SQL(place.read.vectors))
-    )
-    row = await found.fetchone()
-    if row is None:
+    statement = sql.SQL("SELECT vector_dims(embedding) FROM {} AS v LIMIT 1").format(sql.SQL(place.read.vectors))
+    dimension = await value_of(conn, statement)
+    if dimension is None:
         return
-    await ensure_view(conn, place.workspace, row[0])
+    await ensure_view(conn, place.workspace, dimension)
     for part, held in enumerate(place.filled):
         if held > index_above:
-            await _ensure_vector_index(conn, vectors_name(place.workspace, part), VectorIndex(held, row[0]), limits)
+            await _ensure_vector_index(conn, vectors_name(place.workspace, part), VectorIndex(held, dimension), limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,16 +357,13 @@ class VectorIndex:
 
 async def _ensure_vector_index(conn: Connection, vectors: str, index: VectorIndex, limits: BuildLimits) -> None:
     name = f"{vectors}_hnsw"
-    locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
-    row = await locked.fetchone()
-    if row is None or not row[0]:
+    if not await value_of(conn, "SELECT pg_try_advisory_lock(hashtext(%s))", [name]):
         return  # another process builds it
     try:
-        found = await conn.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
-        row = await found.fetchone()
-        if row is not None and row[0]:
+        valid = await value_of(conn, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
+        if valid:
             return
-        if row is not None:  # a build that was cut short
+        if valid is not None:  # a build that was cut short
             await conn.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(sql.Identifier(name)))
         log.info(
             "Building the vector index of %d segments with %s of memory for the %d MB that it takes: about %d min%s",

@@ -5,15 +5,16 @@ for it, and what ends in its middle undoes all of it. Readers see the library be
 told the old place fails as one whose table is gone, and its caller looks the place up again: see ``Workspaces.read``.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 from psycopg import sql
 
 from graph.errors import InvalidRequest
-from tools.storage.database import Connection, has_vectors
+from tools.storage.database import Connection, has_vectors, only_one, value_of
 from tools.storage.index_changes import queue_all, queue_deleted_workspace
 from tools.storage.partitions import (
+    SEGMENT_COLUMNS,
+    VECTOR_COLUMNS,
     Place,
     attach_tables,
     create_tables,
@@ -23,7 +24,6 @@ from tools.storage.partitions import (
     lock_library,
     view_name,
 )
-from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
 
 OWN_TABLES_ABOVE = 2_000  # segments
 LARGEST_SHARED = 20_000  # segments that are moved back into the shared tables, which all of their indexes are for
@@ -34,11 +34,10 @@ async def move_if_outgrown(conn: Connection, workspace: int) -> bool:
 
     Like ``maintain``, it needs an autocommit connection outside of a transaction.
     """
-    found = await conn.execute(
-        "SELECT segments FROM library_statistics WHERE workspace = %s AND NOT own_tables", [workspace]
+    segments = await value_of(
+        conn, "SELECT segments FROM library_statistics WHERE workspace = %s AND NOT own_tables", [workspace]
     )
-    row = await found.fetchone()
-    return row is not None and row[0] > OWN_TABLES_ABOVE and await give_own_tables(conn, workspace)
+    return segments is not None and segments > OWN_TABLES_ABOVE and await give_own_tables(conn, workspace)
 
 
 async def give_own_tables(conn: Connection, workspace: int) -> bool:
@@ -93,18 +92,9 @@ async def _move_rows(conn: Connection, source: Place, target: Place) -> None:
             await conn.execute(sql.SQL(_DELETE).format(old), [source.workspace])
 
 
-@asynccontextmanager
-async def only_mover(conn: Connection, workspace: int) -> AsyncIterator[bool]:
+def only_mover(conn: Connection, workspace: int) -> AbstractAsyncContextManager[bool]:
     """Keep others from moving a workspace between tables; yields False where somebody does already."""
-    key = ["move between tables", workspace]
-    found = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s), %s)", key)
-    row = await found.fetchone()
-    alone = row is not None and bool(row[0])
-    try:
-        yield alone
-    finally:
-        if alone and not conn.closed:
-            await conn.execute("SELECT pg_advisory_unlock(hashtext(%s), %s)", key)
+    return only_one(conn, "hashtext('move between tables'), %s", workspace)
 
 
 async def _settle(conn: Connection, place: Place) -> None:
@@ -113,26 +103,19 @@ async def _settle(conn: Connection, place: Place) -> None:
         [place.own, place.workspace],
     )
     view = sql.Identifier(view_name(place.workspace))
-    found = await (await conn.execute("SELECT to_regclass(%s)", [view_name(place.workspace)])).fetchone()
-    in_use = found is not None and found[0] is not None
+    in_use = await value_of(conn, "SELECT to_regclass(%s)", [view_name(place.workspace)]) is not None
     await conn.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(view))
     if (in_use or place.own) and await has_vectors(conn):
-        dimension = await conn.execute(
-            sql.SQL("SELECT vector_dims(embedding) FROM {} WHERE workspace = %s LIMIT 1").format(
-                place.tables[0].vectors
-            ),
-            [place.workspace],
-        )
-        row = await dimension.fetchone()
-        await ensure_view(conn, place.workspace, None if row is None else row[0])
+        dimension = sql.SQL("SELECT vector_dims(embedding) FROM {} WHERE workspace = %s LIMIT 1")
+        vectors = place.tables[0].vectors
+        await ensure_view(conn, place.workspace, await value_of(conn, dimension.format(vectors), [place.workspace]))
 
 
 async def _refuse_large(conn: Connection, workspace: int) -> None:
-    found = await conn.execute("SELECT segments FROM library_statistics WHERE workspace = %s", [workspace])
-    row = await found.fetchone()
-    if row is not None and row[0] > LARGEST_SHARED:
+    segments = await value_of(conn, "SELECT segments FROM library_statistics WHERE workspace = %s", [workspace])
+    if segments is not None and segments > LARGEST_SHARED:
         raise InvalidRequest(
-            f"A workspace of {row[0]} segments is too large for the shared tables.",
+            f"A workspace of {segments} segments is too large for the shared tables.",
             suggestion=f"They are for workspaces of at most {LARGEST_SHARED} segments.",
         )
 

@@ -10,7 +10,6 @@ A library that was made without pgvector gets its vectors so, too, once its serv
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import LiteralString
 
@@ -18,8 +17,9 @@ from psycopg import errors, sql
 
 from graph.errors import ConfigurationError, InvalidRequest, NotFound
 from tools.embeddings.embedder import Embedder
-from tools.retrieval.indexing import DEFAULT_LIMITS, BuildLimits, maintain, new_version, vector_as_text
-from tools.storage.database import Connection, Database, has_vectors
+from tools.retrieval.indexing import DEFAULT_LIMITS, BuildLimits, maintain, new_version
+from tools.retrieval.search_sql import vector_as_text
+from tools.storage.database import Connection, Database, has_vectors, only_one, value_of
 from tools.storage.index_changes import begin_again, queue_all
 from tools.storage.partitions import Place, ensure_view, find_place, lock_library
 
@@ -59,13 +59,15 @@ async def reindex(
     Raises InvalidRequest if another reindex is running, ConfigurationError if the server has no pgvector,
     EmbeddingUnavailable, DatabaseUnavailable.
     """
-    async with database.connection() as connection, _only_one(connection):
+    async with database.connection() as connection, only_one(connection, "%s", LOCK) as alone:
+        if not alone:
+            raise InvalidRequest("Another reindex is running.", suggestion="Wait for it to end.")
         if not database.has_vectors:
             await _create_extension(connection)
         model = name_of(embedder)
         await connection.execute("DELETE FROM reindexed_segments WHERE model <> %s", [model])
         workspaces = await _workspaces(connection)
-        total = await _count(connection)
+        total = await value_of(connection, "SELECT coalesce(sum(segments), 0)::integer FROM library_statistics")
         done = 0
 
         def advance(embedded: int) -> None:
@@ -167,19 +169,6 @@ async def pages_of(connection: Connection, workspace: int) -> list[Position]:
     return [FIRST, *((str(document), index) for document, index in await found.fetchall())]
 
 
-@asynccontextmanager
-async def _only_one(connection: Connection) -> AsyncIterator[None]:
-    found = await connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])
-    row = await found.fetchone()
-    if row is None or not row[0]:
-        raise InvalidRequest("Another reindex is running.", suggestion="Wait for it to end.")
-    try:
-        yield
-    finally:
-        if not connection.closed:
-            await connection.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
-
-
 async def _workspaces(connection: Connection) -> list[int]:
     # Ordered, so that all processes take the locks in the same order.
     # One that is closed for a moment is among them, and refuses; those that are elsewhere are another database's.
@@ -198,12 +187,6 @@ async def _locked_libraries(connection: Connection) -> AsyncIterator[Place]:
         except NotFound:  # deleted since
             continue
         yield place
-
-
-async def _count(connection: Connection) -> int:
-    found = await connection.execute("SELECT coalesce(sum(segments), 0)::integer FROM library_statistics")
-    row = await found.fetchone()
-    return 0 if row is None else int(row[0])
 
 
 async def _drop_vector_indexes(connection: Connection, workspace: int, statement: LiteralString) -> None:

@@ -44,7 +44,7 @@ def segment_row(
     *,
     vectors: bool = True,
 ) -> bytes:
-    """Lay out a segment in the order of ``stored_columns``; without ``vectors``, its weights are an array.
+    """Lay out a segment in the order of ``SEGMENT_COLUMNS``; without ``vectors``, its weights are an array.
 
     ``indexed`` is what ``with_impacts`` makes of its terms.
     """

@@ -10,7 +10,7 @@ from uuid import UUID
 from psycopg import sql
 
 from text.terms import IMPACT_LEVELS, IMPACT_SPACE, IMPACT_STEP, LEAST_IMPACT
-from tools.storage.database import Connection, has_vectors
+from tools.storage.database import Connection, has_vectors, only_one, value_of
 from tools.storage.partitions import find_place, lock_library, partition_name
 
 COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
@@ -23,29 +23,28 @@ async def count_common_terms(conn: Connection, workspace: int, *, memory: str) -
     Ingestion and search go on. Needs an autocommit connection. Returns False where another process counts.
     ``memory`` is PostgreSQL's for the grouping, which goes on in files where it does not suffice.
     """
-    locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext('term counting'), %s)", [workspace])
-    row = await locked.fetchone()
-    if row is None or not row[0]:
-        return False
-    try:
-        await _start_noting(conn, workspace)
-        async with conn.transaction():
-            await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            await conn.execute("SELECT set_config('work_mem', %s, true)", [memory])
-            place = await find_place(conn, workspace)  # where the snapshot has them
-            if place is None:
-                return False
-            for statement in _COUNT:
-                await conn.execute(sql.SQL(statement.format(segments=place.read.segments)), {"workspace": workspace})
-        async with conn.transaction():
-            await lock_library(conn, workspace)
-            for statement in _REPLACE:
-                await conn.execute(statement, {"workspace": workspace, "common": COMMON})
-        return True
-    finally:
-        if not conn.closed:
-            await conn.execute("DROP TABLE IF EXISTS pg_temp.counted_terms, pg_temp.counted_changes")
-            await conn.execute("SELECT pg_advisory_unlock(hashtext('term counting'), %s)", [workspace])
+    async with only_one(conn, "hashtext('term counting'), %s", workspace) as alone:
+        if not alone:
+            return False
+        try:
+            await _start_noting(conn, workspace)
+            async with conn.transaction():
+                await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                await conn.execute("SELECT set_config('work_mem', %s, true)", [memory])
+                place = await find_place(conn, workspace)  # where the snapshot has them
+                if place is None:
+                    return False
+                for statement in _COUNT:
+                    count = sql.SQL(statement.format(segments=place.read.segments))
+                    await conn.execute(count, {"workspace": workspace})
+            async with conn.transaction():
+                await lock_library(conn, workspace)
+                for statement in _REPLACE:
+                    await conn.execute(statement, {"workspace": workspace, "common": COMMON})
+            return True
+        finally:
+            if not conn.closed:
+                await conn.execute("DROP TABLE IF EXISTS pg_temp.counted_terms, pg_temp.counted_changes")
 
 
 async def _start_noting(conn: Connection, workspace: int) -> None:
@@ -100,9 +99,7 @@ async def add_missing_impacts(conn: Connection, workspace: int) -> bool:
     while True:
         async with conn.transaction():
             await lock_library(conn, workspace)
-            found = await conn.execute(statement, {"workspace": workspace, "documents": DOCUMENTS_AT_ONCE})
-            row = await found.fetchone()
-            if row is None or row[0] is None:
+            if await value_of(conn, statement, {"workspace": workspace, "documents": DOCUMENTS_AT_ONCE}) is None:
                 return lacked
         lacked = True
 

@@ -6,8 +6,7 @@ An answer's section may be the very words of the documents that it cites, so it 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from graph.evidence import Citation, Identity, PagesRead, PageUse, SectionClaim
-from graph.rows import answer_text
+from graph.evidence import Citation, Identity, PagesRead, PageUse, SectionClaim, answer_text
 from tools.retrieval.scope import READABLE, as_array, as_uuid, reading_as
 from tools.storage.database import Connection
 

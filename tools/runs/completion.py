@@ -22,17 +22,18 @@ from graph.evidence import (
     Section,
     SectionClaim,
     Spent,
+    answer_text,
     section_of,
 )
 from graph.ports import SegmentReader
-from graph.rows import SourceRow, answer_text
+from graph.rows import SourceRow
 from graph.state import State
 from tools.runs.event_log import RunLogs
 from tools.runs.ledger import Ledger
 from tools.runs.live_run import LogLine, Run
-from tools.runs.retry import retry_while_unavailable
 from tools.sessions.checkpoints import CheckpointRow
 from tools.sessions.run_request import Superseded
+from tools.storage.database import retry_while_unavailable
 
 log = logging.getLogger("citewell.runs")
 
@@ -269,7 +270,7 @@ def _beside(run: Run) -> dict[str, Spent]:
 
 def _cost(run: Run) -> Cost | None:
     """Return what a run cost so far, with the calls that were cut off."""
-    return run.account.gate.prices.total(run.account.used) if run.account is not None else None
+    return run.account.gate.settings.total_cost(run.account.used) if run.account is not None else None
 
 
 def _must_stop(run: Run) -> bool:

@@ -14,8 +14,7 @@ from tools.retrieval.withholding import documents_of, find_unreadable, hidden_in
 from tools.runs.live_run import Run
 from tools.runs.notifications import CHANNEL, STOPS, Notifications
 from tools.runs.published import parse_line
-from tools.runs.retry import retry_while_unavailable
-from tools.storage.database import Database
+from tools.storage.database import Database, retry_while_unavailable
 from tools.storage.tenants import Workspaces
 
 POLL_SECONDS = 2.0  # in case a notification is lost

@@ -12,9 +12,8 @@ from graph.events import AnyEvent
 from tools.concurrency.tasks import cancel_and_wait
 from tools.runs.live_run import DELTAS, LogLine, Run
 from tools.runs.notifications import Notifications
-from tools.runs.retry import retry_while_unavailable
 from tools.sessions.run_request import RunReader
-from tools.storage.database import Database
+from tools.storage.database import Database, retry_while_unavailable
 from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.runs")

@@ -28,11 +28,10 @@ from tools.runs.leases import Leases
 from tools.runs.live_run import Run
 from tools.runs.notifications import Notifications
 from tools.runs.readings import Load
-from tools.runs.retry import retry_while_unavailable
 from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, run_saver
 from tools.sessions.pruning import prune_thread
 from tools.sessions.run_request import Superseded
-from tools.storage.database import Database, database_errors
+from tools.storage.database import Database, database_errors, retry_while_unavailable
 from tools.telemetry.logs import log_ids
 from tools.telemetry.tracing import describe_run, run_span
 

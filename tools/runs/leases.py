@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
-from psycopg.rows import class_row
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import StopReason
@@ -17,7 +16,7 @@ from tools.runs.event_log import wait_for_wakeup
 from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS, Notifications
 from tools.sessions.run_request import Superseded
-from tools.storage.database import TAKES_CHANGES, Database
+from tools.storage.database import TAKES_CHANGES, Database, rows_of, value_of
 from tools.telemetry.metrics import LEASE_FAILURES, TAKEN_OVER
 from tools.telemetry.tracing import background_context
 
@@ -116,8 +115,7 @@ class Leases:
         """Take over at most ``limit`` runs whose lease has expired, oldest first."""
         parameters = {"owner": self._owner, "lease": self.seconds, "limit": limit}
         async with self._database.connection() as connection:
-            async with connection.cursor(row_factory=class_row(TakenOverRun)) as cursor:
-                taken = await (await cursor.execute(_TAKE_OVER, parameters)).fetchall()
+            taken = await rows_of(connection, TakenOverRun, _TAKE_OVER, parameters)
             # Read after the commit: from then on nothing is written under an earlier attempt.
             return [await _with_log(connection, run) for run in taken]
 
@@ -136,10 +134,10 @@ class Leases:
         Raises Superseded where another process has the run.
         """
         async with self._database.connection() as connection:
-            row = await (await connection.execute(_AHEAD, [run.run_id, run.attempt])).fetchone()
-        if row is None:
+            ahead = await value_of(connection, _AHEAD, [run.run_id, run.attempt])
+        if ahead is None:
             raise Superseded("Another process has taken this run over.")
-        return int(row[0])
+        return int(ahead)
 
     async def next_attempt(self, run: Run) -> bool:
         """Begin the next attempt at a run; return False where another process has it."""

@@ -14,10 +14,19 @@ from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.live_run import LogLine, Run
-from tools.sessions.branches import APART, Fork, at_the_end, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY, STORE_BLOBS, STORE_STEP, CheckpointRow
-from tools.sessions.history import question_body
-from tools.sessions.run_request import AlreadyAsked, RunRequest, Superseded, question_id, request_to_json
+from tools.sessions.run_request import (
+    APART,
+    AlreadyAsked,
+    Fork,
+    RunRequest,
+    Superseded,
+    at_the_end,
+    question_body,
+    question_id,
+    request_to_json,
+    resolve_fork,
+)
 from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces

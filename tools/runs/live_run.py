@@ -5,11 +5,14 @@ events go to the log, not to a response. Readers receive an event only after its
 """
 
 import asyncio
+import secrets
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
+from uuid import UUID
 
 from langgraph.runtime import RunControl
 from pydantic_core import to_json
@@ -328,3 +331,9 @@ class Run:
     def _wake(self) -> None:
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
+
+
+def new_run_id() -> str:
+    """Return the id of a run made now: a UUID of version 7, milliseconds and 74 random bits."""
+    milliseconds = time.time_ns() // 1_000_000
+    return str(UUID(int=milliseconds << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)))

@@ -5,16 +5,13 @@ without a partition are in the default one, where events are deleted one by one.
 """
 
 import logging
-import secrets
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import date
-from uuid import UUID
 
 from psycopg import errors, sql
 
-from tools.storage.database import Connection
+from tools.storage.database import Connection, value_of
 
 log = logging.getLogger("citewell.runs")
 
@@ -46,12 +43,6 @@ FROM {{table}} AS events WHERE created_at < now() - interval '{LOG_HOURS} hours'
 _DELETE = f"DELETE FROM {{table}} WHERE ctid = ANY (array(SELECT ctid {_OVER} LIMIT {EVENTS_AT_ONCE}))"
 
 
-def new_run_id() -> str:
-    """Return the id of a run made now: a UUID of version 7, milliseconds and 74 random bits."""
-    milliseconds = time.time_ns() // 1_000_000
-    return str(UUID(int=milliseconds << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)))
-
-
 async def add_days(connection: Connection) -> None:
     """Make the partitions of today and of the days to come that are not there yet.
 
@@ -78,9 +69,9 @@ async def count_old_events(connection: Connection) -> int:
             kept.append(day)
             continue
         with suppress(errors.UndefinedTable):  # another process has dropped it
-            total += await _one_number(connection, "SELECT count(*) FROM {table}", _table(day))
+            total += await value_of(connection, sql.SQL("SELECT count(*) FROM {table}").format(table=_table(day)))
     for table in (sql.Identifier(DEFAULT), *map(_table, kept)):
-        total += await _one_number(connection, f"SELECT count(*) {_OVER}", table)
+        total += await value_of(connection, sql.SQL(f"SELECT count(*) {_OVER}").format(table=table))
     return total
 
 
@@ -109,7 +100,7 @@ async def expire_events(connection: Connection) -> int:
 
 async def _drop(connection: Connection, day: date) -> int | None:
     """Drop a day; return how many events it had, or None where a run of a process with a wrong clock came into it."""
-    events = await _one_number(connection, "SELECT count(*) FROM {table}", _table(day))
+    events: int = await value_of(connection, sql.SQL("SELECT count(*) FROM {table}").format(table=_table(day)))
     async with _alone(connection):
         await connection.execute("LOCK TABLE ONLY run_events IN ACCESS EXCLUSIVE MODE")
         if await _holds(connection, _IS_WRITTEN, day):
@@ -141,13 +132,7 @@ async def _old_days(connection: Connection) -> list[date]:
 
 
 async def _holds(connection: Connection, question: str, day: date) -> bool:
-    row = await (await connection.execute(question, {"day": day})).fetchone()
-    return row is not None and bool(row[0])
-
-
-async def _one_number(connection: Connection, query: str, table: sql.Identifier) -> int:
-    row = await (await connection.execute(sql.SQL(query).format(table=table))).fetchone()
-    return int(row[0]) if row is not None else 0
+    return bool(await value_of(connection, question, {"day": day}))
 
 
 def _table(day: date) -> sql.Identifier:

@@ -9,11 +9,15 @@ that channel to all every few seconds, and a process whose channel nobody names 
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Any, Protocol
 
+import psycopg
+from psycopg import sql
+
 from tools.concurrency.tasks import cancel_and_wait
+from tools.storage.database import CONNECTING
 from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.runs")
@@ -38,27 +42,10 @@ class CarrierLost(Exception):
     """The connection that carries notifications is lost, or can't be made."""
 
 
-class Listener(Protocol):
-    """What a carrier delivers to, and which channels it wants."""
-
-    @property
-    def channels(self) -> frozenset[str]:
-        """The channels to listen to now."""
-        ...
-
-    def wake(self, payload: str) -> None:
-        """Wake those whom a notification names."""
-        ...
-
-    def joined(self, channel: str) -> None:
-        """Note that a channel is listened to from now on: what was sent on it before did not arrive."""
-        ...
-
-
 class Carrier(Protocol):
     """Carries notifications between processes. It may lose them, and deliver them twice, late or in another order."""
 
-    async def listen(self, listener: Listener, changed: asyncio.Event) -> None:
+    async def listen(self, notifications: "Notifications", changed: asyncio.Event) -> None:
         """Deliver what arrives until cancelled. ``changed`` is set when the channels are others; the carrier clears it.
 
         Raises CarrierLost.
@@ -155,6 +142,7 @@ class Notifications:
 
     @property
     def channels(self) -> frozenset[str]:
+        """The channels to listen to now."""
         return frozenset((CHANNEL, *self._followers))
 
     def wake(self, payload: str) -> None:
@@ -167,7 +155,7 @@ class Notifications:
                 wakeup.set()
 
     def joined(self, channel: str) -> None:
-        """Wake those who wait for what is sent on a channel."""
+        """Wake those who wait for what is sent on a channel: what was sent before it was listened to did not arrive."""
         if channel == CHANNEL:
             self.wake(EVERYBODY)
         if channel in self._followers:
@@ -241,3 +229,63 @@ class Notifications:
 
 def _started(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
     return asyncio.create_task(work, name=name, context=background_context())
+
+
+class PostgresCarrier:
+    """Carries notifications by NOTIFY. PostgreSQL lets only one transaction that notifies commit at a time."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def listen(self, notifications: Notifications, changed: asyncio.Event) -> None:
+        """Deliver what arrives, over a connection of its own."""
+        with _psycopg_errors():
+            async with await self._connect() as connection:
+                connection.add_notify_handler(lambda found: notifications.wake(found.payload))
+                joined: frozenset[str] = frozenset()
+                while True:
+                    changed.clear()
+                    wanted = notifications.channels
+                    for channel in joined - wanted:
+                        await connection.execute(sql.SQL("UNLISTEN {}").format(sql.Identifier(channel)))
+                    for channel in wanted - joined:
+                        await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
+                        notifications.joined(channel)
+                    joined = wanted
+                    while found := connection.pgconn.notifies():  # also those that came behind the reply to LISTEN
+                        notifications.wake(found.extra.decode())
+                    await _readable(connection.fileno(), changed)
+                    connection.pgconn.consume_input()
+
+    @asynccontextmanager
+    async def sending(self) -> AsyncIterator[Send]:
+        """Open a connection whose commits wait for no disk: a notification is not kept anyway."""
+        with _psycopg_errors():
+            async with await self._connect() as connection:
+                await connection.execute("SET synchronous_commit = off")
+
+                async def send(channel: str, payload: str) -> None:
+                    await connection.execute("SELECT pg_notify(%s, %s)", [channel, payload])
+
+                yield send
+
+    async def _connect(self) -> psycopg.AsyncConnection:
+        return await psycopg.AsyncConnection.connect(self._url, autocommit=True, **CONNECTING)
+
+
+@contextmanager
+def _psycopg_errors() -> Iterator[None]:
+    try:
+        yield
+    except (psycopg.Error, OSError) as error:
+        raise CarrierLost(type(error).__name__) from error
+
+
+async def _readable(file: int, changed: asyncio.Event) -> None:
+    """Wait until there is something to read, or the event is set."""
+    loop = asyncio.get_running_loop()
+    loop.add_reader(file, changed.set)
+    try:
+        await changed.wait()
+    finally:
+        loop.remove_reader(file)

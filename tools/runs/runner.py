@@ -18,20 +18,17 @@ from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
 from graph.usage import charged_to, use_by_model
-from tools.runs.carriers import PostgresCarrier
 from tools.runs.completion import CompletionRecorder, internal_error
 from tools.runs.event_log import RunLogs
 from tools.runs.event_writer import EventWriter
 from tools.runs.executor import Admission, Attempts, Durability, Executor, Graph, run_started
 from tools.runs.leases import Heartbeat, Leases, TakenOverRun
 from tools.runs.ledger import LEASE_SECONDS, EntryStatus, Ledger, Titled
-from tools.runs.live_run import Run
-from tools.runs.log_days import new_run_id
-from tools.runs.notifications import Carrier, Notifications
+from tools.runs.live_run import Run, new_run_id
+from tools.runs.notifications import Carrier, Notifications, PostgresCarrier
 from tools.runs.published import parse_event
 from tools.runs.readings import Load
-from tools.sessions.branches import Fork
-from tools.sessions.run_request import RunReader, RunRequest, request_from_json
+from tools.sessions.run_request import Fork, RunReader, RunRequest, request_from_json
 from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings
 from tools.spending.charges import Spending

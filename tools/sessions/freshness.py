@@ -5,11 +5,12 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from answers.citations import context_of_quote
 from graph.evidence import Citation, CitationContext, Freshness, Identity, Page, Place, Segment
 from text.words import cuts_word, is_whole
+from tools.retrieval.segment_store import SegmentStore
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -176,20 +177,6 @@ class CurrentText:
         return self._segments[bisect_right(self._starts, at) - 1]
 
 
-class CitedTexts(Protocol):
-    """What reads today's texts of citations."""
-
-    async def read_cited(
-        self, groups: Sequence[Sequence[str]], identity: Identity
-    ) -> tuple[list[bytes], list[Segment]]:
-        """Return a fingerprint of each group of segments, and the segments that the identity may read."""
-        ...
-
-    async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
-        """Return whole documents in the order of their ids; ids that the identity may not read are left out."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Checked:
     """An answer's body with the freshness of its citations.
@@ -212,7 +199,7 @@ def cited_segments(body: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(citation["segment_id"] for citation in _citations(body)))
 
 
-async def check_freshness(bodies: Sequence[dict[str, Any]], reader: CitedTexts, identity: Identity) -> list[Checked]:
+async def check_freshness(bodies: Sequence[dict[str, Any]], reader: SegmentStore, identity: Identity) -> list[Checked]:
     """Check the citations of answers that were called fresh; set ``now`` in each whose place differs.
 
     A quote that is still there counts as changed where it no longer hangs on the same words, such as the term that it

@@ -4,14 +4,13 @@ Messages form a tree. An edited question or a regenerated answer has siblings: i
 branch. All of them are kept. A branch is read from its newest message up to the first.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from graph.errors import NotFound
 from graph.evidence import Outcome
-from tools.sessions.run_request import question_id
+from tools.sessions.run_request import question_body, question_id
 from tools.sessions.session_rows import Session
 from tools.storage.database import Connection
 from tools.storage.pagination import decode_cursor, invalid_cursor
@@ -154,12 +153,6 @@ async def read_asked(connection: Connection, session_id: str) -> Asked:
         for run_id, message_id, parent, _, question, request, created_at in fresh
     ]
     return Asked(questions, *((fresh[0][3], fresh[0][2]) if fresh else ()))
-
-
-def question_body(page_ids: Sequence[str], selected_text: str) -> dict[str, Any]:
-    """Return the body of a question: its pages, and its passage if there is one."""
-    body: dict[str, Any] = {"page_ids": list(page_ids)}
-    return {**body, "selected_text": selected_text} if selected_text else body
 
 
 async def read_branch(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tools.storage.database import Connection
+from tools.storage.database import Connection, value_of
 
 TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
@@ -56,9 +56,7 @@ async def prune_thread(connection: Connection, session_id: str) -> int:
     """
     # Not prepared: a generic plan would scan the checkpoints of all threads.
     thread = {"session_id": session_id, "thread_id": session_id}  # a uuid in our tables, text in the saver's
-    row = await (await connection.execute(_PRUNE, thread, prepare=False)).fetchone()
-    assert row is not None
-    return int(row[0])
+    return int(await value_of(connection, _PRUNE, thread, prepare=False))
 
 
 async def delete_threads(connection: Connection, session_ids: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 import logging
 import time
 
-from answers.model_words import without_links
+from answers.links import without_links
 from graph.context import Context
 from graph.errors import CitewellError
 from graph.evidence import Spent

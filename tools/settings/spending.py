@@ -1,13 +1,18 @@
-"""Prices of models and limits by day, which ``tools/spending`` keeps."""
+"""Prices of models, what their use costs by them, and limits by day, which ``tools/spending`` keeps."""
 
+from collections.abc import Mapping
 from datetime import UTC, tzinfo
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, field_validator, model_validator
 
+from graph.evidence import Cost, ModelUse
 from tools.settings.section import Section
+
+PER = Decimal(1_000_000)  # tokens that a price is for
 
 Price = Annotated[Decimal, Field(ge=0, max_digits=12, decimal_places=6)]
 
@@ -47,6 +52,8 @@ class SpendingLimits(Section):
 
 class SpendingSettings(SpendingLimits):
     """Prices of models, and limits by day. Of several prices that match a model, the first counts.
+
+    A model that no price matches has none: its cost is unknown, and never 0.
 
     ``workspaces`` holds limits by the name of a workspace; what is set there replaces the deployment's limit. A day
     begins at midnight in ``time_zone``.
@@ -89,6 +96,36 @@ class SpendingSettings(SpendingLimits):
         }
         return SpendingLimits(**merged)
 
+    def price_of(self, model: str) -> ModelPrice | None:
+        """Return the first price that matches a model's name, upper and lower case alike."""
+        name = model.lower()
+        return next((each for each in self.prices if fnmatchcase(name, each.model.lower())), None)
+
+    def cost(self, model: str, use: ModelUse) -> Decimal | None:
+        """Return what was used of a model in units of the currency, None where the model has no price."""
+        price = self.price_of(model)
+        if price is None:
+            return None
+        cached_price = price.input if price.cached_input is None else price.cached_input
+        cached = use["cached_tokens"]
+        sums = (
+            (use["input_tokens"] - cached) * price.input + cached * cached_price + use["output_tokens"] * price.output
+        )
+        return sums / PER
+
+    def total_cost(self, models: Mapping[str, ModelUse]) -> Cost | None:
+        """Return the cost of what was used of several models; None where none of them has a price."""
+        costs = {model: self.cost(model, use) for model, use in models.items()}
+        known = [cost for cost in costs.values() if cost is not None]
+        if not known or self.currency is None:
+            return None
+        return Cost(
+            amount=plain(sum(known, Decimal(0))),
+            currency=self.currency,
+            unpriced=sorted(model for model, cost in costs.items() if cost is None),
+            estimated=any(use["estimated_calls"] for use in models.values()),
+        )
+
     @property
     def zone(self) -> tzinfo:
         """The time zone in which days begin."""
@@ -98,3 +135,9 @@ class SpendingSettings(SpendingLimits):
 def zone_of(name: str) -> tzinfo:
     """Return a time zone by its name. UTC needs no tables of the system."""
     return UTC if name == "UTC" else ZoneInfo(name)
+
+
+def plain(amount: Decimal | int) -> str:
+    """Return an amount in plain digits, without an exponent and zeros at its end."""
+    text = f"{Decimal(amount):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -7,19 +7,19 @@ this process one call for each run, in others what their unfinished runs have us
 reading.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from time import monotonic
-from typing import Literal, Protocol
+from typing import Literal
 
 from graph.errors import SpendingLimitReached
 from graph.evidence import Identity, ModelUse, add_use
 from tools.settings import DailyLimits, SpendingSettings
-from tools.spending.prices import Prices, plain
+from tools.settings.spending import plain
 
 REFRESH_SECONDS = 2.0
 REFRESH_SHARE = 20  # the sum of a large workspace takes long: it is read at most this many times its own time apart
@@ -110,12 +110,7 @@ class Reached:
 
 
 DayTotals = Mapping[Scope, Totals]
-
-
-class DayReader(Protocol):
-    async def __call__(self, payer: Payer, day: date, scopes: Sequence[Scope]) -> DayTotals:
-        """Read what was stored of a day, for each of these scopes."""
-        ...
+ReadDay = Callable[[Payer, date, Sequence[Scope]], Awaitable[DayTotals]]  # what was stored, by scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +124,8 @@ class Seen:
 class Gate:
     """The limits of a day in this process: what they are, and the accounts whose use is not stored yet."""
 
-    def __init__(self, settings: SpendingSettings, read: DayReader) -> None:
+    def __init__(self, settings: SpendingSettings, read: ReadDay) -> None:
         self.settings = settings
-        self.prices = Prices(settings)
         self._read = read
         self._open: set[RunAccount] = set()
         self._settled: list[RunAccount] = []
@@ -263,7 +257,7 @@ class RunAccount:
         if self.settled_at is not None and self.settled_at < read_at:
             return Totals(runs)
         tokens = sum(use["input_tokens"] + use["output_tokens"] for use in self.used.values())
-        costs = (self.gate.prices.cost(model, use) for model, use in self.used.items())
+        costs = (self.gate.settings.cost(model, use) for model, use in self.used.items())
         return Totals(runs, tokens, sum((cost for cost in costs if cost is not None), Decimal(0)))
 
     def unstored(self) -> dict[str, ModelUse]:

@@ -11,8 +11,8 @@ from uuid import uuid4
 from graph.evidence import Identity, ModelUse
 from graph.usage import charged_to
 from tools.settings import SpendingSettings
+from tools.settings.spending import plain
 from tools.spending.accounts import DayTotals, Gate, Payer, RunAccount, Scope, Totals, day_end
-from tools.spending.prices import plain
 from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
@@ -120,6 +120,20 @@ class SpentRow:
         """The costs as plain decimal numbers, each with its currency."""
         return [(plain(amount), currency) for currency, amount in sorted(self.costs.items())]
 
+    def document(self) -> dict[str, Any]:
+        """Return what was used, as programs are told of it."""
+        return {
+            "runs": self.runs,
+            "calls": self.calls,
+            "estimated_calls": self.estimated_calls,
+            "input_tokens": self.input_tokens,
+            "cached_input_tokens": self.cached_tokens,
+            "output_tokens": self.output_tokens,
+            "costs": [{"amount": amount, "currency": currency} for amount, currency in self.amounts],
+            "unpriced": self.unpriced,
+            "unpriced_tokens": self.unpriced_tokens,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
@@ -129,6 +143,16 @@ class LimitUse:
     what: Limited
     limit: int | Decimal
     used: int | Decimal
+
+    def document(self, currency: str | None) -> dict[str, Any]:
+        """Return the limit as programs are told of it; ``currency`` is that of the deployment."""
+        return {
+            "of": self.scope,
+            "what": self.what,
+            "limit": plain(self.limit),
+            "used": plain(self.used),
+            "currency": currency if self.what == "cost" else None,
+        }
 
 
 class Spending:
@@ -168,7 +192,7 @@ class Spending:
             "inputs": [each["input_tokens"] for each in rows],
             "cached": [each["cached_tokens"] for each in rows],
             "outputs": [each["output_tokens"] for each in rows],
-            "costs": [self.gate.prices.cost(model, each) for model, each in use.items()],
+            "costs": [self.gate.settings.cost(model, each) for model, each in use.items()],
             "currency": self.settings.currency,
         }
 

@@ -1,12 +1,19 @@
-"""A pool of PostgreSQL connections, and the translation of database failures into our own errors."""
+"""The database: a pool of cheaply checked connections, its failures as our own errors, and retries while it fails."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import asyncio
+import select
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, LiteralString, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import psycopg
-from psycopg_pool import PoolTimeout
+from psycopg import sql
+from psycopg.pq import PipelineStatus
+from psycopg.rows import class_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graph.errors import (
     CitewellError,
@@ -16,12 +23,109 @@ from graph.errors import (
     WorkspaceMoved,
     WorkspaceMoving,
 )
-from tools.storage.pool import Connection, Pool, PoolBusy
+from tools.concurrency.tasks import finish_then_cancel
 from tools.storage.supervision import DiskRoom
 
+Connection = psycopg.AsyncConnection
 T = TypeVar("T")
+Query = LiteralString | bytes | sql.SQL | sql.Composed
+Parameters = Sequence[Any] | Mapping[str, Any] | None
 
-__all__ = ["CONNECTING", "Connection", "Database", "Pool", "database_errors"]
+RECHECK_SECONDS = 5.0
+# A lost connection is tried again once after this time and then only when somebody asks for one. By default, a pool
+# would double its wait up to minutes, and notice a server's return long after it.
+RECONNECT_SECONDS = 0.5
+
+
+class PoolBusy(PoolTimeout):
+    """A timeout while all connections were lent, and the server had answered since it last failed."""
+
+
+class Pool(AsyncConnectionPool[Connection]):
+    """A pool whose timeout is a PoolBusy where it has too few connections, and not a server that fails."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        self._lent = 0
+        self._answered_at = self._failed_at = 0.0
+        self._checked_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self._checking: asyncio.Task[None] | None = None
+        super().__init__(
+            url,
+            open=False,
+            check=self._check_cheaply,
+            reconnect_timeout=RECONNECT_SECONDS,
+            reconnect_failed=self._note_failure,
+            **options,
+        )
+
+    async def getconn(self, timeout: float | None = None) -> Connection:
+        """Lend a connection. Raises PoolBusy, or PoolTimeout where the server fails."""
+        # The one that came back last, not the one that has waited longest: what it is asked next is in caches of its
+        # server process, and of the processor.
+        self._pool.rotate(1)
+        try:
+            connection = await super().getconn(timeout)
+        except PoolTimeout as error:
+            if self._lent and self._answered_at >= self._failed_at:
+                raise PoolBusy(str(error)) from None
+            raise
+        self._lent += 1
+        self._answered_at = time.monotonic()
+        return connection
+
+    async def putconn(self, conn: Connection) -> None:
+        """Take a connection back, however often that is cancelled; one that is left in a pipeline is closed.
+
+        psycopg 3.3 leaves a connection in its pipeline where a transaction in it is cancelled. Whatever is done on it
+        then seems done, and is committed with the next pipeline, or never.
+        """
+        self._lent -= 1
+        await finish_then_cancel(self._take_back(conn))
+
+    async def _take_back(self, connection: Connection) -> None:
+        if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+            await connection.close()
+        await super().putconn(connection)
+
+    async def close(self, timeout: float = 5.0) -> None:
+        """Close the pool and its connections."""
+        await super().close(timeout)
+        if self._checking is not None:
+            self._checking.cancel()
+            with suppress(asyncio.CancelledError, psycopg.Error):
+                await self._checking
+
+    async def _check_cheaply(self, connection: Connection) -> None:
+        """Raise OperationalError if a connection is broken.
+
+        A check on the server takes a round trip, and a run takes dozens of connections. So a connection that was
+        checked within the last ``RECHECK_SECONDS`` is only polled: an idle connection has nothing to read, but a closed
+        one has.
+        """
+        now = time.monotonic()
+        checked_at = self._checked_at.get(connection)
+        if checked_at is not None and now - checked_at < RECHECK_SECONDS and not _readable(connection):
+            return
+        try:
+            await self.check_connection(connection)
+        except psycopg.Error:
+            self._note_failure(self)
+            # Where one is broken the others may be too, and whoever asks would wait a second, then two, between them.
+            if self._checking is None or self._checking.done():
+                self._checking = asyncio.create_task(self.check(), name="citewell-pool")
+            raise
+        self._checked_at[connection] = now
+
+    def _note_failure(self, _: Any) -> None:
+        self._failed_at = time.monotonic()
+
+
+def _readable(connection: Connection) -> bool:
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
 # Detects a silently lost server within seconds on TCP; by default libpq waits for hours.
 CONNECTING: dict[str, Any] = {
     "connect_timeout": 5,
@@ -91,8 +195,45 @@ SELECT EXISTS (SELECT 1 FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
 
 async def has_vectors(connection: Connection) -> bool:
     """Whether the library was made with pgvector."""
-    row = await (await connection.execute(_HAS_VECTORS)).fetchone()
-    return row is not None and bool(row[0])
+    return bool(await value_of(connection, _HAS_VECTORS))
+
+
+async def value_of(
+    connection: Connection, statement: Query, parameters: Parameters = None, *, prepare: bool | None = None
+) -> Any:
+    """Return the first column of the first row of a statement; None where there is no row."""
+    row = await (await connection.execute(statement, parameters, prepare=prepare)).fetchone()
+    return None if row is None else row[0]
+
+
+async def row_of(connection: Connection, kind: type[T], statement: Query, parameters: Parameters = None) -> T | None:
+    """Return the first row of a statement as a class whose fields its columns name; None where there is no row."""
+    async with connection.cursor(row_factory=class_row(kind)) as rows:
+        return await (await rows.execute(statement, parameters)).fetchone()
+
+
+async def rows_of(
+    connection: Connection,
+    kind: type[T],
+    statement: Query,
+    parameters: Parameters = None,
+    *,
+    prepare: bool | None = None,
+) -> list[T]:
+    """Return all rows of a statement as ``row_of`` does."""
+    async with connection.cursor(row_factory=class_row(kind)) as rows:
+        return await (await rows.execute(statement, parameters, prepare=prepare)).fetchall()
+
+
+@asynccontextmanager
+async def only_one(connection: Connection, lock: LiteralString, *parameters: Any) -> AsyncIterator[bool]:
+    """Hold an advisory lock, whose keys ``lock`` writes in SQL, during the block; yields False where others hold it."""
+    held = bool(await value_of(connection, f"SELECT pg_try_advisory_lock({lock})", parameters))
+    try:
+        yield held
+    finally:
+        if held and not connection.closed:
+            await connection.execute(f"SELECT pg_advisory_unlock({lock})", parameters)
 
 
 class ReadReplica(Protocol):
@@ -151,3 +292,25 @@ class Database:
             return await self.replica.read(work, seconds=seconds)
         async with self.connection() as connection:
             return await work(connection)
+
+
+PATIENCE_SECONDS = 20.0
+RETRY_SECONDS = 0.1
+
+
+async def retry_while_unavailable(
+    work: Callable[[], Awaitable[T]], *, unless: Callable[[], object] = lambda: None
+) -> T:
+    """Run work that needs the database, and retry it while the database is unavailable.
+
+    Work whose reply was lost is done twice, so it must be idempotent. Raises DatabaseUnavailable where the database
+    stays unavailable for 20 seconds, or fails while ``unless`` returns something true.
+    """
+    until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+    while True:
+        try:
+            return await work()
+        except DatabaseUnavailable:
+            if unless() or asyncio.get_running_loop().time() > until:
+                raise
+            await asyncio.sleep(RETRY_SECONDS)

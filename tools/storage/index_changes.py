@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, LiteralString
 
-from psycopg.rows import class_row
-
-from tools.storage.database import Connection
+from tools.storage.database import Connection, row_of, value_of
 
 IndexState = Literal["filling", "serving"]
 
@@ -72,22 +70,19 @@ class Backlog:
 
 async def read_index(conn: Connection) -> SearchIndex | None:
     """Return the index outside of PostgreSQL, or None where there is none."""
-    async with conn.cursor(row_factory=class_row(SearchIndex)) as cursor:
-        return await (await cursor.execute(_READ)).fetchone()
+    return await row_of(conn, SearchIndex, _READ)
 
 
 async def read_backlog(conn: Connection) -> Backlog:
     """Return how far the index lags behind."""
-    async with conn.cursor(row_factory=class_row(Backlog)) as cursor:
-        found = await (await cursor.execute(_BACKLOG)).fetchone()
+    found = await row_of(conn, Backlog, _BACKLOG)
     assert found is not None
     return found
 
 
 async def begin_index(conn: Connection, prefix: str, dimension: int) -> bool:
     """Begin an index; whatever changes from now on is queued. Returns False where there is one already."""
-    found = await conn.execute(_BEGIN, {"prefix": prefix, "dimension": dimension})
-    return await found.fetchone() is not None
+    return await value_of(conn, _BEGIN, {"prefix": prefix, "dimension": dimension}) is not None
 
 
 async def begin_again(conn: Connection, dimension: int) -> bool:

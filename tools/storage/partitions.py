@@ -12,9 +12,17 @@ from typing import LiteralString
 from psycopg import Error, errors, sql
 
 from graph.errors import NotFound
-from tools.storage.database import Connection, has_vectors
+from tools.storage.database import Connection, has_vectors, value_of
 from tools.storage.index_changes import queue_deleted_workspace
-from tools.storage.stored_columns import SEGMENT_COLUMNS, VECTOR_COLUMNS
+
+# In the order in which they are copied. A table of another release may have them in another order, and the table of a
+# further part has one more: what moves or joins rows of several tables names them.
+SEGMENT_COLUMNS: LiteralString = (
+    "workspace, segment_index, document_id, start_offset, end_offset, page_idx, tokens, weights, terms, heading, body,"
+    " structure"
+)
+VECTOR_COLUMNS: LiteralString = "workspace, segment_index, document_id, embedding"
+
 
 log = logging.getLogger(__name__)
 
@@ -192,9 +200,7 @@ async def create_partition(conn: Connection, workspace: int) -> None:
     """
     async with conn.transaction():
         await conn.execute("SELECT pg_advisory_xact_lock(hashtext('library partitions'))")
-        found = await conn.execute("SELECT to_regclass(%s) IS NOT NULL", [partition_name(workspace)])
-        row = await found.fetchone()
-        if row is not None and row[0]:
+        if await value_of(conn, "SELECT to_regclass(%s) IS NOT NULL", [partition_name(workspace)]):
             return
         await create_tables(conn, workspace)
         await attach_tables(conn, workspace)
@@ -276,15 +282,15 @@ async def ensure_view(conn: Connection, workspace: int, dimension: int | None = 
     if not await has_vectors(conn):
         return
     async with conn.transaction():
-        found = await conn.execute(
+        known = await value_of(
+            conn,
             "SELECT format_type(atttypid, atttypmod) FROM pg_attribute"
             " WHERE attrelid = to_regclass(%s) AND attname = 'embedding'",
             [view_name(workspace)],
         )
-        row = await found.fetchone()
-        if row is not None and anew:
-            halfvec = sql.SQL(row[0])
-        elif row is not None and row[0] == halfvec.as_string():
+        if known is not None and anew:
+            halfvec = sql.SQL(known)
+        elif known == halfvec.as_string():
             return
         place = await lock_library(conn, workspace)
         await conn.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(view))
@@ -357,8 +363,7 @@ async def drop_tables(conn: Connection, workspace: int) -> None:
     found = await conn.execute(_PARTS_THERE, [partition_name(workspace), vectors_name(workspace)])
     for (part,) in await found.fetchall():
         for name, parent in _parents(workspace, part):
-            there = await (await conn.execute("SELECT to_regclass(%s)", [name])).fetchone()
-            if there is not None and there[0] is not None:
+            if await value_of(conn, "SELECT to_regclass(%s)", [name]) is not None:
                 await _detach(conn, sql.Identifier(parent), sql.Identifier(name))
                 await conn.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(name)))
 

@@ -217,11 +217,6 @@ class ModelCall:
     _began: float = field(default_factory=time.perf_counter)
     _has_begun: bool = False
 
-    @property
-    def keeps_text(self) -> bool:
-        """Whether the texts of the request and of the reply are recorded."""
-        return _now.text and self.span.is_recording()
-
     def note_status(self, status: int) -> None:
         """Note the status of the response; any but 200 is the code that the request is counted under."""
         if status != HTTPStatus.OK:
