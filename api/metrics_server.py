@@ -58,7 +58,7 @@ async def serve_metrics(settings: MetricsSettings, gatherers: Sequence[Gatherer]
     `/healthz` is there too, for the probes of a worker, which has no other port.
     Raises ConfigurationError if the address is not available.
     """
-    if settings.serve != "port":
+    if settings.address is None:
         yield None
         return
 
@@ -68,7 +68,7 @@ async def serve_metrics(settings: MetricsSettings, gatherers: Sequence[Gatherer]
     async def live(request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
-    with listen(settings.host, settings.port, "CITEWELL_METRICS__PORT") as listener:
+    with listen(*settings.address, "CITEWELL_METRICS__LISTEN") as listener:
         app = Starlette(routes=[Route("/metrics", scrape), Route("/healthz", live)])
         server = _Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, server_header=False))
         serving = asyncio.create_task(server.serve(sockets=[listener]))

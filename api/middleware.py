@@ -208,7 +208,7 @@ def identify_by(settings: Settings, address: PublicAddress, origins: frozenset[s
 
             identify = _by_token(TokenVerifier(settings.auth))
         case "proxy":
-            return _by_proxy(AuthProxy(settings.auth_proxy), address, origins)
+            return _by_proxy(AuthProxy(settings), address, origins)
     return _by_cookie_or(identify, settings.oidc, address) if settings.oidc.issuer else identify
 
 

@@ -210,7 +210,7 @@ async def check_milvus(settings: Settings) -> Check:
         return failed("milvus", error)
     if index is None or backlog is None:
         advice = "`citewell reindex --to milvus` fills it; until then PostgreSQL searches alone."
-        return Check("milvus", True, f"{settings.milvus.url} answers; no search asks it", advice)
+        return Check("milvus", True, f"{settings.milvus.address} answers; no search asks it", advice)
     facts: dict[str, object] = {
         "collection": index.collection,
         "state": index.state,
@@ -230,7 +230,7 @@ async def check_login(settings: Settings) -> Check:
 
     try:
         PublicAddress(settings)
-        await RelyingParty(settings.oidc).begin("https://citewell.invalid/login/callback")
+        await RelyingParty(settings.oidc, settings.auth).begin("https://citewell.invalid/login/callback")
     except CitewellError as error:
         return failed("login", error)
     return Check("login", True, f"{settings.oidc.issuer} answers", facts={"issuer": settings.oidc.issuer})

@@ -103,7 +103,7 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     if settings.retired:
         names = (f"CITEWELL_{name.replace('.', '__').upper()}" for name in settings.retired)
         log.warning("no longer a setting, as `citewell doctor` says: %s", ", ".join(names))
-    if settings.tracing.enabled:
+    if settings.tracing != "off":
         from tools.telemetry.exporting import start_tracing
 
         start_tracing(settings.tracing)

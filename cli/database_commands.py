@@ -10,7 +10,7 @@ import typer
 
 from cli.command import Exit, awaited, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_result, progress_console
-from cli.options import AsJson, WorkspaceName, Yes, confirmed
+from cli.options import AsJson, Tasks, WorkspaceName, Yes, confirmed
 
 if TYPE_CHECKING:
     from tools.embeddings.embedder import Embedder
@@ -44,12 +44,12 @@ Engine = Annotated[
 ]
 On = Annotated[
     Literal["here", "ray"],
-    typer.Option(help="Where the library is embedded: in this process, or on a cluster (CITEWELL_RAY__ADDRESS)."),
+    typer.Option(help="Where the library is embedded: in this process, or on a cluster (RAY_ADDRESS)."),
 ]
 
 
 @awaited
-async def reindex(to: Engine = None, on: On = "here", as_json: AsJson = False) -> None:
+async def reindex(to: Engine = None, on: On = "here", tasks: Tasks = None, as_json: AsJson = False) -> None:
     """Embed the library again, or fill an index of candidates outside of the database.
 
     Uses the configured embedding model; search keeps working meanwhile. Can be repeated after an interruption.
@@ -60,7 +60,7 @@ async def reindex(to: Engine = None, on: On = "here", as_json: AsJson = False) -
     settings = settings_for()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with _progress("Embedding") as on_progress:
-            done = await _embed_library(storage.database, embedder, settings, on == "ray", on_progress)
+            done = await _embed_library(storage.database, embedder, settings, on == "ray", tasks, on_progress)
     print_result(
         done, f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.", as_json=as_json
     )
@@ -76,7 +76,7 @@ async def _switch(to: str, as_json: bool) -> None:
     milvus = open_milvus(settings.milvus)
     try:
         async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
-            keeper = index_keeper(storage.database, milvus, settings.milvus)
+            keeper = index_keeper(storage.database, milvus)
             if to == "postgresql":
                 await keeper.end()
                 rows, message = 0, "PostgreSQL searches alone; the collections of Milvus are dropped."
@@ -105,18 +105,17 @@ async def _embed_library(
     embedder: "Embedder",
     settings: "Settings",
     on_ray: bool,
+    tasks: int | None,
     on_progress: Callable[[int, int], None],
 ) -> "Reindexed":
-    from tools.retrieval.indexing import BuildLimits
     from tools.retrieval.reindexing import reindex as embed_library
 
-    limits = BuildLimits(settings.index_build_megabytes)
     if not on_ray:
-        return await embed_library(database, embedder, on_progress, limits)
+        return await embed_library(database, embedder, on_progress)
     from tools.bulk.cluster import opened_cluster
     from tools.bulk.ray_reindexing import reindex_on_ray
 
-    async with opened_cluster(settings.ray) as cluster:
+    async with opened_cluster(tasks) as cluster:
         return await reindex_on_ray(cluster, database, embedder, settings, on_progress)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from cli.command import Exit, Storage, awaited, opened_database, opened_embedder, settings_for
 from cli.console import progress_console
-from cli.options import AsJson, Owner, Readers, SpaceSlug, UserName, WorkspaceName
+from cli.options import AsJson, Owner, Readers, SpaceSlug, Tasks, UserName, WorkspaceName
 from cli.rendering.ingested_files import file_progress, show_reports
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ Depth = Annotated[
 
 On = Annotated[
     Literal["processes", "ray"],
-    typer.Option(help="Who reads the files: processes of this command, or a cluster (CITEWELL_RAY__ADDRESS)."),
+    typer.Option(help="Who reads the files: processes of this command, or a cluster (RAY_ADDRESS)."),
+]
+SharedPaths = Annotated[
+    bool, typer.Option("--shared-paths", help="With --on ray: every node of the cluster sees these paths.")
 ]
 
 
@@ -66,6 +69,8 @@ async def ingest(
     readers: Readers = None,
     space: SpaceSlug = None,
     on: On = "processes",
+    tasks: Tasks = None,
+    shared_paths: SharedPaths = False,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
@@ -87,7 +92,7 @@ async def ingest(
     if on == "ray":
         from cli.ray_ingest import ingest_on_ray
 
-        return show_reports(await ingest_on_ray(settings, paths, owner, readers, slug), as_json)
+        return show_reports(await ingest_on_ray(settings, paths, owner, readers, slug, tasks, shared_paths), as_json)
     addresses = [path for path in paths if is_address(path)]
     files = [Path(path) for path in paths if not is_address(path)]
     async with (
@@ -150,7 +155,7 @@ async def opened_pages(settings: "Settings", storage: Storage, ingestor: "Ingest
     originals = Originals.of(settings, storage.database, storage.workspaces)
     documents = Documents(storage.database, storage.workspaces, originals)
     try:
-        yield WebPages(reader, ingestor, documents, originals, settings.sites)
+        yield WebPages(reader, ingestor, documents, originals)
     finally:
         await reader.close()
 

@@ -87,6 +87,16 @@ DataSetPath = Annotated[
     typer.Option("--path", help="The set's file or folder; golden and governed need none.", show_default=False),
 ]
 ModelName = Annotated[str, typer.Option("--model", help="A configured model's name.")]
+Tasks = Annotated[
+    int | None,
+    typer.Option(
+        "--tasks",
+        min=1,
+        max=10_000,
+        help="Tasks at once --on ray; default: a processor each.",
+        show_default=False,
+    ),
+]
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")]
 Most = Annotated[
     int | None,

@@ -18,11 +18,17 @@ if TYPE_CHECKING:
 
 
 async def ingest_on_ray(
-    settings: "Settings", paths: list[str], owner: str | None, readers: list[str] | None, space: "Space | None"
+    settings: "Settings",
+    paths: list[str],
+    owner: str | None,
+    readers: list[str] | None,
+    space: "Space | None",
+    tasks: int | None,
+    shared_paths: bool,
 ) -> "list[Report]":
     """Store the files below paths on a cluster, and go on with a job of the same paths that was cut short."""
     from graph.errors import InvalidRequest
-    from tools.bulk.cluster import opened_cluster
+    from tools.bulk.cluster import cluster_address, opened_cluster
     from tools.bulk.ray_ingestion import RayIngestion, reports_of
     from tools.library.ingestion import Ingestor
     from tools.library.path_jobs import PathJobs, PathOrder
@@ -31,13 +37,13 @@ async def ingest_on_ray(
     if any(map(is_address, paths)):
         raise InvalidRequest("A cluster reads files and folders, not addresses.", suggestion="Leave --on out.")
     identity = identity_of(settings)
-    by_path = not settings.ray.address or settings.ray.shared_paths
+    by_path = shared_paths or not cluster_address()
     order = PathOrder([Path(path) for path in paths], owner, readers, space)
     async with (
         opened_database(settings) as storage,
         opened_embedder(settings) as embedder,
         _opened_jobs(storage, settings) as jobs,
-        opened_cluster(settings.ray) as cluster,
+        opened_cluster(tasks) as cluster,
     ):
         await storage.workspaces.ensure(settings.workspace)
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, all_readers=True)

@@ -1,9 +1,8 @@
 """Files that hold up, blow up or break their reader: each is refused by itself, and the next one is read."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
@@ -56,18 +55,29 @@ parser = Parser(("text/x-hostile",), (".hostile",), read)
 """
 
 
-@pytest.fixture
-async def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Sandbox]:
-    install(tmp_path, "hostile", {"hostile": HOSTILE}, "[citewell.parsers]\nhostile = hostile:parser\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+@pytest.fixture(scope="module")
+async def opened_sandbox(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sandbox]:
+    folder = tmp_path_factory.mktemp("parsers")
+    install(folder, "hostile", {"hostile": HOSTILE}, "[citewell.parsers]\nhostile = hostile:parser\n")
     BEFORE.clear()
     BEFORE.extend(children())
-    opened = Sandbox(1, 60, 512)
-    yield opened
-    await opened.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        opened = Sandbox(1, SECONDS, 512)
+        yield opened
+        await opened.close()
     assert not children()
 
 
+@pytest.fixture
+def sandbox(opened_sandbox: Sandbox) -> Iterator[Sandbox]:
+    """A sandbox whose process, a second of imports, goes from test to test for as long as none ends it."""
+    rest_seconds = opened_sandbox.rest_seconds
+    yield opened_sandbox
+    opened_sandbox.seconds, opened_sandbox.rest_seconds = SECONDS, rest_seconds
+
+
+SECONDS = 60
 BEFORE: list[psutil.Process] = []  # of deployments that other tests keep open
 
 
@@ -125,7 +135,7 @@ async def test_a_file_that_takes_too_long_is_ended(sandbox: Sandbox, data: bytes
     sandbox.seconds = 0.3
     with pytest.raises(DocumentTooExpensive, match=r"0\.3 seconds"):
         await read(sandbox, data)
-    sandbox.seconds = 60
+    sandbox.seconds = SECONDS
     assert (await read(sandbox, b"A lamp.")).ready.fields.title == "a"
 
 
@@ -189,6 +199,7 @@ async def test_a_process_does_not_get_the_keys_of_the_deployment(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CITEWELL_WEB__API_KEY", "secret")
+    await sandbox.rest()  # the next process begins with that key in our environment
     found = await read(sandbox, b"secrets", how=replace(HOW, dimension=None))
     assert found.texts == ["none"]
 

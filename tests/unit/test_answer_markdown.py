@@ -291,12 +291,9 @@ HEAVY = [
 )
 def test_reading_takes_linear_time(sign: str) -> None:
     def seconds(characters: int) -> float:
-        text = sign * (characters // len(sign))
-        taken = []
-        for _ in range(3):
-            begun = time.process_time()
-            units(text, is_open=True)
-            taken.append(time.process_time() - begun)
-        return min(taken)
+        begun = time.process_time()
+        units(sign * (characters // len(sign)), is_open=True)
+        return time.process_time() - begun
 
-    assert seconds(48_000) < 16 * seconds(6_000) + 0.1
+    allowed = 16 * min(seconds(6_000) for _ in range(3)) + 0.1
+    assert any(seconds(48_000) < allowed for _ in range(3))

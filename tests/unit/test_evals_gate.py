@@ -14,13 +14,14 @@ from evals.gate import gate_run
 from evals.gate.gate_judging import GateJudgement, Threshold, judge, load_thresholds
 from evals.gate.gate_metrics import caught_metrics
 from evals.gate.gate_model import Cite, RecordedModel, RecordedReply, RecordedSection
-from evals.gate.gate_run import MANUALS, RUNS, SCRIPTED, load_gate_data, run_gate
+from evals.gate.gate_run import MANUALS, RUNS, SCRIPTED, run_gate
 from evals.gate_baseline import load_baseline, write_baseline
 from evals.metrics import Metric
 from evals.scripted_endpoint import ModelRequest
 from graph.errors import InvalidRequest
 from tests.conftest import NO_FILE
 from tests.evals_records import claim, record, section
+from tests.gate_data import gate_data
 from tools.llm.reply_schemas import grading_schema
 from tools.settings import EXTRACTIVE, Settings
 
@@ -78,7 +79,7 @@ def test_a_measure_of_nothing_fails_where_there_was_something_to_measure() -> No
 
 
 def test_the_committed_baseline_keeps_the_committed_thresholds() -> None:
-    metrics, baseline, thresholds = load_gate_data().metrics(), load_baseline(), load_thresholds()
+    metrics, baseline, thresholds = gate_data().metrics(), load_baseline(), load_thresholds()
     assert set(baseline) == set(thresholds) == set(RUNS)
     for run in RUNS:
         judgements = judge(run, metrics, baseline[run], thresholds[run], baseline[run])
@@ -91,16 +92,20 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert load_baseline(tmp_path / "baseline.jsonl") == written
 
 
-DATA = load_gate_data()
-GOLDEN = DATA.golden
-CASE = next(case for case in GOLDEN.cases if case.case_id == "en-001")
-DOCUMENT = document_ids(GOLDEN)[DATA.replies["en-001"].sections[0].cites[0].document]
+def question_of(case_id: str) -> str:
+    return next(case.question for case in gate_data().golden.cases if case.case_id == case_id)
+
+
+def cited_document() -> str:
+    """Give the id of the document that the recorded reply to en-001 cites first."""
+    data = gate_data()
+    return document_ids(data.golden)[data.replies["en-001"].sections[0].cites[0].document]
 
 
 def asked(name: str, text: str, **schema: Any) -> Any:
     form = {"json_schema": {"name": name, "schema": schema}}
     request = ModelRequest({"messages": [{"role": "user", "content": text}], "response_format": form})
-    return json.loads(RecordedModel(GOLDEN, DATA.replies).reply(request))
+    return json.loads(RecordedModel(gate_data().golden, gate_data().replies).reply(request))
 
 
 def answer_prompt(question: str, *segments: str) -> str:
@@ -110,26 +115,31 @@ def answer_prompt(question: str, *segments: str) -> str:
 
 
 def test_the_scripted_writer_cites_the_segment_that_holds_the_quote() -> None:
-    (recorded,) = DATA.replies["en-001"].sections
-    other, right = f"[SEG={DOCUMENT}:1] Nothing.", f"[SEG={DOCUMENT}:4] Ticket | Price\n{recorded.cites[0].quote}\n"
-    said = asked("answer", answer_prompt(CASE.question, other, right))
-    assert said == {"sections": [{"text": recorded.text, "source_ids": [f"{DOCUMENT}:4"]}]}
-    assert asked("answer", answer_prompt(CASE.question, other)) == {"sections": []}
+    document, question = cited_document(), question_of("en-001")
+    (recorded,) = gate_data().replies["en-001"].sections
+    other, right = (
+        f"[SEG={document}:1] Nothing.",
+        f"[SEG={document}:4] Ticket | Price\n{recorded.cites[0].quote}\n",
+    )
+    said = asked("answer", answer_prompt(question, other, right))
+    assert said == {"sections": [{"text": recorded.text, "source_ids": [f"{document}:4"]}]}
+    assert asked("answer", answer_prompt(question, other)) == {"sections": []}
     assert asked("answer", answer_prompt("Who is it?", right)) == {"sections": []}
 
 
 def test_the_scripted_writer_repeats_what_it_is_to_correct() -> None:
-    (recorded,) = DATA.replies["en-001"].sections
-    segment = f"[SEG={DOCUMENT}:4] {recorded.cites[0].quote}"
-    prompt = f"{segment}\n\nQuestion: {CASE.question}\n\nSections to correct:\n\n[1] {recorded.text}\n- Failed: it."
+    document, question = cited_document(), question_of("en-001")
+    (recorded,) = gate_data().replies["en-001"].sections
+    segment = f"[SEG={document}:4] {recorded.cites[0].quote}"
+    prompt = f"{segment}\n\nQuestion: {question}\n\nSections to correct:\n\n[1] {recorded.text}\n- Failed: it."
     assert asked("revision", prompt) == {
-        "sections": [{"section": 1, "text": recorded.text, "source_ids": [f"{DOCUMENT}:4"]}]
+        "sections": [{"section": 1, "text": recorded.text, "source_ids": [f"{document}:4"]}]
     }
 
 
 def test_the_scripted_model_keeps_every_passage_and_asks_follow_ups_with_what_came_before() -> None:
     assert asked("grading", "", **grading_schema(3).schema) == {"relevant": [1, 2, 3]}
-    follow_up = next(case for case in GOLDEN.cases if case.before and "topic" not in case.tags)
+    follow_up = next(case for case in gate_data().golden.cases if case.before and "topic" not in case.tags)
     prepared = asked("preparation", f"Conversation: ...\n\nLast message:\n{follow_up.question}")
     assert prepared["standalone_question"] == f"{follow_up.before[-1]} {follow_up.question}"
 
@@ -175,13 +185,13 @@ def test_what_was_caught_is_counted_by_fault() -> None:
 
 
 def test_each_run_asks_its_own_questions() -> None:
-    assert DATA.of_run(EXTRACTIVE) == GOLDEN
-    assert {case.case_id for case in DATA.of_run(SCRIPTED).cases} == set(DATA.replies)
-    assert DATA.of_run(MANUALS) == DATA.manuals
+    assert gate_data().of_run(EXTRACTIVE) == gate_data().golden
+    assert {case.case_id for case in gate_data().of_run(SCRIPTED).cases} == set(gate_data().replies)
+    assert gate_data().of_run(MANUALS) == gate_data().manuals
 
 
 def test_our_own_manuals_are_of_every_format_and_language_and_ask_every_kind() -> None:
-    manuals = DATA.manuals
+    manuals = gate_data().manuals
     assert sorted(Path(document.name).suffix for document in manuals.documents) == [".html", ".md", ".pdf", ".rst"]
     assert len(manuals.cases) == 60
     assert {case.tags["language"] for case in manuals.cases} == {"en", "vi", "zh"}
@@ -201,7 +211,7 @@ async def test_the_gate_judges_no_run_but_its_own(tmp_path: Path) -> None:
     settings = Settings(**NO_FILE)
     (tmp_path / "results.jsonl").write_text("")
     with pytest.raises(InvalidRequest, match="out: "):
-        await run_gate(settings, DATA, tmp_path)
+        await run_gate(settings, gate_data(), tmp_path)
     with pytest.raises(InvalidRequest, match=r"fault: .*'none'.* dropped_citations, "):
         await gate_run.judge_gate(settings, tmp_path / "new", fault="none")
     with pytest.raises(InvalidRequest, match="cannot become the baseline"):

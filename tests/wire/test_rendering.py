@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -206,13 +206,36 @@ async def render(folder: Path, texts: Sequence[str]) -> dict[str, list[Rendered]
     return {name: [Rendered(each) for each in pages] for name, pages in html.items()}
 
 
+Pages = Mapping[str, Mapping[str, Sequence[Rendered]]]  # by renderer and dialect, and BARE: without marks
+BARE = "bare"
+
+
+async def render_all(folder: Path, answers: Mapping[str, str], claims_of: Callable[[str], list[Claim]]) -> Pages:
+    """Render answers as each dialect sends them with these claims, by one process of the renderers."""
+    sent = {dialect: [shown(dialect, log_of(text, claims_of(text))) for text in answers.values()] for dialect in SAYS}
+    sent[BARE] = [disarmed(text) for text in answers.values()]
+    rendered = await render(folder, [text for texts in sent.values() for text in texts])
+    return {
+        renderer: {name: pages[at * len(answers) : (at + 1) * len(answers)] for at, name in enumerate(sent)}
+        for renderer, pages in rendered.items()
+    }
+
+
+@pytest.fixture(scope="module")
+async def answers_rendered(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    return await render_all(tmp_path_factory.mktemp("answers"), ANSWERS, cited)
+
+
+@pytest.fixture(scope="module")
+async def quoted_code_rendered(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    return await render_all(tmp_path_factory.mktemp("quoted-code"), QUOTED_CODE, cited_with_code)
+
+
 @pytest.mark.parametrize("dialect", SAYS)
-async def test_an_answer_renders_with_its_marks_as_without_them(dialect: str, tmp_path: Path) -> None:
+async def test_an_answer_renders_with_its_marks_as_without_them(dialect: str, answers_rendered: Pages) -> None:
     claims = {name: cited(text) for name, text in ANSWERS.items()}
-    sent = [shown(dialect, log_of(text, claims[name])) for name, text in ANSWERS.items()]
-    plain = [disarmed(text) for text in ANSWERS.values()]
-    for renderer, pages in (await render(tmp_path, [*sent, *plain])).items():
-        for name, marked, bare in zip(ANSWERS, pages, pages[len(ANSWERS) :], strict=False):
+    for renderer, pages in answers_rendered.items():
+        for name, marked, bare in zip(ANSWERS, pages[dialect], pages[BARE], strict=True):
             about = (renderer, name)
             assert marked.tags == bare.tags, about
             assert words(MARK.sub("", marked.text)) == words(MARK.sub("", bare.text)), about
@@ -283,31 +306,31 @@ QUOTED_CODE = {
 }
 
 
-@pytest.mark.parametrize("dialect", SAYS)
-async def test_marks_of_quoted_code_stand_behind_it_and_change_no_other_block(dialect: str, tmp_path: Path) -> None:
-    def with_code(text: str) -> list[Claim]:
-        spans = [
-            each
-            for unit in whole_units(text)
-            for each in unit.claims or [(unit.start, unit.end)][unit.kind != "code" :]
-        ]
-        return [
-            Claim(
-                start=start,
-                end=end,
-                text=text[start:end],
-                verdict="supported",
-                by="text",
-                reasons=[],
-                citations=[citation(source(index), "supported", 0)],
-            )
-            for index, (start, end) in enumerate(spans, start=1)
-        ]
+def cited_with_code(text: str) -> list[Claim]:
+    """Give the claims of an answer and its blocks of code, each citing a source of its own."""
+    spans = [
+        each for unit in whole_units(text) for each in unit.claims or [(unit.start, unit.end)][unit.kind != "code" :]
+    ]
+    return [
+        Claim(
+            start=start,
+            end=end,
+            text=text[start:end],
+            verdict="supported",
+            by="text",
+            reasons=[],
+            citations=[citation(source(index), "supported", 0)],
+        )
+        for index, (start, end) in enumerate(spans, start=1)
+    ]
 
-    sent = [shown(dialect, log_of(text, with_code(text))) for text in QUOTED_CODE.values()]
-    plain = [disarmed(text) for text in QUOTED_CODE.values()]
-    for renderer, pages in (await render(tmp_path, [*sent, *plain])).items():
-        for name, marked, bare in zip(QUOTED_CODE, pages, pages[len(QUOTED_CODE) :], strict=False):
+
+@pytest.mark.parametrize("dialect", SAYS)
+async def test_marks_of_quoted_code_stand_behind_it_and_change_no_other_block(
+    dialect: str, quoted_code_rendered: Pages
+) -> None:
+    for renderer, pages in quoted_code_rendered.items():
+        for name, marked, bare in zip(QUOTED_CODE, pages[dialect], pages[BARE], strict=True):
             about = (renderer, name)
             paragraphs = ("<p >", "</p>")
             assert [tag for tag in marked.tags if tag not in paragraphs] == [
@@ -316,5 +339,5 @@ async def test_marks_of_quoted_code_stand_behind_it_and_change_no_other_block(di
             assert marked.code == bare.code, about
             assert words(MARK.sub("", marked.text)) == words(MARK.sub("", bare.text)), about
             assert [int(number) for number in MARK.findall(marked.prose)] == list(
-                range(1, 1 + len(with_code(QUOTED_CODE[name])))
+                range(1, 1 + len(cited_with_code(QUOTED_CODE[name])))
             ), about

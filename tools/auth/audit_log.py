@@ -21,6 +21,7 @@ from tools.storage.database import Database, rows_of
 log = logging.getLogger("citewell.audit")
 
 FLUSH_SECONDS = 1.0
+KEEP_DAYS = 90  # where the settings say nothing, or that no more is to be kept
 MOST_WAITING = 10_000  # different entries; those beyond are counted in the log of the process
 EXPIRED_AT_ONCE = 10_000
 Action = Literal["ask", "read", "change"]

@@ -40,15 +40,14 @@ class _Tracing:
 
     tracer: Tracer = field(default_factory=NoOpTracer)
     text: bool = False
-    workspace: bool = False
 
 
 _now = _Tracing()
 
 
-def record_with(tracer: Tracer, *, text: bool, workspace: bool) -> None:
+def record_with(tracer: Tracer, *, text: bool) -> None:
     """Record spans from now on with this tracer; ``NoOpTracer`` stops that."""
-    _now.tracer, _now.text, _now.workspace = tracer, text, workspace
+    _now.tracer, _now.text = tracer, text
 
 
 # One for all: a run that waits stands in several, and nested contexts of its own would stay in memory with it.
@@ -140,8 +139,6 @@ def run_span(run_id: str, session_id: str, context: RunContext, *, attempt: int)
         "citewell.run.id": run_id,
         "citewell.run.attempt": attempt,
     }
-    if _now.workspace:
-        attributes["citewell.workspace"] = context.workspace
     return span("invoke_agent citewell", attributes)
 
 
