@@ -29,7 +29,7 @@ _SHEETS = ("spreadsheet", "excel", "csv", "tab-separated")
 _SLIDES = ("presentation", "powerpoint")
 
 
-Entry = TypeVar("Entry", bound=Mapping[str, Any])
+Placed = TypeVar("Placed", bound=Mapping[str, Any])
 
 
 class OriginalPlace(TypedDict, total=False):
@@ -58,9 +58,9 @@ def place_of(entry: Mapping[str, Any]) -> OriginalPlace:
     return cast(OriginalPlace, {name: entry[name] for name in ("slide", "sheet", "cell") if name in entry})
 
 
-def with_place(entry: Entry, place: OriginalPlace) -> Entry:
+def with_place(entry: Placed, place: OriginalPlace) -> Placed:
     """Return a source, a citation or a quote with its place, whose names all of them have."""
-    return cast(Entry, {**entry, **place})
+    return cast(Placed, {**entry, **place})
 
 
 def said_place(place: Mapping[str, Any]) -> str:

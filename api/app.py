@@ -4,15 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
 from api.auditing import AuditMiddleware, serve_audit
 from api.browsers import PublicAddress
+from api.dependencies import RouteTable
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
 from api.login_streams import CHECK_SECONDS
 from api.mcp.endpoint import mount_mcp, serve_mcp
+from api.metrics_server import router as metrics_router_
 from api.middleware import (
     BodyLimitMiddleware,
     IdentityMiddleware,
@@ -36,7 +39,6 @@ from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
 from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
-from api.routes.metrics_routes import router as metrics_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -47,15 +49,15 @@ from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
-from api.scopes import RouteTable
-from api.static_files import BUNDLE_FOLDER, PAGE_FOLDER, read_page
+from api.static_files import BUNDLE_FOLDER, read_page
 from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import WorkspaceMoved, WorkspaceMoving
 from graph.events import SCHEMA
+from tools.auth.audit_log import KEEP_DAYS
 from tools.concurrency.tasks import cancel_and_wait
 from tools.library.git_cache import caches_of
-from tools.process.expiry import Retention, Sweep
+from tools.process.expiry import EVERY_DIALECT, Retention, Sweep
 from tools.process.health import EndpointProbe
 from tools.settings import Settings
 from tools.telemetry.exporting import start_tracing
@@ -67,15 +69,17 @@ if TYPE_CHECKING:
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
 
-def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastAPI:
+def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Path = BUNDLE_FOLDER) -> FastAPI:
     """Create the application; it opens and closes its own library unless an open one is passed in.
 
+    ``page`` is the folder of the page's files: ``PAGE_FOLDER`` holds its modules as they are written.
     Raises ConfigurationError if the identity or origin settings, or an installed dialect, can't work.
     """
     origins = listed_origins(settings)
     address = PublicAddress(settings)
     identify = identify_by(settings, address, origins)
-    require_dialects(settings.session_days_by_dialect, "session_days_by_dialect")
+    if isinstance(settings.session_days, dict):
+        require_dialects(settings.session_days.keys() - {EVERY_DIALECT}, "session_days")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -95,7 +99,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
                 opened.library.database,
                 Retention.of(settings),
                 link_days=settings.links.days,
-                audit_days=settings.audit.keep_days,
+                audit_days=settings.audit.keep_days or KEEP_DAYS,
                 spending=opened.library.spending,
                 git_caches=caches_of(settings),
             )
@@ -124,7 +128,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.identify = identify
     app.state.relying_party = _relying_party(settings)
     app.state.login_check_seconds = CHECK_SECONDS
-    app.state.page = read_page(PAGE_FOLDER if settings.page_modules else BUNDLE_FOLDER)
+    app.state.page = read_page(page)
     app.state.endpoint_probe = EndpointProbe()
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
@@ -134,7 +138,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
         app.add_middleware(LoopbackMiddleware, origins=origins)
     allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
     app.add_middleware(ObservationMiddleware)
-    if settings.metrics.serve == "app":
+    if settings.metrics.listen == "app":
         app.include_router(metrics_router_)
     mount_routes(app)
     app.state.route_table = RouteTable(app.routes)
@@ -148,7 +152,7 @@ def _relying_party(settings: Settings) -> "RelyingParty | None":
         return None
     from tools.auth.oidc import RelyingParty
 
-    return RelyingParty(settings.oidc)
+    return RelyingParty(settings.oidc, settings.auth)
 
 
 def mount_routes(app: FastAPI) -> None:

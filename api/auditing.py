@@ -120,7 +120,7 @@ def _fit(text: str, longest: int) -> str:
 
 def audits(settings: Settings) -> bool:
     """Whether a deployment keeps an audit log: unless told otherwise, where requests are authenticated."""
-    return settings.auth.mode != "none" if settings.audit.enabled is None else settings.audit.enabled
+    return settings.auth.mode != "none" if settings.audit.keep_days is None else settings.audit.keep_days > 0
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Answer scrapes of a process's metrics, and serve them on a port of their own."""
+"""The metrics of a serving process, for Prometheus: a route of the app, or served on a port of their own."""
 
 import asyncio
 import socket
@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from api.dependencies import Opened, needs
+from api.problems import problems
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from tools.runs.readings import DatabaseReadings, RunReadings
@@ -29,6 +31,20 @@ async def answer_scrape(request: Request, gatherers: Sequence[Gatherer]) -> Resp
     return Response(body, headers={"Content-Type": media_type, "Cache-Control": "no-store"})
 
 
+router = APIRouter(tags=["health"])
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(503)},
+)
+@needs("read", "write", "admin")
+async def read_metrics(request: Request, citewell: Opened) -> Response:
+    """Return the metrics of this process, for Prometheus: OpenMetrics where the `Accept` header asks for it."""
+    return await answer_scrape(request, gatherers_of(citewell))
+
+
 class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -42,7 +58,7 @@ async def serve_metrics(settings: MetricsSettings, gatherers: Sequence[Gatherer]
     `/healthz` is there too, for the probes of a worker, which has no other port.
     Raises ConfigurationError if the address is not available.
     """
-    if settings.serve != "port":
+    if settings.address is None:
         yield None
         return
 
@@ -52,7 +68,7 @@ async def serve_metrics(settings: MetricsSettings, gatherers: Sequence[Gatherer]
     async def live(request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
-    with listen(settings.host, settings.port, "CITEWELL_METRICS__PORT") as listener:
+    with listen(*settings.address, "CITEWELL_METRICS__LISTEN") as listener:
         app = Starlette(routes=[Route("/metrics", scrape), Route("/healthz", live)])
         server = _Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, server_header=False))
         serving = asyncio.create_task(server.serve(sockets=[listener]))

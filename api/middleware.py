@@ -26,9 +26,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from answers.citations import excerpt
 from api.auditing import Audited
 from api.browsers import LOGIN_COOKIE, PublicAddress, names_loopback, opens_document, refuse_cross_site
+from api.dependencies import RouteTable, default_action
 from api.login_streams import LoginStream
 from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
-from api.scopes import RouteTable, default_action
 from api.stream import keep_layers
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, ConfigurationError, InvalidRequest, NotAuthenticated, NotFound, NotPermitted
@@ -208,7 +208,7 @@ def identify_by(settings: Settings, address: PublicAddress, origins: frozenset[s
 
             identify = _by_token(TokenVerifier(settings.auth))
         case "proxy":
-            return _by_proxy(AuthProxy(settings.auth_proxy), address, origins)
+            return _by_proxy(AuthProxy(settings), address, origins)
     return _by_cookie_or(identify, settings.oidc, address) if settings.oidc.issuer else identify
 
 

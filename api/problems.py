@@ -19,6 +19,7 @@ from starlette.routing import compile_path
 
 from graph import errors
 from graph.errors import CitewellError, NotFound
+from graph.events import RunFailed
 
 log = logging.getLogger("citewell.api")
 
@@ -63,89 +64,74 @@ class ErrorKind:
         return self.error.retryable
 
 
-ERROR_TABLE = (
-    ErrorKind(errors.UnknownModel, 400, "No model has the requested name."),
-    ErrorKind(errors.LoginFailed, 401, "The issuer's answer does not prove who logs in; names what is wrong."),
-    ErrorKind(errors.NotAuthenticated, 401, "The request has no credentials, or its key or token is not valid."),
-    ErrorKind(errors.CrossSiteRequest, 403, "Another site's page made the browser send this, and a cookie with it."),
-    ErrorKind(
-        errors.NotPermitted, 403, "The credentials don't allow this; names the scope or the right that is missing."
-    ),
-    ErrorKind(errors.UntrustedProxy, 403, "Headers name a user, but do not come from a trusted proxy."),
-    ErrorKind(errors.NotFound, 404, "It does not exist, or it is not yours; both get the same reply."),
-    ErrorKind(errors.SessionBusy, 409, "The session is answering another question."),
-    ErrorKind(
-        errors.SourceBusy, 409, "The source is being synced already, or its readers were changed during its sync."
-    ),
-    ErrorKind(RequestTooLarge, 413, "The body is larger than the route accepts; names the limit."),
-    ErrorKind(
-        errors.WorkspaceMoved,
-        421,
-        "The workspace is in another database now, which this service does not serve.",
-    ),
-    ErrorKind(errors.BudgetExhausted, 422, "The run has reached a cap of its budget; names the cap."),
-    ErrorKind(
-        errors.DocumentTooExpensive,
-        422,
-        "Reading the file takes more time or memory than allowed, its text is too large, or it ended its reader.",
-    ),
-    ErrorKind(
-        errors.InvalidRequest,
-        422,
-        "The request is not valid for the route; names the field and what is wrong with it.",
-        other_statuses=(400, 403, 405, 408, 409, 415, 431),
-    ),
-    ErrorKind(
-        errors.UnreadableDocument,
-        422,
-        "The file is empty, broken, too large, or in an unsupported format; names the reason.",
-    ),
-    ErrorKind(errors.QueueFull, 429, "As many of your files wait as a user may have."),
-    ErrorKind(errors.RateLimited, 429, "The credentials have used up a limit; names it."),
-    ErrorKind(
-        errors.SpendingLimitReached,
-        429,
-        "A limit of runs, tokens or money a day is used up; names whose it is, and when the next day begins.",
-    ),
-    ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
-    ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
-    ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
-    ErrorKind(errors.DatabaseBusy, 503, "PostgreSQL is well, but all connections of the process stayed in use."),
-    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or took too long."),
-    ErrorKind(errors.DependencyFailed, 503, "An outside service did not answer, such as the token issuer."),
-    ErrorKind(
-        errors.DiskLow, 503, "The database's disk is almost full: nothing new is stored or asked until it has room."
-    ),
-    ErrorKind(errors.EmbeddingMismatch, 503, "The library was embedded by a model other than the configured one."),
-    ErrorKind(
-        errors.EmbeddingUnavailable,
-        503,
-        "The embedding endpoint did not answer, and the request can't continue without it.",
-    ),
-    ErrorKind(errors.IndexUnavailable, 503, "The index of candidates did not answer; only commands say so."),
-    ErrorKind(errors.IssuerUnavailable, 503, "The issuer by which people log in did not answer, or not as it must."),
-    ErrorKind(errors.McpUnavailable, 503, "An MCP server that is a search source did not answer, or its tool failed."),
-    ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),
-    ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint can't be reached, is overloaded, or took too long."),
-    ErrorKind(
-        NotReady,
-        503,
-        "`GET /readyz`: questions can't be answered; names each reason.",
-    ),
-    ErrorKind(errors.Overloaded, 503, "The process has as many active and waiting runs as it accepts."),
-    ErrorKind(errors.RerankerRefused, 503, "The reranker endpoint refused the key, the address or the request."),
-    ErrorKind(errors.RerankerUnavailable, 503, "The reranker endpoint did not answer, or its reply can't be read."),
-    ErrorKind(errors.ServerStopping, 503, "The process is stopping and accepts nothing new."),
-    ErrorKind(
-        errors.WebUnavailable,
-        503,
-        "The web search endpoint, or the site of a page to fetch, did not answer; names the reason.",
-    ),
-    ErrorKind(
-        errors.WorkspaceMoving,
-        503,
-        "The workspace is just being moved to another database, and takes no changes for some seconds.",
-    ),
+_OTHER_STATUSES: Mapping[type[CitewellError], tuple[int, ...]] = {
+    errors.InvalidRequest: (400, 403, 405, 408, 409, 415, 431),
+}
+_MEANINGS: Mapping[int, Mapping[type[CitewellError], str]] = {  # by status
+    400: {errors.UnknownModel: "No model has the requested name."},
+    401: {
+        errors.LoginFailed: "The issuer's answer does not prove who logs in; names what is wrong.",
+        errors.NotAuthenticated: "The request has no credentials, or its key or token is not valid.",
+    },
+    403: {
+        errors.CrossSiteRequest: "Another site's page made the browser send this, and a cookie with it.",
+        errors.NotPermitted: "The credentials don't allow this; names the scope or the right that is missing.",
+        errors.UntrustedProxy: "Headers name a user, but do not come from a trusted proxy.",
+    },
+    404: {errors.NotFound: "It does not exist, or it is not yours; both get the same reply."},
+    409: {
+        errors.SessionBusy: "The session is answering another question.",
+        errors.SourceBusy: "The source is being synced already, or its readers were changed during its sync.",
+    },
+    413: {RequestTooLarge: "The body is larger than the route accepts; names the limit."},
+    421: {errors.WorkspaceMoved: "The workspace is in another database now, which this service does not serve."},
+    422: {
+        errors.BudgetExhausted: "The run has reached a cap of its budget; names the cap.",
+        errors.DocumentTooExpensive: "Reading the file takes more time or memory than allowed, its text is too large, "
+        "or it ended its reader.",
+        errors.InvalidRequest: "The request is not valid for the route; names the field and what is wrong with it.",
+        errors.UnreadableDocument: "The file is empty, broken, too large, or in an unsupported format; names the "
+        "reason.",
+    },
+    429: {
+        errors.QueueFull: "As many of your files wait as a user may have.",
+        errors.RateLimited: "The credentials have used up a limit; names it.",
+        errors.SpendingLimitReached: "A limit of runs, tokens or money a day is used up; names whose it is, and when "
+        "the next day begins.",
+    },
+    500: {
+        errors.ConfigurationError: "The deployment's settings can't work; names the setting.",
+        CitewellError: "An unexpected error. The log has the details; the reply has none.",
+    },
+    502: {errors.ModelReplyInvalid: "The model's reply can't be read."},
+    503: {
+        errors.DatabaseBusy: "PostgreSQL is well, but all connections of the process stayed in use.",
+        errors.DatabaseUnavailable: "PostgreSQL can't be reached, or took too long.",
+        errors.DependencyFailed: "An outside service did not answer, such as the token issuer.",
+        errors.DiskLow: "The database's disk is almost full: nothing new is stored or asked until it has room.",
+        errors.EmbeddingMismatch: "The library was embedded by a model other than the configured one.",
+        errors.EmbeddingUnavailable: "The embedding endpoint did not answer, and the request can't continue without "
+        "it.",
+        errors.IndexUnavailable: "The index of candidates did not answer; only commands say so.",
+        errors.IssuerUnavailable: "The issuer by which people log in did not answer, or not as it must.",
+        errors.McpUnavailable: "An MCP server that is a search source did not answer, or its tool failed.",
+        errors.ModelRefused: "The model's endpoint refused the key, the model or the request.",
+        errors.ModelUnavailable: "The model's endpoint can't be reached, is overloaded, or took too long.",
+        NotReady: "`GET /readyz`: questions can't be answered; names each reason.",
+        errors.Overloaded: "The process has as many active and waiting runs as it accepts.",
+        errors.RerankerRefused: "The reranker endpoint refused the key, the address or the request.",
+        errors.RerankerUnavailable: "The reranker endpoint did not answer, or its reply can't be read.",
+        errors.ServerStopping: "The process is stopping and accepts nothing new.",
+        errors.WebUnavailable: "The web search endpoint, or the site of a page to fetch, did not answer; names the "
+        "reason.",
+        errors.WorkspaceMoving: "The workspace is just being moved to another database, and takes no changes for some "
+        "seconds.",
+    },
+}
+ERROR_TABLE = tuple(
+    ErrorKind(error, status, meaning, _OTHER_STATUSES.get(error, ()))
+    for status, meanings in _MEANINGS.items()
+    for error, meaning in meanings.items()
 )
 BY_CODE: Mapping[str, ErrorKind] = {kind.code: kind for kind in ERROR_TABLE}
 
@@ -234,6 +220,11 @@ def problem(
     if retry_after is not None and retry_after > LONGEST_CLIENT_WAIT:
         extra["X-Should-Retry"] = "false"  # else the SDKs of OpenAI and others try again after a second
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
+
+
+def run_problem(end: RunFailed, run_id: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the failed end of a run as a response."""
+    return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run_id, headers=headers)
 
 
 def shorten(detail: str) -> str:

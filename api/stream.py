@@ -19,7 +19,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from api.dialects.event_frames import Encoder
+from api.event_frames import Encoder
 from graph.errors import CitewellError, InvalidRequest, ServerStopping
 from graph.events import Envelope, RunFailed, RunFinished, timestamp
 from graph.evidence import StopReason

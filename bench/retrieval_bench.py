@@ -22,8 +22,7 @@ from tools.langchain.vector_store import library_vector_store
 from tools.retrieval.flat_indexes import LEAST_SEARCHES, FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_segments, maintain
-from tools.retrieval.scope import vector_as_text
-from tools.retrieval.search_sql import EXPLORED
+from tools.retrieval.search_sql import EXPLORED, vector_as_text
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import find_place

@@ -1,1 +1,1 @@
-"""The ``citewell`` command line: one module per command, with lazy imports so that ``--help`` stays fast."""
+"""The ``citewell`` command line: one module per subject, with lazy imports so that ``--help`` stays fast."""

@@ -3,15 +3,14 @@
 A server that runs on the same library answers, if there is one: it has loaded all that a process of its own would.
 """
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from cli.asked import Asked
-from cli.command import Exit, Failed, opened, run, settings_for
+from cli.command import Exit, Failed, awaited, opened, settings_for
 from cli.console import OWN_SCREEN
-from cli.options import AsJson, UserName, WorkspaceName, as_id
+from cli.options import AsJson, MinScore, Spaces, TopK, UserName, WorkspaceName, as_id
 from cli.running_server import ask_running_server
 from graph.errors import InvalidRequest
 from graph.evidence import AnswerFrom, SearchMode, WebMode
@@ -26,9 +25,6 @@ Web = Annotated[
 SelectedText = Annotated[
     str, typer.Option("--selected-text", help="A passage that the question is about.", show_default=False)
 ]
-Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
-TopK = Annotated[int, typer.Option(min=1, max=30, help="How many segments to find.")]
-MinScore = Annotated[float, typer.Option(min=0, max=1, help="Minimum relevance of a segment, 0 to 1.")]
 Model = Annotated[str, typer.Option(help="A model that `citewell doctor` lists; default: the configured one.")]
 Thinking = Annotated[bool, typer.Option("--thinking", help="Use the model's thinking variant.")]
 ModelCalls = Annotated[int, typer.Option(min=0, max=8, help="Most model calls that the run may make.")]
@@ -47,7 +43,8 @@ Tokens = Annotated[int | None, typer.Option(min=1, help="Most model tokens that 
 LONGEST_QUESTION, LONGEST_PASSAGE = 10_000, 1000  # characters, as over the API
 
 
-def ask(
+@awaited
+async def ask(
     question: Annotated[str, typer.Argument(help="The question, in any language.", show_default=False)],
     session: Session = None,
     page: Pages = None,
@@ -68,7 +65,7 @@ def ask(
     user: UserName = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
-) -> None:
+) -> Failed | Exit:
     """Ask a question.
 
     Prints the steps on stderr, the answer and its citations on stdout. Exits with 7 if the library does not hold the
@@ -89,19 +86,15 @@ def ask(
     }
     if answer_from is not None:
         options["answer_from"] = answer_from
-    asked = Asked(question, selected_text, session, page or [], options, workspace, user, as_json)
-    run(_ask(asked, verbose), as_json=as_json)
-
-
-async def _ask(asked: Asked, verbose: bool) -> Failed | Exit:
-    if not asked.question.strip():
+    if not question.strip():
         raise InvalidRequest("question: it is empty.", suggestion="Write a question.")
-    if len(asked.question) > LONGEST_QUESTION:
+    if len(question) > LONGEST_QUESTION:
         raise InvalidRequest(f"question: at most {LONGEST_QUESTION:,} characters.", suggestion="Ask a shorter one.")
-    if len(asked.selected_text) > LONGEST_PASSAGE:
+    if len(selected_text) > LONGEST_PASSAGE:
         raise InvalidRequest(f"selected-text: at most {LONGEST_PASSAGE:,} characters.", suggestion="Select less text.")
-    session = asked.session and as_id(asked.session, "session")
-    asked = replace(asked, session=session, pages=[as_id(page, "document") for page in asked.pages])
+    session = session and as_id(session, "session")
+    pages = [as_id(each, "document") for each in page or ()]
+    asked = Asked(question, selected_text, session, pages, options, workspace, user, as_json)
     answered = await ask_running_server(asked, verbose=verbose)
     if answered is not None:
         return answered

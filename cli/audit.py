@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import opened_database, run, settings_for
-from cli.console import print_json, result_console
+from cli.command import awaited, opened_database, settings_for
+from cli.console import print_rows
 from cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ Limit = Annotated[int, typer.Option("--limit", min=1, max=LONGEST_PAGE, help="Ho
 From = Annotated[str | None, typer.Option("--cursor", help="Where the last page ended.", show_default=False)]
 
 
-def audit(
+@awaited
+async def audit(
     workspace: OfWorkspace = None,
     user: OfUser = None,
     action: OfAction = None,
@@ -39,30 +40,15 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Show the audit log, newest first: who did what by which credentials, from where, and how it ended."""
-    run(_audit(workspace, user, action, outcome, limit, cursor, as_json), as_json=as_json)
-
-
-async def _audit(
-    workspace: str | None,
-    user: str | None,
-    action: Literal["ask", "read", "change"] | None,
-    outcome: Literal["done", "refused", "not_found", "invalid", "failed"] | None,
-    limit: int,
-    cursor: str | None,
-    as_json: bool,
-) -> None:
-    from cli.tables import show_table
     from tools.auth.audit_log import AuditLog
 
     async with opened_database(settings_for()) as storage:
         page = await AuditLog(storage.database).list(
             workspace=workspace, user=user, action=action, outcome=outcome, limit=limit, cursor=cursor
         )
-    if as_json:
-        print_json({"entries": page.entries, "next_cursor": page.next_cursor})
-        return
-    show_table(result_console(), HEADINGS, [_row(entry) for entry in page.entries], numbers=[9])
-    if page.next_cursor is not None:
+    document = {"entries": page.entries, "next_cursor": page.next_cursor}
+    print_rows(document, HEADINGS, [_row(entry) for entry in page.entries], as_json=as_json, numbers=[9])
+    if not as_json and page.next_cursor is not None:
         typer.echo(f"There are more: --cursor {page.next_cursor}", err=True)
 
 

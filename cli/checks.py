@@ -54,6 +54,39 @@ def failed(name: str, error: CitewellError) -> Check:
     return Check(name, False, error.message, error.advice, BY_CODE[error.code], {"code": error.code})
 
 
+async def all_checks(settings: Settings, announce: Callable[[str], None]) -> AsyncIterator[Check]:
+    """Yield the checks of all that is configured, each announced before it is made."""
+    yield await check_database(settings)
+    announce("Checking the embedding model")
+    yield await check_embedding(settings)
+    for model in settings.models:
+        announce(f"Checking the model {model.name}")
+        yield await check_model(model)
+    announce("Checking judges")
+    for check in await check_judges(settings):
+        yield check
+    if settings.milvus.url:
+        announce("Checking Milvus")
+        yield await check_milvus(settings)
+    if settings.reranker.base_url:
+        announce("Checking the reranker")
+        yield await check_reranker(settings)
+    for server in settings.mcp_search:
+        announce(f"Checking the MCP server {server.name}")
+        yield await check_mcp_server(server)
+    if settings.spending.prices:
+        yield check_prices(settings)
+    if settings.oidc.issuer:
+        announce("Checking the issuer of logins")
+        yield await check_login(settings)
+    if settings.originals not in ("postgresql", "off"):
+        announce("Checking the store of originals")
+        yield await check_originals(settings)
+    announce("Checking plugins")
+    for check in [*check_plugins(settings), *check_other_names(), *check_retired(settings)]:
+        yield check
+
+
 async def check_originals(settings: Settings) -> Check:
     """Check that a store of originals outside of the database takes a file, gives it back and removes it."""
     from tools.originals.originals import place_of
@@ -177,7 +210,7 @@ async def check_milvus(settings: Settings) -> Check:
         return failed("milvus", error)
     if index is None or backlog is None:
         advice = "`citewell reindex --to milvus` fills it; until then PostgreSQL searches alone."
-        return Check("milvus", True, f"{settings.milvus.url} answers; no search asks it", advice)
+        return Check("milvus", True, f"{settings.milvus.address} answers; no search asks it", advice)
     facts: dict[str, object] = {
         "collection": index.collection,
         "state": index.state,
@@ -197,7 +230,7 @@ async def check_login(settings: Settings) -> Check:
 
     try:
         PublicAddress(settings)
-        await RelyingParty(settings.oidc).begin("https://citewell.invalid/login/callback")
+        await RelyingParty(settings.oidc, settings.auth).begin("https://citewell.invalid/login/callback")
     except CitewellError as error:
         return failed("login", error)
     return Check("login", True, f"{settings.oidc.issuer} answers", facts={"issuer": settings.oidc.issuer})

@@ -15,8 +15,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
 
 import typer
 from typer.core import TyperCommand
@@ -56,45 +57,23 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-BY_CODE = {
-    "internal": Exit.UNEXPECTED,
-    "invalid_request": Exit.USAGE,
-    "unknown_model": Exit.USAGE,
-    "configuration": Exit.CONFIGURATION,
-    "embedding_mismatch": Exit.CONFIGURATION,
-    "not_found": Exit.NOT_FOUND,
-    "session_busy": Exit.UNAVAILABLE,
-    "source_busy": Exit.UNAVAILABLE,
-    "not_authenticated": Exit.USAGE,
-    "login_failed": Exit.USAGE,
-    "cross_site_request": Exit.USAGE,
-    "untrusted_proxy": Exit.USAGE,
-    "not_permitted": Exit.USAGE,
-    "rate_limited": Exit.UNAVAILABLE,
-    "overloaded": Exit.UNAVAILABLE,
-    "server_stopping": Exit.UNAVAILABLE,
-    "dependency_failed": Exit.UNAVAILABLE,
-    "issuer_unavailable": Exit.UNAVAILABLE,
-    "database_unavailable": Exit.UNAVAILABLE,
-    "database_busy": Exit.UNAVAILABLE,
-    "disk_low": Exit.UNAVAILABLE,
-    "workspace_moving": Exit.UNAVAILABLE,
-    "workspace_moved": Exit.NOT_FOUND,
-    "model_unavailable": Exit.UNAVAILABLE,
-    "model_refused": Exit.UNAVAILABLE,
-    "model_reply_invalid": Exit.UNAVAILABLE,
-    "embedding_unavailable": Exit.UNAVAILABLE,
-    "index_unavailable": Exit.UNAVAILABLE,
-    "reranker_unavailable": Exit.UNAVAILABLE,
-    "reranker_refused": Exit.UNAVAILABLE,
-    "web_unavailable": Exit.UNAVAILABLE,
-    "mcp_unavailable": Exit.UNAVAILABLE,
-    "unreadable_document": Exit.REFUSED,
-    "document_too_expensive": Exit.REFUSED,
-    "queue_full": Exit.UNAVAILABLE,
-    "budget_exhausted": Exit.BUDGET,
-    "spending_limit_reached": Exit.BUDGET,
+_CODES = {
+    Exit.UNEXPECTED: "internal",
+    Exit.USAGE: (
+        "invalid_request unknown_model not_authenticated login_failed cross_site_request untrusted_proxy not_permitted"
+    ),
+    Exit.CONFIGURATION: "configuration embedding_mismatch",
+    Exit.NOT_FOUND: "not_found workspace_moved",
+    Exit.UNAVAILABLE: (
+        "session_busy source_busy rate_limited overloaded server_stopping dependency_failed issuer_unavailable "
+        "database_unavailable database_busy disk_low workspace_moving model_unavailable model_refused "
+        "model_reply_invalid embedding_unavailable index_unavailable reranker_unavailable reranker_refused "
+        "web_unavailable mcp_unavailable queue_full"
+    ),
+    Exit.REFUSED: "unreadable_document document_too_expensive",
+    Exit.BUDGET: "budget_exhausted spending_limit_reached",
 }
+BY_CODE = {code: exit_code for exit_code, codes in _CODES.items() for code in codes.split()}
 
 if TYPE_CHECKING:
     from graph.entrypoint import Citewell
@@ -124,7 +103,7 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     if settings.retired:
         names = (f"CITEWELL_{name.replace('.', '__').upper()}" for name in settings.retired)
         log.warning("no longer a setting, as `citewell doctor` says: %s", ", ".join(names))
-    if settings.tracing.enabled:
+    if settings.tracing != "off":
         from tools.telemetry.exporting import start_tracing
 
         start_tracing(settings.tracing)
@@ -167,7 +146,7 @@ async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
 
     async with open_databases(settings) as database:
         _collect_from_here_on()
-        yield Storage(database, Workspaces(database))
+        yield Storage(settings, database, Workspaces(database))
 
 
 def _collect_from_here_on() -> None:
@@ -195,17 +174,24 @@ async def opened_embedder(settings: "Settings") -> AsyncIterator["Embedder"]:
 class Storage:
     """An open database and its workspaces, from which commands build the other stores."""
 
+    settings: "Settings"
     database: "Database"
     workspaces: "Workspaces"
 
+    @property
+    def identity(self) -> Identity:
+        """The identity that the settings act as."""
+        return identity_of(self.settings)
 
-async def warn_empty_library(storage: Storage, settings: "Settings") -> None:
+
+async def warn_empty_library(storage: Storage) -> None:
     """Say on stderr that the workspace holds no document that the user may read, if so, and how to add some."""
     from tools.library.catalogue import Documents
 
     documents = Documents(storage.database, storage.workspaces)
-    if not (await documents.list(identity_of(settings), limit=1)).documents:
-        named = "" if settings.workspace == "default" else f" --workspace {shlex.quote(settings.workspace)}"
+    if not (await documents.list(storage.identity, limit=1)).documents:
+        workspace = storage.identity.workspace
+        named = "" if workspace == "default" else f" --workspace {shlex.quote(workspace)}"
         message = f"The library is empty. Add documents with: citewell ingest FOLDER{named}"
         progress_console().print(message, soft_wrap=True)
 
@@ -241,6 +227,17 @@ Work = Coroutine[Any, Any, Failed | Exit | None]
 
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
+Options = ParamSpec("Options")
+
+
+def awaited(work: Callable[Options, Work]) -> Callable[Options, None]:
+    """Return a coroutine function as a command, which exits with its code."""
+
+    @wraps(work)
+    def command(*args: Options.args, **options: Options.kwargs) -> None:
+        run(work(*args, **options), as_json=bool(options.get("as_json")))
+
+    return command
 
 
 def run(work: Work, *, as_json: bool, loop_factory: LoopFactory | None = None) -> NoReturn:
@@ -267,6 +264,8 @@ def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exi
         # The reader closed the pipe. Python would raise again when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
+    except USAGE_ERRORS:
+        raise
     except Exception as error:
         log.debug("The command failed", exc_info=True)
         done = Failed.unexpectedly(error)

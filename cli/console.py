@@ -5,7 +5,7 @@ rich is imported only when something is printed, so that ``citewell --help`` sta
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
@@ -31,6 +31,36 @@ def print_json(document: Any) -> None:
     """Print one JSON document on stdout, indented and in UTF-8."""
     sys.stdout.write(json_text(document))
     sys.stdout.flush()
+
+
+def print_result(document: Any, line: str, *, as_json: bool, wrote: bool = False) -> None:
+    """Print what a command has done: one JSON document, or a line for people; on stderr where it ``wrote`` a file."""
+    if as_json:
+        print_json(document)
+    elif wrote:
+        progress_console().print(line)
+    else:
+        print(line)
+
+
+def print_rows(
+    document: Any,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    as_json: bool,
+    numbers: Collection[int] = (),
+    more: str | None = None,
+) -> None:
+    """Print what a command lists: one JSON document, or a table, and the command ``more`` that lists what follows."""
+    if as_json:
+        print_json(document)
+        return
+    from cli.tables import show_table
+
+    show_table(result_console(), columns, rows, numbers=numbers)
+    if more is not None:
+        sys.stderr.write(f"More: {more}\n")
 
 
 def json_text(document: Any) -> str:
@@ -77,24 +107,6 @@ if TYPE_CHECKING:
     from evals.pacing import Progress
 
 FAILURES_SHOWN = 5
-
-
-def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show the figures of one measurement; nested ones get dotted names."""
-    if as_json:
-        print_json(report)
-        return
-    from cli.tables import show_table
-
-    show_table(result_console(), ["Figure", "Value"], list(_rows(report)))
-
-
-def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
-    for name, value in report.items():
-        if isinstance(value, Mapping):
-            yield from _rows(value, f"{of}{name}.")
-        else:
-            yield [of + name, "; ".join(value) if isinstance(value, list) else str(value)]
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import Exit, opened_database, opened_embedder, run, settings_for
-from cli.console import print_json, progress_console
-from cli.options import AsJson, WorkspaceName, Yes, confirmed
+from cli.command import Exit, awaited, opened_database, opened_embedder, settings_for
+from cli.console import print_json, print_result, progress_console
+from cli.options import AsJson, Tasks, WorkspaceName, Yes, confirmed
 
 if TYPE_CHECKING:
     from tools.embeddings.embedder import Embedder
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from tools.storage.database import Database
 
 
-def migrate(as_json: AsJson = False) -> None:
+@awaited
+async def migrate(as_json: AsJson = False) -> None:
     """Migrate the database to this release."""
-    run(_migrate(as_json), as_json=as_json)
-
-
-async def _migrate(as_json: bool) -> None:
     from tools.storage.startup import migrate as apply_migrations
 
     done = await apply_migrations(settings_for())
@@ -47,32 +44,29 @@ Engine = Annotated[
 ]
 On = Annotated[
     Literal["here", "ray"],
-    typer.Option(help="Where the library is embedded: in this process, or on a cluster (CITEWELL_RAY__ADDRESS)."),
+    typer.Option(help="Where the library is embedded: in this process, or on a cluster (RAY_ADDRESS)."),
 ]
 
 
-def reindex(to: Engine = None, on: On = "here", as_json: AsJson = False) -> None:
+@awaited
+async def reindex(to: Engine = None, on: On = "here", tasks: Tasks = None, as_json: AsJson = False) -> None:
     """Embed the library again, or fill an index of candidates outside of the database.
 
     Uses the configured embedding model; search keeps working meanwhile. Can be repeated after an interruption.
     """
-    run(_embed_again(on == "ray", as_json) if to is None else _switch(to, as_json), as_json=as_json)
-
-
-async def _embed_again(on_ray: bool, as_json: bool) -> Exit:
-
+    if to is not None:
+        await _switch(to, as_json)
+        return
     settings = settings_for()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with _progress("Embedding") as on_progress:
-            done = await _embed_library(storage.database, embedder, settings, on_ray, on_progress)
-    if as_json:
-        print_json(done)
-    else:
-        print(f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.")
-    return Exit.OK
+            done = await _embed_library(storage.database, embedder, settings, on == "ray", tasks, on_progress)
+    print_result(
+        done, f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.", as_json=as_json
+    )
 
 
-async def _switch(to: str, as_json: bool) -> Exit:
+async def _switch(to: str, as_json: bool) -> None:
     from graph.errors import ConfigurationError
     from tools.process.engines import index_keeper, open_milvus
 
@@ -82,7 +76,7 @@ async def _switch(to: str, as_json: bool) -> Exit:
     milvus = open_milvus(settings.milvus)
     try:
         async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
-            keeper = index_keeper(storage.database, milvus, settings.milvus)
+            keeper = index_keeper(storage.database, milvus)
             if to == "postgresql":
                 await keeper.end()
                 rows, message = 0, "PostgreSQL searches alone; the collections of Milvus are dropped."
@@ -93,11 +87,7 @@ async def _switch(to: str, as_json: bool) -> Exit:
                 message = f"Milvus names the candidates of searches now, of {rows} segments."
     finally:
         await milvus.close()
-    if as_json:
-        print_json({"engine": to, "segments": rows})
-    else:
-        print(message)
-    return Exit.OK
+    print_result({"engine": to, "segments": rows}, message, as_json=as_json)
 
 
 @contextmanager
@@ -115,18 +105,17 @@ async def _embed_library(
     embedder: "Embedder",
     settings: "Settings",
     on_ray: bool,
+    tasks: int | None,
     on_progress: Callable[[int, int], None],
 ) -> "Reindexed":
-    from tools.retrieval.indexing import BuildLimits
     from tools.retrieval.reindexing import reindex as embed_library
 
-    limits = BuildLimits(settings.index_build_megabytes)
     if not on_ray:
-        return await embed_library(database, embedder, on_progress, limits)
+        return await embed_library(database, embedder, on_progress)
     from tools.bulk.cluster import opened_cluster
     from tools.bulk.ray_reindexing import reindex_on_ray
 
-    async with opened_cluster(settings.ray) as cluster:
+    async with opened_cluster(tasks) as cluster:
         return await reindex_on_ray(cluster, database, embedder, settings, on_progress)
 
 
@@ -135,17 +124,14 @@ OlderThan = Annotated[
 ]
 
 
-def purge(
+@awaited
+async def purge(
     older_than_days: OlderThan = 0, yes: Yes = False, workspace: WorkspaceName = None, as_json: AsJson = False
-) -> None:
+) -> Exit:
     """Remove deleted documents for good.
 
     Removes the deleted and expired documents of every user of a workspace.
     """
-    run(_purge(older_than_days, yes, workspace, as_json), as_json=as_json)
-
-
-async def _purge(days: int, yes: bool, workspace: str | None, as_json: bool) -> Exit:
     from tools.library.catalogue import Documents
     from tools.originals.originals import Originals
 
@@ -155,11 +141,8 @@ async def _purge(days: int, yes: bool, workspace: str | None, as_json: bool) -> 
     async with opened_database(settings) as storage:
         originals = Originals.of(settings, storage.database, storage.workspaces)
         documents = Documents(storage.database, storage.workspaces, originals)
-        purged = await documents.purge(settings.workspace, older_than=timedelta(days=days))
-    if as_json:
-        print_json({"workspace": settings.workspace, "purged": purged})
-    else:
-        print(f"Removed {purged} documents.")
+        purged = await documents.purge(settings.workspace, older_than=timedelta(days=older_than_days))
+    print_result({"workspace": settings.workspace, "purged": purged}, f"Removed {purged} documents.", as_json=as_json)
     return Exit.OK
 
 
@@ -175,16 +158,13 @@ IdleDays = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be deleted.")]
 
 
-def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+@awaited
+async def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Delete sessions that have been idle too long, in all workspaces.
 
     Also deletes ephemeral sessions, the logs of finished runs after 24 hours, jobs that ended, and what was spent long
     ago. A server does so every hour.
     """
-    run(_expire(days, dry_run, as_json), as_json=as_json)
-
-
-async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
     from tools.process.expiry import Retention
     from tools.process.expiry import expire as sweep
     from tools.spending.charges import Spending

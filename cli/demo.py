@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, identity_of, opened, run, settings_for
+from cli.command import Exit, awaited, identity_of, opened, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson
 
@@ -61,16 +61,13 @@ QUESTIONS = (
 )
 
 
-def demo(model: Model = "extractive", as_json: AsJson = False) -> None:
+@awaited
+async def demo(model: Model = "extractive", as_json: AsJson = False) -> Exit:
     """Show what Citewell does, on its own manual.
 
     Ingests the manual and nine small documents, asks nine questions, and shows each run as it happens. Uses only the
     workspace "demo"; you can run it again at any time.
     """
-    run(_demo(model, as_json), as_json=as_json)
-
-
-async def _demo(model: str, as_json: bool) -> Exit:
     from cli.rendering.demo_stage import Stage
     from graph.errors import ConfigurationError
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from cli.command import Exit, run, settings_for
+from cli.command import Exit, awaited, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson
 
@@ -11,76 +11,23 @@ if TYPE_CHECKING:
     from tools.settings import Settings
 
 
-def doctor(as_json: AsJson = False) -> None:
+@awaited
+async def doctor(as_json: AsJson = False) -> Exit:
     """Check what is configured and reachable.
 
     Also shows where each setting came from, and which family answers. Exits with 5 if something configured can't be
     reached, with 3 if the configuration can't work.
     """
-    run(_doctor(as_json), as_json=as_json)
-
-
-async def _doctor(as_json: bool) -> Exit:
-    from cli.checks import (
-        check_database,
-        check_embedding,
-        check_judges,
-        check_login,
-        check_mcp_server,
-        check_milvus,
-        check_model,
-        check_originals,
-        check_other_names,
-        check_plugins,
-        check_prices,
-        check_reranker,
-        check_retired,
-    )
+    from cli.checks import all_checks
     from cli.provenance import provenance
 
     settings = settings_for()
-    progress = progress_console()
-    checks = []
-    with progress.status("Checking the database") as status:
-        checks.append(await check_database(settings))
-        status.update("Checking the embedding model")
-        checks.append(await check_embedding(settings))
-        for model in settings.models:
-            status.update(f"Checking the model {model.name}")
-            checks.append(await check_model(model))
-        status.update("Checking judges")
-        checks += await check_judges(settings)
-        if settings.milvus.url:
-            status.update("Checking Milvus")
-            checks.append(await check_milvus(settings))
-        if settings.reranker.base_url:
-            status.update("Checking the reranker")
-            checks.append(await check_reranker(settings))
-        for server in settings.mcp_search:
-            status.update(f"Checking the MCP server {server.name}")
-            checks.append(await check_mcp_server(server))
-        if settings.spending.prices:
-            checks.append(check_prices(settings))
-        if settings.oidc.issuer:
-            status.update("Checking the issuer of logins")
-            checks.append(await check_login(settings))
-        if settings.originals not in ("postgresql", "off"):
-            status.update("Checking the store of originals")
-            checks.append(await check_originals(settings))
-        status.update("Checking plugins")
-        checks += check_plugins(settings)
-        checks += check_other_names()
-        checks += check_retired(settings)
+    with progress_console().status("Checking the database") as status:
+        checks = [check async for check in all_checks(settings, status.update)]
     family = family_of(settings)
     if as_json:
-        print_json(
-            {
-                "ok": all(check.ok for check in checks),
-                "answers": family,
-                "checks": checks,
-                "settings": provenance(settings),
-            }
-        )
+        ok = all(check.ok for check in checks)
+        print_json({"ok": ok, "answers": family, "checks": checks, "settings": provenance(settings)})
     else:
         _show(family, checks, settings)
     return max((check.exit_code for check in checks), default=Exit.OK)

@@ -2,13 +2,22 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened, opened_database, run, settings_for, warn_empty_library
-from cli.console import print_json, result_console
-from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed, writing
+from cli.command import (
+    Exit,
+    Storage,
+    awaited,
+    identity_of,
+    opened,
+    opened_database,
+    settings_for,
+    warn_empty_library,
+)
+from cli.console import print_json, print_result, print_rows, result_console
+from cli.options import AsJson, Cursor, UserName, WorkspaceName, Yes, as_id, confirmed, writing
 
 if TYPE_CHECKING:
     from tools.library.catalogue import Documents, RawText
@@ -16,7 +25,6 @@ if TYPE_CHECKING:
 documents = typer.Typer(help="List, read and delete documents.", no_args_is_help=True)
 DocumentId = Annotated[str, typer.Argument(help="The document's id.", show_default=False)]
 Limit = Annotated[int, typer.Option(min=1, max=200, help="How many at most.")]
-Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 Space = Annotated[str | None, typer.Option(help="Only documents of this space, by its id or slug.")]
 SourceFilter = Annotated[str | None, typer.Option("--source", help="Only documents of this source, by its id.")]
 PathFilter = Annotated[
@@ -26,7 +34,8 @@ Title = Annotated[str | None, typer.Option(help="Only documents with this in the
 
 
 @documents.command("list")
-def list_(
+@awaited
+async def list_(
     limit: Limit = 100,
     cursor: Cursor = None,
     space: Space = None,
@@ -38,93 +47,18 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List the documents that you may read, most recently changed first."""
-    by: dict[str, Any] = {"cursor": cursor, "space": space, "title": title, "path": path, "source": source}
-    run(_list(limit, by, workspace, user, as_json), as_json=as_json)
-
-
-@documents.command()
-def show(
-    document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
-) -> None:
-    """Show a document's details."""
-    run(_show(document_id, workspace, user, as_json), as_json=as_json)
-
-
-@documents.command()
-def raw(
-    document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
-) -> None:
-    """Print a document's canonical text, to which the offsets of citations refer."""
-    run(_raw(document_id, workspace, user, as_json), as_json=as_json)
-
-
-@documents.command()
-def original(
-    document_id: DocumentId,
-    out: Annotated[Path | None, typer.Option("--out", help="The file to write; default: stdout.")] = None,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Write the file that a document was read from."""
-    run(_original(document_id, out, workspace, user, as_json), as_json=as_json)
-
-
-@documents.command()
-def versions(
-    document_id: DocumentId,
-    text: Annotated[int | None, typer.Option("--text", min=1, help="Print the text of this version.")] = None,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """List the texts that a document has had, with who stored and who replaced each."""
-    run(_versions(document_id, text, workspace, user, as_json), as_json=as_json)
-
-
-@documents.command()
-def restore(
-    document_id: DocumentId,
-    version: Annotated[int, typer.Argument(min=1, help="The version's number.", show_default=False)],
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Make a text that was replaced the document's text again, as a new version."""
-    run(_restore(document_id, version, workspace, user, as_json), as_json=as_json)
-
-
-@documents.command()
-def delete(
-    document_id: DocumentId,
-    yes: Yes = False,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Delete a document; `citewell purge` later removes it for good."""
-    run(_delete(document_id, yes, workspace, user, as_json), as_json=as_json)
-
-
-def _documents(storage: Storage) -> "Documents":
-    from tools.library.catalogue import Documents
-
-    return Documents(storage.database, storage.workspaces)
-
-
-async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    from cli.tables import show_table
-
-    if by["source"] is not None:
-        by["source"] = as_id(by["source"], "source")
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        page = await _documents(storage).list(identity_of(settings), limit=limit, **by)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        page = await _documents(storage).list(
+            storage.identity,
+            limit=limit,
+            cursor=cursor,
+            space=space,
+            title=title,
+            path=path,
+            source=None if source is None else as_id(source, "source"),
+        )
         if not page.documents:
-            await warn_empty_library(storage, settings)
-    if as_json:
-        print_json({"documents": page.documents, "next_cursor": page.next_cursor})
-        return Exit.OK
+            await warn_empty_library(storage)
     rows = [
         [
             d.document_id,
@@ -137,26 +71,32 @@ async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str
         ]
         for d in page.documents
     ]
-    show_table(
-        result_console(), ["Document", "Title", "Segments", "Owner", "Readers", "Changed", "Path"], rows, numbers={2}
+    print_rows(
+        {"documents": page.documents, "next_cursor": page.next_cursor},
+        ["Document", "Title", "Segments", "Owner", "Readers", "Changed", "Path"],
+        rows,
+        as_json=as_json,
+        numbers={2},
+        more=page.next_cursor and f"citewell documents list --cursor {page.next_cursor}",
     )
-    if page.next_cursor:
-        typer.echo(f"More: citewell documents list --cursor {page.next_cursor}", err=True)
-    return Exit.OK
 
 
-async def _show(document_id: str, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+@documents.command()
+@awaited
+async def show(
+    document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
+) -> None:
+    """Show a document's details."""
     from rich.text import Text
 
     from cli.console import plain
     from cli.tables import one_line
 
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        document = await _documents(storage).get(identity_of(settings), as_id(document_id, "document"))
+    async with opened_database(settings_for(workspace, user)) as storage:
+        document = await _documents(storage).get(storage.identity, as_id(document_id, "document"))
     if as_json:
         print_json(document)
-        return Exit.OK
+        return
     console = result_console()
     fields = plain(document)
     fields["places"] = ", ".join(
@@ -169,30 +109,29 @@ async def _show(document_id: str, workspace: str | None, user: str | None, as_js
     for name, value in fields.items():
         if value not in (None, {}, ""):
             console.print(Text.assemble((name.ljust(13), "dim"), one_line(str(value))), soft_wrap=True)
-    return Exit.OK
 
 
-async def _raw(document_id: str, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        raw_text = await _documents(storage).raw_text(identity_of(settings), as_id(document_id, "document"))
-    return _print_text(raw_text, as_json)
+@documents.command()
+@awaited
+async def raw(
+    document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
+) -> None:
+    """Print a document's canonical text, to which the offsets of citations refer."""
+    async with opened_database(settings_for(workspace, user)) as storage:
+        raw_text = await _documents(storage).raw_text(storage.identity, as_id(document_id, "document"))
+    _print_text(raw_text, as_json)
 
 
-def _print_text(raw_text: "RawText", as_json: bool) -> Exit:
-    if as_json:
-        print_json(raw_text)
-        return Exit.OK
-    text = "".join(segment["text"] for segment in raw_text["segments"])
-    if sys.stdout.isatty():
-        from cli.tables import printable
-
-        text = printable(text)
-    sys.stdout.write(text)
-    return Exit.OK
-
-
-async def _original(document_id: str, out: Path | None, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+@documents.command()
+@awaited
+async def original(
+    document_id: DocumentId,
+    out: Annotated[Path | None, typer.Option("--out", help="The file to write; default: stdout.")] = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the file that a document was read from."""
     from graph.errors import InvalidRequest
     from tools.originals.originals import Originals
 
@@ -205,29 +144,34 @@ async def _original(document_id: str, out: Path | None, workspace: str | None, u
         data = await originals.read_whole(stored)
     if out is None:
         sys.stdout.buffer.write(data)
-        return Exit.OK
+        return
     with writing(out):
-        out.write_bytes(data)  # noqa: ASYNC240 - nothing else runs
-    if as_json:
-        print_json({"document_id": document_id, "file": str(out), **stored.original})
-    else:
-        print(f"Wrote {out}, {stored.original['size']:,} bytes.")
-    return Exit.OK
+        out.write_bytes(data)
+    print_result(
+        {"document_id": document_id, "file": str(out), **stored.original},
+        f"Wrote {out}, {stored.original['size']:,} bytes.",
+        as_json=as_json,
+    )
 
 
-async def _versions(document_id: str, text: int | None, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    from cli.tables import show_table
+@documents.command()
+@awaited
+async def versions(
+    document_id: DocumentId,
+    text: Annotated[int | None, typer.Option("--text", min=1, help="Print the text of this version.")] = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the texts that a document has had, with who stored and who replaced each."""
     from tools.library.versions import Versions
 
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        kept, me = Versions(storage.database, storage.workspaces), identity_of(settings)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        kept, me = Versions(storage.database, storage.workspaces), storage.identity
         if text is not None:
-            return _print_text(await kept.read(me, as_id(document_id, "document"), text), as_json)
+            _print_text(await kept.read(me, as_id(document_id, "document"), text), as_json)
+            return
         found = await kept.list(me, as_id(document_id, "document"))
-    if as_json:
-        print_json({"versions": found})
-        return Exit.OK
     rows = [
         [
             str(each.version),
@@ -239,33 +183,63 @@ async def _versions(document_id: str, text: int | None, workspace: str | None, u
         ]
         for each in found
     ]
-    show_table(result_console(), ["Version", "Title", "Stored", "By", "Replaced", "By"], rows, numbers={0})
-    return Exit.OK
+    columns = ["Version", "Title", "Stored", "By", "Replaced", "By"]
+    print_rows({"versions": found}, columns, rows, as_json=as_json, numbers={0})
 
 
-async def _restore(document_id: str, version: int, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+@documents.command()
+@awaited
+async def restore(
+    document_id: DocumentId,
+    version: Annotated[int, typer.Argument(min=1, help="The version's number.", show_default=False)],
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a text that was replaced the document's text again, as a new version."""
     settings = settings_for(workspace, user)
     async with opened(settings) as citewell:
         restored = await citewell.library.ingestor.restore(
             identity_of(settings), as_id(document_id, "document"), version
         )
-    if as_json:
-        print_json(restored)
-    else:
-        print(f"“{restored.title}” has the text of its version {version} again.")
-    return Exit.OK
+    print_result(restored, f"“{restored.title}” has the text of its version {version} again.", as_json=as_json)
 
 
-async def _delete(document_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
+@documents.command()
+@awaited
+async def delete(
+    document_id: DocumentId,
+    yes: Yes = False,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Delete a document; `citewell purge` later removes it for good."""
+    async with opened_database(settings_for(workspace, user)) as storage:
         documents_ = _documents(storage)
-        document = await documents_.get(identity_of(settings), as_id(document_id, "document"))
+        document = await documents_.get(storage.identity, as_id(document_id, "document"))
         if not confirmed(f"Delete the document “{document.title}”?", yes):
             return Exit.USAGE
-        await documents_.delete(identity_of(settings), document.document_id)
-    if as_json:
-        print_json({"document_id": document.document_id, "deleted": True})
-    else:
-        print(f"Deleted “{document.title}”.")
+        await documents_.delete(storage.identity, document.document_id)
+    print_result(
+        {"document_id": document.document_id, "deleted": True}, f"Deleted “{document.title}”.", as_json=as_json
+    )
     return Exit.OK
+
+
+def _documents(storage: Storage) -> "Documents":
+    from tools.library.catalogue import Documents
+
+    return Documents(storage.database, storage.workspaces)
+
+
+def _print_text(raw_text: "RawText", as_json: bool) -> None:
+    if as_json:
+        print_json(raw_text)
+        return
+    text = "".join(segment["text"] for segment in raw_text["segments"])
+    if sys.stdout.isatty():
+        from cli.tables import printable
+
+        text = printable(text)
+    sys.stdout.write(text)

@@ -1,22 +1,24 @@
 """citewell jobs: list, show and change jobs of ingestion. citewell worker: do their work in a process of its own."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
-from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName, as_id
+from cli.command import Storage, awaited, opened_database, opened_embedder, settings_for
+from cli.console import print_json, print_rows, progress_console, result_console
+from cli.options import AsJson, Cursor, UserName, WorkspaceName, as_id
 
 if TYPE_CHECKING:
+    from graph.evidence import Identity
     from tools.library.job_store import Job, JobDetail, Jobs
-    from tools.settings import Settings
+
+    Change = Callable[["Identity", str], Awaitable["Job"]]
 
 jobs = typer.Typer(help="List, show, cancel, pause and retry jobs of ingestion.", no_args_is_help=True)
 JobId = Annotated[str, typer.Argument(help="The job's id.", show_default=False)]
 Limit = Annotated[int, typer.Option(min=1, max=200, help="How many at most.")]
-Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 Processes = Annotated[
     int | None,
     typer.Option(min=1, max=64, help="How many files to read at once; default: CITEWELL_JOBS__WORKERS, or 2."),
@@ -26,7 +28,8 @@ MOST_SHOWN = 50  # refused files, on a terminal
 
 
 @jobs.command("list")
-def list_(
+@awaited
+async def list_(
     limit: Limit = 50,
     cursor: Cursor = None,
     workspace: WorkspaceName = None,
@@ -34,49 +37,78 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List your jobs, the newest first."""
-    run(_list(limit, cursor, settings_for(workspace, user), as_json), as_json=as_json)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        page = await _jobs(storage).list_jobs(storage.identity, limit=limit, cursor=cursor)
+    rows = [
+        [
+            job.job_id,
+            job.state,
+            f"{_ended(job)}/{job.files}",
+            str(job.counts["refused"]),
+            f"{job.created_at:%Y-%m-%d %H:%M}",
+        ]
+        for job in page.jobs
+    ]
+    print_rows(
+        {"jobs": page.jobs, "next_cursor": page.next_cursor},
+        ["Job", "State", "Files", "Refused", "Begun"],
+        rows,
+        as_json=as_json,
+        numbers={2, 3},
+        more=page.next_cursor and f"citewell jobs list --cursor {page.next_cursor}",
+    )
 
 
 @jobs.command()
-def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+@awaited
+async def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
     """Show how far a job is, and what it refused."""
-    run(_show(job_id, settings_for(workspace, user), as_json), as_json=as_json)
+    from tools.library.job_store import JobDetail
+
+    async with opened_database(settings_for(workspace, user)) as storage:
+        of_user, identity = _jobs(storage), storage.identity
+        job = await of_user.get(identity, as_id(job_id, "job"))
+        refused = await of_user.files(identity, job.job_id, state="refused", limit=MOST_SHOWN)
+    detail = JobDetail(job, refused.files, refused.next_after)
+    if as_json:
+        print_json({"job": job, "refused": refused.files, "next_after": refused.next_after})
+    else:
+        _print(detail)
 
 
-@jobs.command()
-def cancel(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """Cancel a job; what it has stored stays."""
-    run(_change(job_id, "cancel", settings_for(workspace, user), as_json), as_json=as_json)
+def _changing(action: Action) -> Callable[..., None]:
+    """Return the command that does so to a job."""
+
+    @awaited
+    async def change(
+        job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
+    ) -> None:
+        from tools.library.job_store import JobDetail
+
+        async with opened_database(settings_for(workspace, user)) as storage:
+            change: Change = getattr(_jobs(storage), action)
+            job = await change(storage.identity, as_id(job_id, "job"))
+        if as_json:
+            print_json(job)
+        else:
+            _print(JobDetail(job))
+
+    return change
 
 
-@jobs.command()
-def pause(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """Pause a job; files that are being read are finished."""
-    run(_change(job_id, "pause", settings_for(workspace, user), as_json), as_json=as_json)
+jobs.command("cancel", help="Cancel a job; what it has stored stays.")(_changing("cancel"))
+jobs.command("pause", help="Pause a job; files that are being read are finished.")(_changing("pause"))
+jobs.command("resume", help="Go on with a paused job.")(_changing("resume"))
+jobs.command("retry", help="Queue the refused and the cancelled files of a job again.")(_changing("retry"))
 
 
-@jobs.command()
-def resume(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """Go on with a paused job."""
-    run(_change(job_id, "resume", settings_for(workspace, user), as_json), as_json=as_json)
-
-
-@jobs.command()
-def retry(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
-    """Queue the refused and the cancelled files of a job again."""
-    run(_change(job_id, "retry", settings_for(workspace, user), as_json), as_json=as_json)
-
-
-def worker(processes: Processes = None, as_json: AsJson = False) -> None:
+@awaited
+async def worker(processes: Processes = None, as_json: AsJson = False) -> None:
     """Store the files of jobs until interrupted.
 
     For servers with CITEWELL_JOBS__WORKERS=0, or beside those that work themselves. Where searches take their
     candidates from Milvus, it keeps that up to date too.
     """
-    run(_work(processes, as_json), as_json=as_json)
-
-
-async def _work(processes: int | None, as_json: bool) -> Exit:
     from api.metrics_server import serve_metrics
     from cli.process_memory import share_heap
     from tools.library.ingestion import Ingestor
@@ -109,7 +141,6 @@ async def _work(processes: int | None, as_json: bool) -> Exit:
         finally:
             await working.close()
             await notifications.close()
-    return Exit.OK
 
 
 def _jobs(storage: Storage) -> "Jobs":
@@ -117,59 +148,6 @@ def _jobs(storage: Storage) -> "Jobs":
     from tools.runs.notifications import Notifications, PostgresCarrier
 
     return Jobs(storage.database, storage.workspaces, Notifications(PostgresCarrier(storage.database.url)))
-
-
-async def _list(limit: int, cursor: str | None, settings: "Settings", as_json: bool) -> Exit:
-    from cli.tables import show_table
-
-    async with opened_database(settings) as storage:
-        page = await _jobs(storage).list_jobs(identity_of(settings), limit=limit, cursor=cursor)
-    if as_json:
-        print_json({"jobs": page.jobs, "next_cursor": page.next_cursor})
-        return Exit.OK
-    rows = [
-        [
-            job.job_id,
-            job.state,
-            f"{_ended(job)}/{job.files}",
-            str(job.counts["refused"]),
-            f"{job.created_at:%Y-%m-%d %H:%M}",
-        ]
-        for job in page.jobs
-    ]
-    show_table(result_console(), ["Job", "State", "Files", "Refused", "Begun"], rows, numbers={2, 3})
-    if page.next_cursor:
-        typer.echo(f"More: citewell jobs list --cursor {page.next_cursor}", err=True)
-    return Exit.OK
-
-
-async def _show(job_id: str, settings: "Settings", as_json: bool) -> Exit:
-    from tools.library.job_store import JobDetail
-
-    async with opened_database(settings) as storage:
-        of_user, identity = _jobs(storage), identity_of(settings)
-        job = await of_user.get(identity, as_id(job_id, "job"))
-        refused = await of_user.files(identity, job.job_id, state="refused", limit=MOST_SHOWN)
-    detail = JobDetail(job, refused.files, refused.next_after)
-    if as_json:
-        print_json({"job": job, "refused": refused.files, "next_after": refused.next_after})
-    else:
-        _print(detail)
-    return Exit.OK
-
-
-async def _change(job_id: str, action: Action, settings: "Settings", as_json: bool) -> Exit:
-    from tools.library.job_store import JobDetail
-
-    async with opened_database(settings) as storage:
-        of_user = _jobs(storage)
-        changes = {"cancel": of_user.cancel, "pause": of_user.pause, "resume": of_user.resume, "retry": of_user.retry}
-        job = await changes[action](identity_of(settings), as_id(job_id, "job"))
-    if as_json:
-        print_json(job)
-    else:
-        _print(JobDetail(job))
-    return Exit.OK
 
 
 def _ended(job: "Job") -> int:

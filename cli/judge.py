@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, opened_database, run, settings_for
+from cli.command import awaited, opened_database, settings_for
 from cli.console import print_json, progress_bar, progress_console, result_console
 from cli.options import AsJson
 
@@ -38,7 +38,8 @@ AtOnce = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Batch
 
 
 @judge.command()
-def exam(
+@awaited
+async def exam(
     model: JudgeOf = "",
     language: Languages = None,
     again: Again = False,
@@ -51,18 +52,6 @@ def exam(
     The result is stored for the deployment, language by language, and counts from the next claim on. Exits with 0
     whatever the result, with 5 where the judge can't be asked or another process is taking its exam.
     """
-    run(_exam(model, language or [], again, most, concurrency, as_json), as_json=as_json)
-
-
-@judge.command("list")
-def list_(as_json: AsJson = False) -> None:
-    """List the judges of the configured models: in which languages each has a say, and by which result."""
-    run(_list(as_json), as_json=as_json)
-
-
-async def _exam(
-    model: str, languages: Sequence[str], again: bool, most: int | None, concurrency: int, as_json: bool
-) -> Exit:
     from tools.judges.exam import examine, sample
     from tools.judges.exam_store import ExamStore
     from tools.judges.examiner import Examiner, exam_cost
@@ -72,7 +61,7 @@ async def _exam(
     async with opened_database(settings) as storage:
         examiner = Examiner(ExamStore(storage.database), settings.judge)
         exam = await examiner.exam()
-        chosen = _checked(languages, exam)
+        chosen = _checked(language or [], exam)
         console = progress_console()
         if most is None:
             console.print(f"{asked.name} takes its exam: {exam_cost(exam, chosen, settings.judge)}.", markup=False)
@@ -85,16 +74,18 @@ async def _exam(
     state = JudgeState(asked.name, asked.version, exam.digest, results={code: results[code] for code in chosen})
     if as_json:
         print_json({**state.document(), "stored": most is None})
-        return Exit.OK
+        return
     _show([state])
     for code, result in state.results.items():
         console.print(f"{code}: {'; '.join(result.faults) or 'passed'}.", markup=False)
     if most is not None:
         console.print("A part of the exam gives no say: nothing was stored.")
-    return Exit.OK
 
 
-async def _list(as_json: bool) -> None:
+@judge.command("list")
+@awaited
+async def list_(as_json: AsJson = False) -> None:
+    """List the judges of the configured models: in which languages each has a say, and by which result."""
     settings = settings_for()
     async with opened_database(settings) as storage, storage.database.connection() as connection:
         states = await judge_states(configured_judges(settings), settings, connection)

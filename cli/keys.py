@@ -1,17 +1,21 @@
-"""citewell keys: create, list and revoke API keys."""
+"""citewell keys, logins and links: who is let in, by API keys, by the logins of people and by links to documents."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Storage, opened_database, run, settings_for
-from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName
+from cli.command import Storage, awaited, opened_database, settings_for
+from cli.console import print_result, print_rows, progress_console
+from cli.options import AsJson, UserName, WorkspaceName, Yes, confirmed
+from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from tools.auth.api_keys import ApiKey, ApiKeys
+    from tools.auth.document_links import DocumentLinks
+    from tools.auth.login_store import Login
+    from tools.settings import Settings
 
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 Label = Annotated[str, typer.Option(help="What the key is for, shown in the list.", show_default=False)]
@@ -56,12 +60,11 @@ CREATED = (
     "a_minute_by_address",
     "runs_a_day",
 )
-# Options of a new key: scopes, spaces, origins, whether it is public, and its limits.
-_Wanted = tuple[list[str] | None, list[str] | None, list[str] | None, bool, tuple[int | None, int | None, int | None]]
 
 
 @keys.command()
-def create(
+@awaited
+async def create(
     workspace: WorkspaceName = None,
     user: UserName = None,
     label: Label = "",
@@ -80,49 +83,47 @@ def create(
     otherwise 600 times a minute, 60 from one address, and 2000 questions a day. Such a key, or one with a space, gets a
     user of its own unless one is named.
     """
-    limits = (a_minute, a_minute_by_address, runs_a_day)
-    run(_create(workspace, user, label, (scope, space, origin, public, limits), as_json), as_json=as_json)
+    from tools.auth.api_keys import KeyTerms, key_id
+
+    words = None if scope is None else ",".join(scope).replace(",", " ").split()
+    terms = KeyTerms.asked_for(words, space, origin or (), public, (a_minute, a_minute_by_address, runs_a_day))
+    async with opened_database(settings_for(workspace, user or terms.user())) as storage:
+        me, stored = storage.identity, _keys(storage)
+        key = await stored.create(me.workspace, me.user, label=label, terms=terms)
+        made = await stored.get(me.workspace, key_id(key))
+    print_result({"key": key, **{name: getattr(made, name) for name in CREATED}}, key, as_json=as_json)
+    if not as_json:
+        progress_console().print(
+            f"The key {made.key_id} authenticates as the user {me.user} of the workspace {me.workspace}. "
+            f"It may {_in_words(made)}. It is not shown again.",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 @keys.command("list")
-def list_(workspace: OfWorkspace = None, as_json: AsJson = False) -> None:
+@awaited
+async def list_(workspace: OfWorkspace = None, as_json: AsJson = False) -> None:
     """List the keys by id, revoked ones included."""
-    run(_list(workspace, as_json), as_json=as_json)
+    async with opened_database(settings_for()) as storage:
+        found = await _keys(storage).list(workspace)
+    headings = ["Key", "Workspace", "User", "Label", "May", "Created", "Last used", "Revoked"]
+    print_rows({"keys": found}, headings, [_row(key) for key in found], as_json=as_json)
 
 
 @keys.command()
-def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
+@awaited
+async def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
     """Revoke a key at once, in every process."""
-    run(_revoke(key_id, as_json), as_json=as_json)
+    async with opened_database(settings_for()) as storage:
+        await _keys(storage).revoke(key_id)
+    print_result({"key_id": key_id, "revoked": True}, f"Revoked the key {key_id}.", as_json=as_json)
 
 
 def _keys(storage: Storage) -> "ApiKeys":
     from tools.auth.api_keys import ApiKeys
 
     return ApiKeys(storage.database, storage.workspaces)
-
-
-async def _create(workspace: str | None, user: str | None, label: str, wanted: _Wanted, as_json: bool) -> None:
-    from tools.auth.api_keys import KeyTerms, key_id
-
-    scopes, spaces, origins, public, limits = wanted
-    words = None if scopes is None else ",".join(scopes).replace(",", " ").split()
-    terms = KeyTerms.asked_for(words, spaces, origins or (), public, limits)
-    settings = settings_for(workspace, user or terms.user())
-    async with opened_database(settings) as storage:
-        keys_ = _keys(storage)
-        key = await keys_.create(settings.workspace, settings.user, label=label, terms=terms)
-        made = await keys_.get(settings.workspace, key_id(key))
-    if as_json:
-        print_json({"key": key, **{name: getattr(made, name) for name in CREATED}})
-    else:
-        print(key)
-        owner = f"the user {settings.user} of the workspace {settings.workspace}"
-        progress_console().print(
-            f"The key {made.key_id} authenticates as {owner}. It may {_in_words(made)}. It is not shown again.",
-            markup=False,
-            soft_wrap=True,
-        )
 
 
 def _in_words(key: "ApiKey") -> str:
@@ -141,18 +142,6 @@ def _in_words(key: "ApiKey") -> str:
     return ", ".join(parts)
 
 
-async def _list(workspace: str | None, as_json: bool) -> None:
-    from cli.tables import show_table
-
-    async with opened_database(settings_for()) as storage:
-        found = await _keys(storage).list(workspace)
-    if as_json:
-        print_json({"keys": found})
-        return
-    headings = ["Key", "Workspace", "User", "Label", "May", "Created", "Last used", "Revoked"]
-    show_table(result_console(), headings, [_row(key) for key in found])
-
-
 def _row(key: "ApiKey") -> list[str]:
     return [
         key.key_id,
@@ -168,10 +157,88 @@ def _day(at: "datetime | None") -> str:
     return "" if at is None else f"{at:%Y-%m-%d}"
 
 
-async def _revoke(key_id: str, as_json: bool) -> None:
-    async with opened_database(settings_for()) as storage:
-        await _keys(storage).revoke(key_id)
-    if as_json:
-        print_json({"key_id": key_id, "revoked": True})
-    else:
-        print(f"Revoked the key {key_id}.")
+logins = typer.Typer(help="List and revoke the logins of people.", no_args_is_help=True)
+OfUser = Annotated[str | None, typer.Option("--user", "-u", help="Only those of this user.", show_default=False)]
+LoginId = Annotated[str | None, typer.Argument(help="The login's id, as the list shows it.", show_default=False)]
+
+
+@logins.command("list")
+@awaited
+async def list_logins(user: OfUser = None, as_json: AsJson = False) -> None:
+    """List the logins that last, by id."""
+    from tools.auth.login_store import Logins
+
+    settings = settings_for()
+    async with opened_database(settings) as storage:
+        found = await Logins(storage.database, settings.oidc).list(user)
+    headings = ["Login", "User", "Name", "Workspaces", "Groups", "Since", "Last used", "Until"]
+    print_rows({"logins": found}, headings, [_login_row(login) for login in found], as_json=as_json)
+
+
+@logins.command("revoke")
+@awaited
+async def revoke_logins(login_id: LoginId = None, user: OfUser = None, as_json: AsJson = False) -> None:
+    """Revoke a login, or with --user all of a user's, at once and in every process."""
+    from tools.auth.login_store import Logins
+
+    if (login_id is None) == (user is None):
+        raise InvalidRequest("Name a login or a user, and not both.", suggestion="See `citewell logins list`.")
+    settings = settings_for()
+    async with opened_database(settings) as storage:
+        stored = Logins(storage.database, settings.oidc)
+        if user is not None:
+            count = await stored.revoke_user(user)
+        else:
+            await stored.revoke(login_id or "")
+            count = 1
+    print_result({"revoked": count}, f"Revoked {count} {'login' if count == 1 else 'logins'}.", as_json=as_json)
+
+
+def _login_row(login: "Login") -> list[str]:
+    lists = (", ".join(login.workspaces), ", ".join(login.groups))
+    times = (f"{at:%Y-%m-%d %H:%M}" for at in (login.created_at, login.last_seen_at, login.expires_at))
+    return [login.login_id, login.user, login.name, *lists, *times]
+
+
+links = typer.Typer(help="End the links to documents that answers hold, and those of shares.", no_args_is_help=True)
+LinksOf = Annotated[str | None, typer.Option("--user", "-u", help="Only the links of this user.", show_default=False)]
+
+
+@links.command()
+@awaited
+async def rotate(yes: Yes = False, as_json: AsJson = False) -> None:
+    """End all links of the deployment, by another secret; links that are made from now on are signed with that."""
+    settings = settings_for()
+    if not confirmed("End all links of the deployment?", yes):
+        return
+    async with opened_database(settings) as storage:
+        await _links(storage, settings).rotate()
+    print_result({"rotated": True}, "Ended all links.", as_json=as_json)
+
+
+@links.command("revoke")
+@awaited
+async def revoke_links(
+    workspace: WorkspaceName = None, user: LinksOf = None, yes: Yes = False, as_json: AsJson = False
+) -> None:
+    """End the links and shares of a user, or of all users of a workspace."""
+    from tools.sessions.shares import Shares
+
+    settings = settings_for(workspace)
+    whose = f"the user {user}" if user is not None else "all users"
+    if not confirmed(f"End the links and shares of {whose} in the workspace {settings.workspace}?", yes):
+        return
+    async with opened_database(settings) as storage:
+        await _links(storage, settings).revoke(settings.workspace, user)
+        shares = await Shares(storage.database, storage.workspaces, settings).revoke_all(settings.workspace, user)
+    print_result(
+        {"workspace": settings.workspace, "user": user, "revoked": True, "shares": shares},
+        f"Ended the links and {shares} shares of {whose} in the workspace {settings.workspace}.",
+        as_json=as_json,
+    )
+
+
+def _links(storage: Storage, settings: "Settings") -> "DocumentLinks":
+    from tools.auth.document_links import DocumentLinks
+
+    return DocumentLinks(storage.database, storage.workspaces, settings)

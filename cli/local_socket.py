@@ -53,7 +53,6 @@ APART = frozenset(
         "log_level",
         "metrics",
         "oidc",
-        "page_modules",
         "port",
         "public_url",
         "user",

@@ -15,14 +15,10 @@ from cli.eval import evaluate
 from cli.ingest import ingest
 from cli.jobs import jobs, worker
 from cli.judge import judge
-from cli.keys import keys
-from cli.link_commands import links
-from cli.logins import logins
-from cli.mcp import mcp
+from cli.keys import keys, links, logins
 from cli.search import search
-from cli.serve import serve
-from cli.session_files import export
-from cli.sessions import sessions
+from cli.serve import mcp, serve
+from cli.sessions import export, sessions
 from cli.spending import spending
 from cli.sync import sources_, sync
 from cli.verify import verify

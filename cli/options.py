@@ -30,6 +30,12 @@ Readers = Annotated[
         show_default=False,
     ),
 ]
+Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
+SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
+Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
+SearchedPages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
+TopK = Annotated[int, typer.Option(min=1, max=30, help="How many segments to find.")]
+MinScore = Annotated[float, typer.Option(min=0, max=1, help="Minimum relevance of a segment, 0 to 1.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
@@ -81,6 +87,16 @@ DataSetPath = Annotated[
     typer.Option("--path", help="The set's file or folder; golden and governed need none.", show_default=False),
 ]
 ModelName = Annotated[str, typer.Option("--model", help="A configured model's name.")]
+Tasks = Annotated[
+    int | None,
+    typer.Option(
+        "--tasks",
+        min=1,
+        max=10_000,
+        help="Tasks at once --on ray; default: a processor each.",
+        show_default=False,
+    ),
+]
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")]
 Most = Annotated[
     int | None,

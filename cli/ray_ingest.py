@@ -6,22 +6,29 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, settings_for
+from cli.command import Storage, identity_of, opened_database, opened_embedder
 from cli.console import progress_console
-from cli.ingest import Audience, file_progress, show_reports
+from cli.rendering.ingested_files import file_progress
 
 if TYPE_CHECKING:
-    from graph.evidence import Identity
+    from graph.evidence import Identity, Space
+    from tools.library.ingestion import Report
     from tools.library.job_store import Jobs
     from tools.settings import Settings
 
 
 async def ingest_on_ray(
-    paths: list[str], audience: Audience, space: str | None, workspace: str | None, user: str | None, as_json: bool
-) -> Exit:
+    settings: "Settings",
+    paths: list[str],
+    owner: str | None,
+    readers: list[str] | None,
+    space: "Space | None",
+    tasks: int | None,
+    shared_paths: bool,
+) -> "list[Report]":
     """Store the files below paths on a cluster, and go on with a job of the same paths that was cut short."""
     from graph.errors import InvalidRequest
-    from tools.bulk.cluster import opened_cluster
+    from tools.bulk.cluster import cluster_address, opened_cluster
     from tools.bulk.ray_ingestion import RayIngestion, reports_of
     from tools.library.ingestion import Ingestor
     from tools.library.path_jobs import PathJobs, PathOrder
@@ -29,20 +36,14 @@ async def ingest_on_ray(
 
     if any(map(is_address, paths)):
         raise InvalidRequest("A cluster reads files and folders, not addresses.", suggestion="Leave --on out.")
-    settings = settings_for(workspace, user)
     identity = identity_of(settings)
-    by_path = not settings.ray.address or settings.ray.shared_paths
-    order = PathOrder(
-        [Path(path) for path in paths],
-        audience.owner,
-        audience.readers,
-        {"id": None, "slug": space} if space else None,
-    )
+    by_path = shared_paths or not cluster_address()
+    order = PathOrder([Path(path) for path in paths], owner, readers, space)
     async with (
         opened_database(settings) as storage,
         opened_embedder(settings) as embedder,
         _opened_jobs(storage, settings) as jobs,
-        opened_cluster(settings.ray) as cluster,
+        opened_cluster(tasks) as cluster,
     ):
         await storage.workspaces.ensure(settings.workspace)
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, all_readers=True)
@@ -55,8 +56,7 @@ async def ingest_on_ray(
             job = await ingestion.store(identity, job_id)
         finally:
             following.cancel()
-        reports = [report async for report in reports_of(jobs, identity, job)]
-    return show_reports(reports, as_json)
+        return [report async for report in reports_of(jobs, identity, job)]
 
 
 @asynccontextmanager

@@ -5,22 +5,25 @@ from typing import Annotated
 
 import typer
 
-from cli.command import Exit, identity_of, opened_database, opened_embedder, run, settings_for, warn_empty_library
+from cli.command import (
+    awaited,
+    identity_of,
+    opened_database,
+    opened_embedder,
+    settings_for,
+    warn_empty_library,
+)
 from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName, as_id
-
-Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
-Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
-TopK = Annotated[int, typer.Option(min=1, max=30, help="How many segments to find.")]
-MinScore = Annotated[float, typer.Option(min=0, max=1, help="Minimum relevance of a segment, 0 to 1.")]
+from cli.options import AsJson, MinScore, SearchedPages, Spaces, TopK, UserName, WorkspaceName, as_id
 
 
-def search(
+@awaited
+async def search(
     query: Annotated[str, typer.Argument(help="What to look for, in any language.", show_default=False)],
     top_k: TopK = 10,
     min_score: MinScore = 0.0,
     space: Spaces = None,
-    page: Pages = None,
+    page: SearchedPages = None,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
@@ -29,19 +32,6 @@ def search(
 
     Shows the best segments first, with their relevance.
     """
-    run(_search(query, top_k, min_score, space or [], page or [], workspace, user, as_json), as_json=as_json)
-
-
-async def _search(
-    query: str,
-    top_k: int,
-    min_score: float,
-    spaces: list[str],
-    pages: list[str],
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
-) -> Exit:
     from cli.rendering.transcript import show_hits
     from graph.errors import InvalidRequest
     from graph.ports import SearchQuery
@@ -56,8 +46,8 @@ async def _search(
         identity_of(settings),
         top_k=top_k,
         min_score=min_score,
-        spaces=tuple(spaces),
-        document_ids=tuple(as_id(page, "document") for page in pages),
+        spaces=tuple(space or ()),
+        document_ids=tuple(as_id(each, "document") for each in page or ()),
         expand=0,
     )
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
@@ -66,15 +56,14 @@ async def _search(
         searcher = HybridSearcher(storage.database, storage.workspaces, embedder)
         found = await searcher.search(search_query)
         if not found.hits:
-            await warn_empty_library(storage, settings)
+            await warn_empty_library(storage)
     if as_json:
         hits = [
             {"segment_id": hit.segment.segment_id, "score": round(hit.score, 4), **asdict(hit.segment)}
             for hit in found.hits
         ]
         print_json({"query": query, "degraded": found.degraded, "hits": hits})
-        return Exit.OK
+        return
     if found.degraded:
         progress_console().print(found.degraded, style="yellow")
     show_hits(result_console(), found.hits)
-    return Exit.OK

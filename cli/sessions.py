@@ -1,12 +1,15 @@
-"""citewell sessions: list, show, rename and delete conversations."""
+"""citewell sessions and export: list, show, rename and delete conversations, and write one as a file with its proof."""
 
+import sys
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for
-from cli.console import print_json, result_console
-from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.command import Exit, Storage, awaited, identity_of, opened_database, settings_for
+from cli.console import print_json, print_result, print_rows, progress_console, result_console
+from cli.options import AsJson, Cursor, UserName, WorkspaceName, Yes, as_id, confirmed, writing
 from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -21,11 +24,11 @@ Branch = Annotated[
     typer.Option(help="Show the branch through this message, instead of the latest.", show_default=False),
 ]
 LONGEST_TITLE = 255
-Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 
 
 @sessions.command("list")
-def list_(
+@awaited
+async def list_(
     limit: Limit = 50,
     cursor: Cursor = None,
     workspace: WorkspaceName = None,
@@ -33,11 +36,21 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List your sessions, most recently used first."""
-    run(_list(limit, cursor, workspace, user, as_json), as_json=as_json)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        page = await _sessions(storage).list(storage.identity, limit=limit, cursor=cursor)
+    rows = [[s.session_id, s.title, f"{s.updated_at:%Y-%m-%d %H:%M}"] for s in page.sessions]
+    print_rows(
+        {"sessions": page.sessions, "next_cursor": page.next_cursor},
+        ["Session", "Title", "Last used"],
+        rows,
+        as_json=as_json,
+        more=page.next_cursor and f"citewell sessions list --cursor {page.next_cursor}",
+    )
 
 
 @sessions.command()
-def show(
+@awaited
+async def show(
     session_id: SessionId,
     limit: Limit = 100,
     cursor: Cursor = None,
@@ -47,69 +60,11 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a session's messages, with the citations of its answers and whether their quotes have changed since."""
-    run(_show(session_id, limit, cursor, branch, workspace, user, as_json), as_json=as_json)
-
-
-@sessions.command()
-def rename(
-    session_id: SessionId,
-    title: Title,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Rename a session."""
-    run(_rename(session_id, title, workspace, user, as_json), as_json=as_json)
-
-
-@sessions.command()
-def delete(
-    session_id: SessionId,
-    yes: Yes = False,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Delete a session with its messages and checkpoints."""
-    run(_delete(session_id, yes, workspace, user, as_json), as_json=as_json)
-
-
-def _sessions(storage: Storage) -> "Sessions":
-    from tools.sessions.session_store import Sessions
-
-    return Sessions(storage.database, storage.workspaces)
-
-
-async def _list(limit: int, cursor: str | None, workspace: str | None, user: str | None, as_json: bool) -> None:
-    from cli.tables import show_table
-
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        page = await _sessions(storage).list(identity_of(settings), limit=limit, cursor=cursor)
-    if as_json:
-        print_json({"sessions": page.sessions, "next_cursor": page.next_cursor})
-        return
-    rows = [[s.session_id, s.title, f"{s.updated_at:%Y-%m-%d %H:%M}"] for s in page.sessions]
-    show_table(result_console(), ["Session", "Title", "Last used"], rows)
-    if page.next_cursor:
-        typer.echo(f"More: citewell sessions list --cursor {page.next_cursor}", err=True)
-
-
-async def _show(
-    session_id: str,
-    limit: int,
-    cursor: str | None,
-    branch: str | None,
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
-) -> None:
     from cli.rendering.transcript import show_history
 
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
+    async with opened_database(settings_for(workspace, user)) as storage:
         history = await _sessions(storage).get(
-            identity_of(settings),
+            storage.identity,
             as_id(session_id, "session"),
             limit=limit,
             cursor=cursor,
@@ -121,7 +76,16 @@ async def _show(
         show_history(result_console(), history)
 
 
-async def _rename(session_id: str, title: str, workspace: str | None, user: str | None, as_json: bool) -> None:
+@sessions.command()
+@awaited
+async def rename(
+    session_id: SessionId,
+    title: Title,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Rename a session."""
     from cli.tables import one_line
 
     settings = settings_for(workspace, user)
@@ -129,21 +93,102 @@ async def _rename(session_id: str, title: str, workspace: str | None, user: str 
         raise InvalidRequest(f"title: it must have 1 to {LONGEST_TITLE} characters.")
     async with opened_database(settings) as storage:
         session = await _sessions(storage).rename(identity_of(settings), as_id(session_id, "session"), one_line(title))
-    if as_json:
-        print_json({"session": session})
-    else:
-        print(f"Renamed the session {session.session_id}.")
+    print_result({"session": session}, f"Renamed the session {session.session_id}.", as_json=as_json)
 
 
-async def _delete(session_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        history = await _sessions(storage).get(identity_of(settings), as_id(session_id, "session"), limit=1)
+@sessions.command()
+@awaited
+async def delete(
+    session_id: SessionId,
+    yes: Yes = False,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> Exit:
+    """Delete a session with its messages and checkpoints."""
+    async with opened_database(settings_for(workspace, user)) as storage:
+        history = await _sessions(storage).get(storage.identity, as_id(session_id, "session"), limit=1)
         if not confirmed(f"Delete the session “{history.session.title}” for good?", yes):
             return Exit.USAGE
-        await _sessions(storage).delete(identity_of(settings), session_id)
-    if as_json:
-        print_json({"session_id": session_id, "deleted": True})
-    else:
-        print(f"Deleted the session {session_id}.")
+        await _sessions(storage).delete(storage.identity, session_id)
+    print_result({"session_id": session_id, "deleted": True}, f"Deleted the session {session_id}.", as_json=as_json)
     return Exit.OK
+
+
+def _sessions(storage: Storage) -> "Sessions":
+    from tools.sessions.session_store import Sessions
+
+    return Sessions(storage.database, storage.workspaces)
+
+
+STDOUT = Path("-")
+
+
+class Format(StrEnum):
+    """Markdown, Word, or a report in HTML that needs nothing else."""
+
+    MARKDOWN = "md"
+    WORD = "docx"
+    HTML = "html"
+
+
+class Language(StrEnum):
+    """The language of what the file itself says."""
+
+    ENGLISH = "en"
+    VIETNAMESE = "vi"
+    CHINESE = "zh"
+
+
+@awaited
+async def export(
+    session_id: Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.", show_default=False)],
+    format_: Annotated[
+        Format, typer.Option("--format", help="md: Markdown; docx: Word; html: a report that needs nothing else.")
+    ] = Format.MARKDOWN,
+    message: Annotated[
+        str | None,
+        typer.Option(help="The id of an answer: export it alone, with its question.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file to write; - for stdout. Without it, one named after the session's title."),
+    ] = None,
+    language: Annotated[Language, typer.Option(help="The language of what the file itself says.")] = Language.ENGLISH,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a session or an answer as a file: the answers, and for each claim its quotes and who judged it."""
+    from tools.auth.document_links import DocumentLinks
+    from tools.exports.formats import FILE_FORMATS, file_name
+    from tools.exports.gathering import Exports
+    from tools.exports.wording import words_of
+    from tools.retrieval.segment_store import SegmentStore
+    from tools.sessions.session_store import Sessions
+
+    if out == STDOUT and as_json:
+        raise InvalidRequest("out: with --json the file cannot go to stdout too.")
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        parts = storage.database, storage.workspaces
+        links = DocumentLinks(*parts, settings)
+        transcript = await Exports(*parts, Sessions(*parts), SegmentStore(*parts), links).transcript(
+            identity_of(settings),
+            as_id(session_id, "session"),
+            message=None if message is None else as_id(message, "message"),
+            base_url=(settings.public_url or f"http://{settings.host}:{settings.port}").rstrip("/"),
+        )
+    content = FILE_FORMATS[format_.value].write(transcript, words_of(language.value))
+    if out == STDOUT:
+        sys.stdout.buffer.write(content)
+        return
+    file = out or Path(file_name(transcript, format_.value))
+    with writing(file):
+        file.write_bytes(content)
+    if as_json:
+        print_json({"file": str(file), "bytes": len(content), "withheld": transcript.withheld})
+    else:
+        progress_console().print(f"Written to {file}.", soft_wrap=True, markup=False)
+        if transcript.withheld:
+            progress_console().print("Parts are left out, because they cite documents that you may not read.")

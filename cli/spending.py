@@ -1,16 +1,16 @@
 """citewell spending: what was spent on models, by day, model, user or session, and what is left of today."""
 
-from datetime import date, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import identity_of, opened_database, run, settings_for
+from cli.command import awaited, identity_of, opened_database, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
 
 if TYPE_CHECKING:
-    from tools.spending.charges import By, LimitUse, SpentRow
+    from tools.spending.charges import LimitUse, SpentRow
 
 Group = Annotated[
     Literal["day", "model", "user", "session"], typer.Option(help="Add up by day, model, user or session.")
@@ -19,7 +19,8 @@ Days = Annotated[int, typer.Option(min=1, max=3660, help="How many days, up to t
 OnlyMe = Annotated[bool, typer.Option("--me", help="Only what CITEWELL_USER or --user spent.")]
 
 
-def spending(
+@awaited
+async def spending(
     by: Group = "day",
     days: Days = 30,
     me: OnlyMe = False,
@@ -32,10 +33,6 @@ def spending(
     Costs are exact, by the prices in CITEWELL_SPENDING__PRICES. Of a model without a price no cost is known; its
     tokens are counted all the same.
     """
-    run(_spending(by, days, me, workspace, user, as_json), as_json=as_json)
-
-
-async def _spending(by: "By", days: int, me: bool, workspace: str | None, user: str | None, as_json: bool) -> None:
     from tools.spending.charges import Spending
 
     settings = settings_for(workspace, user)
@@ -48,7 +45,16 @@ async def _spending(by: "By", days: int, me: bool, workspace: str | None, user: 
         total = await spent.total(identity, since=since, until=until, everyone=not me)
         limits = await spent.limits(identity, everyone=not me)
     if as_json:
-        print_json(_document(by, since, until, rows, total, limits, settings.spending.currency))
+        print_json(
+            {
+                "by": by,
+                "since": since,
+                "until": until,
+                "total": total.document(),
+                "rows": [{"name": row.name, **row.document()} for row in rows],
+                "limits": [each.document(settings.spending.currency) for each in limits],
+            }
+        )
         return
     _show(by, rows, total, limits, settings.spending.currency)
     progress_console().print(
@@ -59,6 +65,7 @@ async def _spending(by: "By", days: int, me: bool, workspace: str | None, user: 
 
 def _show(by: str, rows: "list[SpentRow]", total: "SpentRow", limits: "list[LimitUse]", currency: str | None) -> None:
     from cli.tables import show_table
+    from tools.settings.spending import plain
 
     console = result_console()
     headings = [by.capitalize(), "Runs", "Calls", "Input", "Cached", "Output", "Cost"]
@@ -73,7 +80,7 @@ def _show(by: str, rows: "list[SpentRow]", total: "SpentRow", limits: "list[Limi
         )
     for each in limits:
         unit = currency if each.what == "cost" else each.what
-        line = f"Today's limit of the {each.scope}: {_plain(each.used)} of {_plain(each.limit)} {unit}."
+        line = f"Today's limit of the {each.scope}: {plain(each.used)} of {plain(each.limit)} {unit}."
         progress_console().print(line, soft_wrap=True)
 
 
@@ -88,51 +95,3 @@ def cost_of(row: "SpentRow") -> str:
     if not row.unpriced:
         return known
     return f"{known} + unknown" if known else "unknown"
-
-
-def _plain(value: Any) -> str:
-    from tools.settings.spending import plain
-
-    return plain(value)
-
-
-def _document(
-    by: str,
-    since: date,
-    until: date,
-    rows: "list[SpentRow]",
-    total: "SpentRow",
-    limits: "list[LimitUse]",
-    currency: str | None,
-) -> dict[str, Any]:
-    return {
-        "by": by,
-        "since": since,
-        "until": until,
-        "total": _use(total),
-        "rows": [{"name": row.name, **_use(row)} for row in rows],
-        "limits": [
-            {
-                "of": each.scope,
-                "what": each.what,
-                "limit": _plain(each.limit),
-                "used": _plain(each.used),
-                "currency": currency if each.what == "cost" else None,
-            }
-            for each in limits
-        ],
-    }
-
-
-def _use(row: "SpentRow") -> dict[str, Any]:
-    return {
-        "runs": row.runs,
-        "calls": row.calls,
-        "estimated_calls": row.estimated_calls,
-        "input_tokens": row.input_tokens,
-        "cached_input_tokens": row.cached_tokens,
-        "output_tokens": row.output_tokens,
-        "costs": [{"amount": amount, "currency": currency} for amount, currency in row.amounts],
-        "unpriced": row.unpriced,
-        "unpriced_tokens": row.unpriced_tokens,
-    }

@@ -1,16 +1,17 @@
 """citewell sync: bring the library in step with a source. citewell sources: list and delete these."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
-from cli.console import print_json, progress_console, result_console
-from cli.ingest import PROCESSES, opened_pages, similar
-from cli.options import AsJson, Owner, Readers, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, settings_for
+from cli.console import print_json, print_result, print_rows, progress_console, result_console
+from cli.ingest import PROCESSES, opened_pages
+from cli.options import AsJson, Owner, Readers, SpaceSlug, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.rendering.ingested_files import similar
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
@@ -37,14 +38,14 @@ OnePage = Annotated[bool, typer.Option("--page", help="Read one page of a site."
 Link = Annotated[
     str | None, typer.Option(help="The address of a document, with {path} for its path.", show_default=False)
 ]
-SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
 MostDeleted = Annotated[
     float, typer.Option(min=0, max=1, help="The share of documents that may be deleted without asking.")
 ]
 Every = Annotated[float, typer.Option(min=5, help="Seconds until what is watched is looked at without a notification.")]
 
 
-def sync(
+@awaited
+async def sync(
     location: Location,
     watch: Watch = False,
     dry_run: DryRun = False,
@@ -63,7 +64,7 @@ def sync(
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Bring the library in step with a folder, a site, a git repository or a bucket.
 
     What is new is ingested, what changed replaced, what moved keeps its document, what is gone is deleted. Files that
@@ -75,7 +76,7 @@ def sync(
     wanted = {"space": space, "link": link, "ref": ref, "folder": folder, "extent": extent}
     kind = _kind(location, git=bool(git or folder or ref))
     how = _How(location, kind, wanted, owner, readers, 1.0 if yes else most_deleted, dry_run, watch, every)
-    run(how.run(settings_for(workspace, user), as_json), as_json=as_json)
+    return await how.run(settings_for(workspace, user), as_json)
 
 
 def _kind(location: str, *, git: bool) -> "Kind":
@@ -86,30 +87,19 @@ def _kind(location: str, *, git: bool) -> "Kind":
     return "site" if location.startswith(("http://", "https://")) else "folder"
 
 
+@dataclass(frozen=True, slots=True)
 class _How:
     """The options of a command."""
 
-    def __init__(
-        self,
-        location: str,
-        kind: "Kind",
-        options: dict[str, Any],
-        owner: str | None,
-        readers: list[str] | None,
-        most_deleted: float,
-        dry_run: bool,
-        watch: bool,
-        every: float,
-    ) -> None:
-        self.location = location
-        self.kind = kind
-        self.options = options
-        self.owner = owner
-        self.readers = readers
-        self.most_deleted = most_deleted
-        self.dry_run = dry_run
-        self.watch = watch
-        self.every = every
+    location: str
+    kind: "Kind"
+    options: dict[str, Any]
+    owner: str | None
+    readers: list[str] | None
+    most_deleted: float
+    dry_run: bool
+    watch: bool
+    every: float
 
     async def run(self, settings: "Settings", as_json: bool) -> Exit:
         """Sync once, or again and again."""
@@ -253,22 +243,39 @@ KeepDocuments = Annotated[bool, typer.Option("--keep-documents", help="Leave its
 
 
 @sources_.command("list")
-def list_(workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+@awaited
+async def list_(workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
     """List the sources with their documents, when they were last seen, and what ended their last sync early."""
-    run(_list(workspace, user, as_json), as_json=as_json)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        found = await _sources(storage).list(storage.identity)
+    columns = ["Source", "Kind", "Location", "Documents", "Synced", "Problem"]
+    print_rows({"sources": found}, columns, [_row(source) for source in found], as_json=as_json, numbers={3})
 
 
 @sources_.command()
-def delete(
+@awaited
+async def delete(
     source_id: SourceId,
     keep_documents: KeepDocuments = False,
     yes: Yes = False,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Delete a source, and its documents that no other source has."""
-    run(_delete(source_id, keep_documents, yes, workspace, user, as_json), as_json=as_json)
+    async with opened_database(settings_for(workspace, user)) as storage:
+        sources = _sources(storage)
+        source = await sources.get(storage.identity, as_id(source_id, "source"))
+        what = "and keep" if keep_documents else "with"
+        if not confirmed(f"Delete the source {source.location} {what} its {source.documents} documents?", yes):
+            return Exit.USAGE
+        deleted = await sources.delete(storage.identity, source.source_id, with_documents=not keep_documents)
+    print_result(
+        {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted},
+        f"Deleted {source.location}, and {deleted} documents.",
+        as_json=as_json,
+    )
+    return Exit.OK
 
 
 def _sources(storage: Storage) -> "Sources":
@@ -277,39 +284,7 @@ def _sources(storage: Storage) -> "Sources":
     return Sources(storage.database, storage.workspaces)
 
 
-async def _list(workspace: str | None, user: str | None, as_json: bool) -> None:
-    from cli.tables import show_table
-
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        found = await _sources(storage).list(identity_of(settings))
-    if as_json:
-        print_json({"sources": found})
-        return
-    columns = ["Source", "Kind", "Location", "Documents", "Synced", "Problem"]
-    show_table(result_console(), columns, [_row(source) for source in found], numbers={3})
-
-
 def _row(source: "Source") -> list[str]:
     synced = f"{source.synced_at:%Y-%m-%d %H:%M}" if source.synced_at else "never"
     problem = (source.report or {}).get("problem") or {"message": ""}
     return [source.source_id, source.kind, source.location, str(source.documents), synced, problem["message"]]
-
-
-async def _delete(
-    source_id: str, keep: bool, yes: bool, workspace: str | None, user: str | None, as_json: bool
-) -> Exit:
-    settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
-        sources = _sources(storage)
-        source = await sources.get(identity_of(settings), as_id(source_id, "source"))
-        what = "and keep" if keep else "with"
-        if not confirmed(f"Delete the source {source.location} {what} its {source.documents} documents?", yes):
-            return Exit.USAGE
-        deleted = await sources.delete(identity_of(settings), source.source_id, with_documents=not keep)
-    result: dict[str, Any] = {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted}
-    if as_json:
-        print_json(result)
-    else:
-        print(f"Deleted {source.location}, and {deleted} documents.")
-    return Exit.OK

@@ -3,18 +3,18 @@
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.ask import Model, ModelCalls, Seconds, Spaces, Tokens
-from cli.command import Exit, identity_of, run, settings_for
+from cli.ask import Model, ModelCalls, Seconds, Tokens
+from cli.command import Exit, awaited, identity_of, settings_for
 from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName, as_id
+from cli.options import AsJson, SearchedPages, Spaces, UserName, WorkspaceName, as_id
 from graph.errors import InvalidRequest
-from graph.usage import Meter, current_account
+from graph.evidence import Identity
+from graph.usage import Meter
 
 if TYPE_CHECKING:
     from answers.claim_evidence import Evidence
@@ -33,15 +33,15 @@ Sources = Annotated[
 FromLibrary = Annotated[bool, typer.Option("--library", help="Check against the library; so it is without --source.")]
 AskedQuestion = Annotated[str, typer.Option("--question", help="The question that the text answers.")]
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="Decide by code alone, without asking a model.")]
-Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
 
 
-def verify(
+@awaited
+async def verify(
     file: File = STDIN,
     source: Sources = None,
     library: FromLibrary = False,
     space: Spaces = None,
-    page: Pages = None,
+    page: SearchedPages = None,
     question: AskedQuestion = "",
     model: Model = "",
     no_judge: NoJudge = False,
@@ -51,62 +51,33 @@ def verify(
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Verify each claim of a Markdown text, against files or the library.
 
     Shows a verdict for each claim, with the sentences that bear it out or contradict it. Exits with 1 if a claim is
     contradicted or unsupported.
     """
-    meter = Meter(calls_left=max_model_calls, tokens_left=max_tokens, seconds_left=max_seconds)
-    where = Where(source or [], library, space or [], page or [])
-    run(_verify(file, where, question, model, not no_judge, meter, workspace, user, as_json), as_json=as_json)
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Where claims are looked up: files, or the library."""
-
-    files: list[Path]
-    library: bool
-    spaces: list[str]
-    pages: list[str]
-
-    def check(self) -> None:
-        """Raise InvalidRequest for both files and the library."""
-        if self.files and (self.library or self.spaces or self.pages):
-            name = "--library" if self.library else "--space" if self.spaces else "--page"
-            raise InvalidRequest(
-                f"{name}: the text is checked against the files of --source.",
-                suggestion="Leave one of them out, or ingest the files and verify against the library.",
-            )
-
-
-async def _verify(
-    file: str,
-    where: Where,
-    question: str,
-    model: str,
-    judging: bool,
-    meter: Meter,
-    workspace: str | None,
-    user: str | None,
-    as_json: bool,
-) -> Exit:
     from answers.verification import verify_answer
     from answers.verifier import Verifier
 
-    where.check()
+    if source and (library or space or page):
+        name = "--library" if library else "--space" if space else "--page"
+        raise InvalidRequest(
+            f"{name}: the text is checked against the files of --source.",
+            suggestion="Leave one of them out, or ingest the files and verify against the library.",
+        )
     settings = settings_for(workspace, user)
-    texts = [_given_text(path) for path in where.files]
+    texts = [_given_text(path) for path in source or ()]
     text = _decoded(_bytes(file), "FILE", file)
-    async with _opened(settings, model, judging, bool(texts)) as (family, library):
-        meter.account = current_account()
-        verifier = Verifier(family.checker, family.judge if judging else None, meter)
-        found = await verify_answer(text, _evidence(where, texts, library, settings), verifier, question)
+    async with _opened(settings, model, not no_judge, bool(texts)) as (family, opened):
+        meter = Meter(calls_left=max_model_calls, tokens_left=max_tokens, seconds_left=max_seconds)
+        evidence = _evidence(texts, opened, identity_of(settings), space or [], page or [])
+        verifier = Verifier(family.checker, None if no_judge else family.judge, meter)
+        found = await verify_answer(text, evidence, verifier, question)
     if as_json:
         print_json(found)
     else:
-        _show(found, where.files)
+        _show(found, source or [])
     failed = found["totals"]["contradicted"] + found["totals"]["unsupported"]
     return Exit.CLAIM_FAILED if failed else Exit.OK
 
@@ -132,15 +103,16 @@ async def _opened(
         yield library.families(model), library
 
 
-def _evidence(where: Where, texts: "list[GivenText]", library: "Library | None", settings: "Settings") -> "Evidence":
+def _evidence(
+    texts: "list[GivenText]", library: "Library | None", identity: Identity, spaces: list[str], pages: list[str]
+) -> "Evidence":
     from answers.claim_evidence import GivenEvidence, LibraryEvidence
     from tools.library.given_texts import given_segments
 
     if texts or library is None:
         return GivenEvidence(given_segments(texts))
-    page_ids = [as_id(page, "document") for page in where.pages]
-    identity = identity_of(settings)
-    return LibraryEvidence(library.searcher, library.reader, identity, spaces=where.spaces, document_ids=page_ids)
+    page_ids = [as_id(page, "document") for page in pages]
+    return LibraryEvidence(library.searcher, library.reader, identity, spaces=spaces, document_ids=page_ids)
 
 
 def _bytes(file: str) -> bytes:
@@ -182,7 +154,7 @@ def _given_text(path: Path) -> "GivenText":
 
 
 def _show(found: "Verification", files: list[Path]) -> None:
-    from cli.rendering.verdicts import show_verdicts
+    from cli.rendering.transcript import show_verdicts
 
     show_verdicts(result_console(), found, [str(path) for path in files])
     console = progress_console()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, opened_database, run, settings_for
-from cli.console import print_json, progress_console, result_console
+from cli.command import Exit, awaited, opened_database, settings_for
+from cli.console import print_json, print_rows, progress_console, result_console
 from cli.options import AsJson, Yes, confirmed
 
 if TYPE_CHECKING:
@@ -68,52 +68,9 @@ Which = Annotated[Tables, typer.Argument(help="Its own, or those that small work
 
 
 @workspaces.command()
-def create(names: Names, own_tables: OwnTables = False, as_json: AsJson = False) -> None:
+@awaited
+async def create(names: Names, own_tables: OwnTables = False, as_json: AsJson = False) -> None:
     """Create workspaces, all or none, each with its own library."""
-    run(_create(names, own_tables, as_json), as_json=as_json)
-
-
-@workspaces.command("list")
-def list_(as_json: AsJson = False) -> None:
-    """List the workspaces with the size of each."""
-    run(_list(as_json), as_json=as_json)
-
-
-@workspaces.command()
-def tables(name: Name, which: Which, as_json: AsJson = False) -> None:
-    """Move a workspace's segments to tables of its own, or back to the shared ones, while it is in use."""
-    run(_move_between_tables(name, which, as_json), as_json=as_json)
-
-
-@workspaces.command()
-def move(
-    name: Name,
-    to: MoveTo = None,
-    originals: MovedOriginals = None,
-    wait: WaitForRuns = 60.0,
-    closed: ClosedFor = 30.0,
-    dry_run: DryRun = False,
-    abandon: Abandon = False,
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Move a workspace to another database, while it is in use; run it again where it was cut short.
-
-    Changes are refused for a moment at the end. Afterwards this database refuses the workspace, until it is deleted.
-    """
-    run(
-        _abandon(name, to, as_json) if abandon else _move(name, to, originals, wait, closed, dry_run, yes, as_json),
-        as_json=as_json,
-    )
-
-
-@workspaces.command()
-def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Delete a workspace with its documents, sessions and everything else it holds."""
-    run(_delete(name, yes, as_json), as_json=as_json)
-
-
-async def _create(names: list[str], own_tables: bool, as_json: bool) -> None:
     async with opened_database(settings_for()) as storage:
         await storage.workspaces.create_many(names, own_tables=own_tables)
     if as_json:
@@ -125,7 +82,34 @@ async def _create(names: list[str], own_tables: bool, as_json: bool) -> None:
         print(f"Created {len(names)} workspaces.")
 
 
-async def _move_between_tables(name: str, which: Tables, as_json: bool) -> None:
+@workspaces.command("list")
+@awaited
+async def list_(as_json: AsJson = False) -> None:
+    """List the workspaces with the size of each."""
+
+    async with opened_database(settings_for()) as storage:
+        found = await storage.workspaces.list()
+    any_moves = any(w.move for w in found)
+    rows = [
+        [
+            w.name,
+            str(w.documents),
+            str(w.segments),
+            str(w.sessions),
+            f"{w.created_at:%Y-%m-%d}",
+            _tables_of(w),
+            *([_move_in_words(w)] if any_moves else []),
+        ]
+        for w in found
+    ]
+    columns = ["Workspace", "Documents", "Segments", "Sessions", "Created", "Tables", *(["Move"] if any_moves else [])]
+    print_rows({"workspaces": found}, columns, rows, as_json=as_json, numbers={1, 2, 3})
+
+
+@workspaces.command()
+@awaited
+async def tables(name: Name, which: Which, as_json: AsJson = False) -> None:
+    """Move a workspace's segments to tables of its own, or back to the shared ones, while it is in use."""
     from tools.retrieval.placing import give_own_tables, share_tables_again
 
     move = give_own_tables if which is Tables.OWN else share_tables_again
@@ -141,18 +125,28 @@ async def _move_between_tables(name: str, which: Tables, as_json: bool) -> None:
         print(f"The segments of {name} are in {_in_words(which)} already, or on their way.")
 
 
-async def _move(
-    name: str,
-    to: str | None,
-    originals: str | None,
-    wait: float,
-    closed: float,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
+@workspaces.command()
+@awaited
+async def move(
+    name: Name,
+    to: MoveTo = None,
+    originals: MovedOriginals = None,
+    wait: WaitForRuns = 60.0,
+    closed: ClosedFor = 30.0,
+    dry_run: DryRun = False,
+    abandon: Abandon = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
 ) -> Exit:
+    """Move a workspace to another database, while it is in use; run it again where it was cut short.
+
+    Changes are refused for a moment at the end. Afterwards this database refuses the workspace, until it is deleted.
+    """
     from tools.moves.moving import MoveLimits, opened_move
 
+    if abandon:
+        await _abandon(name, to, as_json)
+        return Exit.OK
     settings, to = settings_for(), _named(to)
     stores = _outside(settings, originals)
     async with opened_database(settings) as storage:
@@ -181,6 +175,37 @@ async def _move(
     else:
         print(f"Moved {name} to {report.other}.")
     print(f"Send its requests there now. Then delete it here: citewell workspaces delete {name}")
+    return Exit.OK
+
+
+@workspaces.command()
+@awaited
+async def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> Exit:
+    """Delete a workspace with its documents, sessions and everything else it holds."""
+    from graph.errors import InvalidRequest, NotFound
+    from tools.originals.originals import Originals
+
+    settings = settings_for()
+    async with opened_database(settings) as storage:
+        workspace = next((w for w in await storage.workspaces.list() if w.name == name), None)
+        if workspace is None:
+            raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
+        if workspace.move in LEAVING:
+            raise InvalidRequest(
+                f"{name!r} is half-way to {workspace.other}.",
+                suggestion=f"Run `citewell workspaces move {name} --abandon` first.",
+            )
+        description = f"{name} with {workspace.documents} documents and {workspace.sessions} sessions"
+        if not confirmed(f"Delete {description} for good?", yes):
+            return Exit.USAGE
+        await Originals.of(settings, storage.database, storage.workspaces).delete_workspace(name)
+        await storage.workspaces.delete(name)
+    if as_json:
+        print_json(
+            {"workspace": name, "deleted": True, "documents": workspace.documents, "sessions": workspace.sessions}
+        )
+    else:
+        print(f"Deleted {description}.")
     return Exit.OK
 
 
@@ -245,31 +270,6 @@ def _in_words(which: Tables) -> str:
     return "tables of its own" if which is Tables.OWN else "the shared tables"
 
 
-async def _list(as_json: bool) -> None:
-    from cli.tables import show_table
-
-    async with opened_database(settings_for()) as storage:
-        found = await storage.workspaces.list()
-    if as_json:
-        print_json({"workspaces": found})
-        return
-    any_moves = any(w.move for w in found)
-    rows = [
-        [
-            w.name,
-            str(w.documents),
-            str(w.segments),
-            str(w.sessions),
-            f"{w.created_at:%Y-%m-%d}",
-            _tables_of(w),
-            *([_move_in_words(w)] if any_moves else []),
-        ]
-        for w in found
-    ]
-    columns = ["Workspace", "Documents", "Segments", "Sessions", "Created", "Tables", *(["Move"] if any_moves else [])]
-    show_table(result_console(), columns, rows, numbers={1, 2, 3})
-
-
 def _move_in_words(workspace: "WorkspaceSummary") -> str:
     if workspace.move is None:
         return ""
@@ -281,31 +281,3 @@ def _tables_of(workspace: "WorkspaceSummary") -> str:
     if not workspace.own_tables:
         return "shared"
     return "own" if workspace.parts == 1 else f"own, {workspace.parts} parts"
-
-
-async def _delete(name: str, yes: bool, as_json: bool) -> Exit:
-    from graph.errors import InvalidRequest, NotFound
-    from tools.originals.originals import Originals
-
-    settings = settings_for()
-    async with opened_database(settings) as storage:
-        workspace = next((w for w in await storage.workspaces.list() if w.name == name), None)
-        if workspace is None:
-            raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
-        if workspace.move in LEAVING:
-            raise InvalidRequest(
-                f"{name!r} is half-way to {workspace.other}.",
-                suggestion=f"Run `citewell workspaces move {name} --abandon` first.",
-            )
-        description = f"{name} with {workspace.documents} documents and {workspace.sessions} sessions"
-        if not confirmed(f"Delete {description} for good?", yes):
-            return Exit.USAGE
-        await Originals.of(settings, storage.database, storage.workspaces).delete_workspace(name)
-        await storage.workspaces.delete(name)
-    if as_json:
-        print_json(
-            {"workspace": name, "deleted": True, "documents": workspace.documents, "sessions": workspace.sessions}
-        )
-    else:
-        print(f"Deleted {description}.")
-    return Exit.OK

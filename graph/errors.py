@@ -83,7 +83,7 @@ class UntrustedProxy(InvalidRequest):
     """Headers that say who somebody is, from an address that may not say so."""
 
     code = "untrusted_proxy"
-    suggestion = "Call through the proxy, or add its address to CITEWELL_AUTH_PROXY__TRUSTED."
+    suggestion = "Call through the proxy, or add its address to CITEWELL_HTTP__TRUSTED_PROXIES."
 
 
 class NotPermitted(InvalidRequest):

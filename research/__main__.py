@@ -1,19 +1,33 @@
 """Command line: ``python -m research`` run, retrieval, injection, recorded or small-talk."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from cli.command import Exit, run, run_app, settings_for
-from cli.console import progress_bar, progress_console, show_report
-from cli.eval.retrieval import retrieval
-from cli.eval.run import run_set
+from cli.command import awaited, run_app, settings_for
+from cli.console import print_rows, progress_bar, progress_console
+from cli.eval.run import retrieval, run_set
 from cli.options import AsJson
 from research.sets import PUBLIC, register
 
 
-def injection(
+def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
+    """Show the figures of one measurement; nested ones get dotted names."""
+    print_rows(report, ["Figure", "Value"], list(_rows(report)), as_json=as_json)
+
+
+def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
+    for name, value in report.items():
+        if isinstance(value, Mapping):
+            yield from _rows(value, f"{of}{name}.")
+        else:
+            yield [of + name, "; ".join(value) if isinstance(value, list) else str(value)]
+
+
+@awaited
+async def injection(
     path: Annotated[Path, typer.Option("--path", help="The folder of the attack corpora.", show_default=False)],
     most: Annotated[
         int | None,
@@ -22,47 +36,34 @@ def injection(
     as_json: AsJson = False,
 ) -> None:
     """Plant attacks in documents, ask the extractive family and an obedient model, and count what succeeds."""
-    run(_injection(path, most, as_json), as_json=as_json)
-
-
-async def _injection(path: Path, most: int | None, as_json: bool) -> Exit:
     from research.injection import run_injection
 
     with progress_bar() as progress:
         report = await run_injection(settings_for(), path, most=most, progress=progress)
     show_report(report, as_json=as_json)
-    return Exit.OK
 
 
-def recorded(
+@awaited
+async def recorded(
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port on loopback.")] = 18777,
     replies: Annotated[
         Path | None, typer.Option("--replies", help="The replies, as JSON lines.", show_default="research/data")
     ] = None,
 ) -> None:
     """Serve the recorded replies of a strong model on loopback, until interrupted."""
-    run(_recorded(port, replies), as_json=False)
-
-
-async def _recorded(port: int, replies: Path | None) -> Exit:
     from research.recorded import REPLIES, load_recorded, serve_recorded
 
     known = load_recorded(replies or REPLIES)
     progress_console().print(f"{len(known)} replies at http://127.0.0.1:{port}/v1")
     await serve_recorded(known, port)
-    return Exit.OK
 
 
-def small_talk(as_json: AsJson = False) -> None:
+@awaited
+async def small_talk(as_json: AsJson = False) -> None:
     """Measure how well 100 questions are separated from 100 lines of small talk."""
-    run(_small_talk(as_json), as_json=as_json)
-
-
-async def _small_talk(as_json: bool) -> Exit:
     from research.small_talk_measurement import run_small_talk
 
     show_report(await run_small_talk(), as_json=as_json)
-    return Exit.OK
 
 
 app = typer.Typer(

@@ -5,9 +5,10 @@ import json
 import secrets
 import time
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -171,8 +172,10 @@ class LoginIssuer:
         return RedirectResponse(request.query_params["post_logout_redirect_uri"])
 
 
-def by_login(settings: Settings, issuer: LoginIssuer, **changes: Any) -> Settings:
+def by_login(
+    settings: Settings, issuer: LoginIssuer, *, claims: Mapping[str, Any] = MappingProxyType({}), **changes: Any
+) -> Settings:
     """Settings of a deployment in which people log in by the issuer, and programs have keys."""
     secret = SecretStr(CLIENT_SECRET)
     oidc = OidcSettings(issuer=issuer.url, client_id=CLIENT, client_secret=secret, **changes)
-    return settings.model_copy(update={"auth": AuthSettings(mode="keys"), "oidc": oidc})
+    return settings.model_copy(update={"auth": AuthSettings(mode="keys", **claims), "oidc": oidc})

@@ -1,14 +1,15 @@
 """What OpenAI's two APIs share: models, errors, how a request asks for thoughts, and the steps of a run in words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import aclosing
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from answers.library_listing import FROM_CATALOGUE
+from api.fields import CONTROL
 from api.problems import Problem, error_kind, register_error_shape
 from graph.errors import NotFound
 from graph.events import RunFinished, ThinkingDelta
@@ -36,6 +37,51 @@ STEPS: Mapping[str, str] = {
 }
 
 DEPLOYMENT_DEFAULT = ("", "citewell")
+
+
+def parts_of(content: object, kind: str) -> object:
+    """Return the content of a message as parts, a string as one of this kind. Raises ValueError for anything else."""
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [{"type": kind, "text": content}]
+    if not isinstance(content, list):
+        raise ValueError("it must be a string, or a list of parts")
+    return content
+
+
+class Part(BaseModel):
+    """A part of a message; only text and refusals are read."""
+
+    type: str
+    text: str = ""
+    refusal: str = ""
+
+
+def text_of(parts: Iterable[Part], kinds: Collection[str]) -> str:
+    """Return the text of the parts of these kinds, each on a line of its own, without control characters."""
+    text = "\n".join(part.text or part.refusal for part in parts if part.type in kinds)
+    return CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+def _text_alone(form: dict[str, Any] | None) -> dict[str, Any] | None:
+    if form is not None and form.get("type", "text") != "text":
+        raise ValueError(
+            "answers are text whose sentences carry citations, and can't follow a schema; omit the field or send"
+            " {'type': 'text'}, and have another model put the answer into a form"
+        )
+    return form
+
+
+def _not_forced(choice: object) -> object:
+    if choice not in (None, "none", "auto"):
+        raise ValueError("tools are never called, so none can be forced; send 'auto' or 'none'")
+    return choice
+
+
+TextForm = Annotated[dict[str, Any] | None, AfterValidator(_text_alone)]
+ToolChoice = Annotated[Any, AfterValidator(_not_forced)]
+
 OWNER = "citewell"
 CREATED = 1_795_305_600  # OpenAI requires a date, but configured models have none: the day this dialect was written
 

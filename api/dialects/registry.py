@@ -17,7 +17,6 @@ from api.dialects.docmost.encoder import DocmostEncoder
 from api.dialects.docmost.routes import router as docmost_router
 from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.routes import router as docs_chatbot_router
-from api.dialects.event_frames import Encoder
 from api.dialects.id_citations.encoder import IdCitationsEncoder
 from api.dialects.id_citations.routes import router as id_citations_router
 from api.dialects.native.encoder import NativeEncoder
@@ -28,6 +27,7 @@ from api.dialects.responses.encoder import ResponsesEncoder
 from api.dialects.responses.routes import router as responses_router
 from api.dialects.self_rag.encoder import SelfRagEncoder
 from api.dialects.self_rag.routes import router as self_rag_router
+from api.event_frames import Encoder
 from graph.errors import ConfigurationError
 from tools.plugins.entry_points import DIALECTS as GROUP
 from tools.plugins.entry_points import Names, Plugin, load_plugins

@@ -7,18 +7,8 @@ from itertools import pairwise
 from answers.checking import WORST_FIRST, correction, has_failed_claim
 from answers.quoted_runs import continues
 from answers.standing import RunView, SectionView
-from graph.events import (
-    AnyEvent,
-    ClaimChecked,
-    Correction,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    SectionChecked,
-    SectionFinished,
-    SectionRevised,
-    TextDelta,
-)
+from graph import events
+from graph.events import AnyEvent
 from graph.evidence import Claim, Message
 from text.language import language
 from text.mark_places import mark_place, settled_end
@@ -134,22 +124,22 @@ class SectionBuffer:
         Raises Retracted if text that has left was written differently after a crash.
         """
         self._view.feed(event)
-        if isinstance(event, SectionChecked | SectionRevised):
+        if isinstance(event, events.SectionChecked | events.SectionRevised):
             for claim in event.claims:
                 self._latest.setdefault(claim["text"], {})[event.section_index] = claim
         match event:
-            case RunStarted():
+            case events.RunStarted():
                 self._waits_for_judge = event.release == "judged"
                 self._language = language(event.question)
-            case RunResumed():
+            case events.RunResumed():
                 self._first_open = 0
-            case RunFinished():
+            case events.RunFinished():
                 return self._rest(event)
-            case Correction():
+            case events.Correction():
                 return [*self._correct(event), *self._ready()]
-            case SectionRevised():
+            case events.SectionRevised():
                 self._note_change(event.section_index)
-            case TextDelta() | ClaimChecked() | SectionFinished() | SectionChecked():
+            case events.TextDelta() | events.ClaimChecked() | events.SectionFinished() | events.SectionChecked():
                 self._compare(event.section_index)
         return self._ready()
 
@@ -165,7 +155,7 @@ class SectionBuffer:
         if sent is not None and not self._view.sections[index].text.startswith(sent.text):
             sent.changed = True
 
-    def _correct(self, event: Correction) -> list[FinalSection]:
+    def _correct(self, event: events.Correction) -> list[FinalSection]:
         sent = self._sent.get(event.section_index)
         if sent is None or not sent.changed:
             return []
@@ -247,7 +237,7 @@ class SectionBuffer:
                 raise Retracted
         return ready
 
-    def _rest(self, end: RunFinished) -> list[FinalSection]:
+    def _rest(self, end: events.RunFinished) -> list[FinalSection]:
         if end.outcome == "cancelled":
             return self._stopped()
         # The message is authoritative: it omits withdrawn sections and renumbers the others.

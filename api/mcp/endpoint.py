@@ -19,8 +19,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
+from api.dependencies import needs
 from api.problems import problem
-from api.scopes import needs
 from graph.errors import ServerStopping
 
 if TYPE_CHECKING:

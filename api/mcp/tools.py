@@ -14,7 +14,7 @@ from answers.citations import context_of_quote
 from answers.entries import entries_of
 from answers.verification import Verification
 from api.auditing import Audited
-from api.dependencies import GrantedRunner
+from api.dependencies import GrantedRunner, Needs
 from api.fields import ChatOptions
 from api.mcp.tool_schemas import (
     Answer,
@@ -28,7 +28,6 @@ from api.mcp.tool_schemas import (
     VerifyArguments,
 )
 from api.routes.verify_routes import VerificationSlots, VerifyRequest, run_verification
-from api.scopes import Needs
 from api.stream import stop_watching
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, InvalidRequest, NotFound
@@ -225,20 +224,8 @@ async def _cancel(run: RunReader, reason: StopReason) -> None:
 
 
 def _found(segment: Segment, score: float) -> FoundSegment:
-    return FoundSegment(
-        segment_id=segment.segment_id,
-        document_id=segment.document_id,
-        segment_index=segment.segment_index,
-        title=segment.title,
-        heading=segment.heading,
-        page_idx=segment.page_idx,
-        url=segment.url,
-        source_type=segment.source_type,
-        score=round(score, 4),
-        start=segment.start,
-        end=segment.end,
-        text=segment.text,
-    )
+    shown = {name: getattr(segment, name) for name in FoundSegment.model_fields if name != "score"}
+    return FoundSegment(**shown, score=round(score, 4))
 
 
 def _read(
@@ -265,12 +252,7 @@ def _read(
         part=part,
         parts=parts,
         context=context or [],
-        segments=[
-            SegmentPlace(
-                segment_id=each.segment_id, start=each.start, end=each.end, page_idx=each.page_idx, heading=each.heading
-            )
-            for each in segments
-        ],
+        segments=[SegmentPlace.model_validate(each, from_attributes=True) for each in segments],
     )
 
 

@@ -4,10 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.fields import Cursor, Limit, Name
 from api.problems import problems
-from api.scopes import needs
 from tools.auth.audit_log import Action, AuditLog, AuditPage, Outcome
 
 router = APIRouter(tags=["audit"])

@@ -7,10 +7,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.fields import optional
 from api.problems import problems
-from api.scopes import needs
 from tools.exports.formats import FILE_FORMATS, ExportFormat, file_name
 from tools.exports.gathering import Exports
 from tools.exports.wording import Language, words_of

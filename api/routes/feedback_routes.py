@@ -6,10 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import Field
 
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.fields import Body, Printable
 from api.problems import problems
-from api.scopes import needs
 from tools.sessions.feedback import Feedback, MeantClaim, Rating, Reason
 
 router = APIRouter(prefix="/api/sessions/{session_id}/messages/{message_id}/feedback", tags=["sessions"])

@@ -5,9 +5,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from api.dependencies import Me, Opened
+from api.dependencies import Me, Opened, needs
 from api.problems import problems
-from api.scopes import needs
 from tools.guides.guides import FollowUps, Guide, Suggestions
 
 router = APIRouter()

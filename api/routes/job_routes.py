@@ -15,11 +15,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.document_upload import FORM_FIELDS, document_of_form, form_schema
 from api.fields import Cursor, Limit
 from api.problems import problems
-from api.scopes import needs
 from api.stream import HEADERS, PING_SECONDS, client_left, stream_responses
 from graph.errors import CitewellError
 from graph.evidence import Identity
@@ -255,12 +254,7 @@ async def change_job(job_id: UUID, action: Action, me: Me, library: OpenLibrary)
 
     A cancelled job keeps what it has stored; a paused one finishes the files it is reading.
     """
-    changes: dict[Action, Callable[[Identity, str], Awaitable[Job]]] = {
-        "cancel": library.jobs.cancel,
-        "pause": library.jobs.pause,
-        "resume": library.jobs.resume,
-        "retry": library.jobs.retry,
-    }
-    job = await changes[action](me, str(job_id))
+    change: Callable[[Identity, str], Awaitable[Job]] = getattr(library.jobs, action)
+    job = await change(me, str(job_id))
     library.job_worker.start()
     return job

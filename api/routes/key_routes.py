@@ -5,10 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response, status
 from pydantic import Field
 
-from api.dependencies import AppSettings, Granted, Me, OpenLibrary
+from api.dependencies import AppSettings, Granted, Me, OpenLibrary, needs
 from api.fields import Body, Name, Timestamp
 from api.problems import problems
-from api.scopes import needs
 from graph.errors import InvalidRequest
 from tools.auth.api_keys import LONGEST_LABEL, ApiKey, ApiKeys, KeyTerms, key_id
 from tools.auth.identities import Scope

@@ -10,14 +10,13 @@ from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from answers.citations import describe_source
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Name, Printable
 from api.original_files import send_original, send_picture
 from api.problems import problems
 from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
-from api.scopes import needs
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Source
 from graph.ports import SearchQuery

@@ -12,11 +12,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 from typing_extensions import TypedDict
 
-from api.dependencies import OpenLibrary
+from api.dependencies import OpenLibrary, needs
 from api.document_page import LINK_HEADERS, NOT_OPEN, render_page
 from api.original_files import send_original, send_picture
 from api.routes.library_routes import Offset, PictureNumber, SegmentNumber
-from api.scopes import needs
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.auth.document_links import LinkedPlace, checksum

@@ -7,10 +7,9 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.fields import Body, Cursor, Limit, ModelName, Name, Printable, optional
 from api.problems import problems
-from api.scopes import needs
 from graph.rows import MOST_READ_WHOLE
 from nodes.load_selected_pages import read_tokens
 from tools.library.catalogue import DocumentPage

@@ -11,11 +11,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import Field
 
 from api.browsers import ATTEMPT_COOKIE, ATTEMPT_SECONDS, LOGIN_COOKIE, PublicAddress, refuse_cross_site, safe_next
-from api.dependencies import AppSettings, Granted, Me, OpenLibrary
+from api.dependencies import AppSettings, Granted, Me, OpenLibrary, needs
 from api.document_page import HEADERS, STYLE
 from api.fields import Body
 from api.problems import error_kind, problem_of, problems
-from api.scopes import needs
 from graph.errors import CitewellError, LoginFailed, NotFound
 from tools.auth.identities import SCOPES
 from tools.auth.login_store import Logins

@@ -8,8 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from api.dependencies import KnownTags
-from api.scopes import needs
+from api.dependencies import KnownTags, needs
 from api.static_files import BESIDE, SERVICE_WORKER, PageFile, PageFiles
 from graph.errors import NotFound
 

@@ -7,10 +7,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import ConfigDict, Field
 
-from api.dependencies import Granted, KnownTags, Me, Opened, OpenLibrary
+from api.dependencies import Granted, KnownTags, Me, Opened, OpenLibrary, needs
 from api.fields import Body
 from api.problems import NotReady, problems
-from api.scopes import needs
 from tools.auth.identities import SCOPES
 from tools.process.health import EndpointProbe, check_readiness
 

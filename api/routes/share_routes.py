@@ -17,11 +17,10 @@ from starlette.requests import HTTPConnection
 
 from api.auditing import Audited
 from api.browsers import PublicAddress
-from api.dependencies import AppSettings, Me, OpenLibrary
+from api.dependencies import AppSettings, Me, OpenLibrary, needs
 from api.fields import Body, optional
 from api.problems import problems
 from api.routes.export_routes import address_of, exports_of
-from api.scopes import needs
 from graph.errors import CitewellError, NotAuthenticated
 from graph.evidence import Identity
 from tools.auth.identities import Grant, Limits
@@ -80,14 +79,8 @@ async def share_session(session_id: UUID, body: NewShare, request: Request, me: 
     share, token = await library.shares.create(
         me, str(session_id), expires_in=body.expires_in, audience=body.audience, message=optional(body.message_id)
     )
-    return MadeShare(
-        share_id=share.share_id,
-        message_id=share.message_id,
-        audience=share.audience,
-        created_at=share.created_at,
-        expires_at=share.expires_at,
-        url=f"{address_of(request)}{SHARES_PATH}{token}",
-    )
+    told = {name: getattr(share, name) for name in MadeShare.model_fields if name != "url"}
+    return MadeShare(**told, url=f"{address_of(request)}{SHARES_PATH}{token}")
 
 
 @shares_router.get("", responses=problems(404, 422, 503))

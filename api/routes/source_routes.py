@@ -8,10 +8,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response, status
 from pydantic import Field
 
-from api.dependencies import AppSettings, Me, OpenLibrary
+from api.dependencies import AppSettings, Me, OpenLibrary, needs
 from api.fields import Body, Name, Printable
 from api.problems import problems
-from api.scopes import needs
 from graph.errors import NotPermitted, SourceBusy
 from tools.library.new_documents import readers_with
 from tools.library.source_records import Kind, Source, SourceOptions

@@ -6,15 +6,13 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from api.dependencies import AppSettings, Granted, Me, OpenLibrary
+from api.dependencies import AppSettings, Granted, Me, OpenLibrary, needs
 from api.fields import Body
 from api.problems import problems
-from api.scopes import needs
 from graph.errors import InvalidRequest, NotPermitted
 from tools.auth.identities import Grant
-from tools.settings.spending import plain
 from tools.spending.accounts import Scope
-from tools.spending.charges import By, SpentRow
+from tools.spending.charges import By
 
 router = APIRouter(tags=["spending"])
 DAYS = 30  # by default
@@ -110,37 +108,15 @@ async def read_spending(
         raise InvalidRequest(f"since: it has to be at most {MOST_DAYS} days before until.")
     rows = await library.spending.report(me, by, since=first, until=last, everyone=everyone)
     total = await library.spending.total(me, since=first, until=last, everyone=everyone)
-    limits = [
-        DayLimit(
-            of=each.scope,
-            what=each.what,
-            limit=plain(each.limit),
-            used=plain(each.used),
-            currency=settings.spending.currency if each.what == "cost" else None,
-        )
-        for each in await library.spending.limits(me, everyone=everyone)
-    ]
+    currency = settings.spending.currency
+    limits = [DayLimit(**each.document(currency)) for each in await library.spending.limits(me, everyone=everyone)]
     return SpendingReport(
         of=of,
         by=by,
         since=first,
         until=last,
-        total=_use(total),
-        rows=[UseOf(name=row.name, **_use(row).model_dump()) for row in rows],
+        total=Use(**total.document()),
+        rows=[UseOf(name=row.name, **row.document()) for row in rows],
         limits=limits,
         day_ends_at=library.spending.day_ends_at().astimezone(UTC),
-    )
-
-
-def _use(row: SpentRow) -> Use:
-    return Use(
-        runs=row.runs,
-        calls=row.calls,
-        estimated_calls=row.estimated_calls,
-        input_tokens=row.input_tokens,
-        cached_input_tokens=row.cached_tokens,
-        output_tokens=row.output_tokens,
-        costs=[Amount(amount=amount, currency=currency) for amount, currency in row.amounts],
-        unpriced=row.unpriced,
-        unpriced_tokens=row.unpriced_tokens,
     )

@@ -13,10 +13,9 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from answers.claim_evidence import Evidence, GivenEvidence, LibraryEvidence
 from answers.verification import MOST_BYTES, MOST_CLAIMS, Verification, verify_answer, verify_claims
 from answers.verifier import Verifier
-from api.dependencies import Me, OpenLibrary
+from api.dependencies import Me, OpenLibrary, needs
 from api.fields import Body, Budget, ModelName, Name, PageIds, Printable, Question
 from api.problems import problems
-from api.scopes import needs
 from graph.errors import Overloaded
 from graph.evidence import Identity
 from graph.usage import Meter
@@ -24,6 +23,7 @@ from text.scripts import SURROGATES
 from tools.library.given_texts import MOST_BYTES as MOST_SOURCE_BYTES
 from tools.library.given_texts import MOST_TEXTS, GivenText, given_segments
 from tools.process.library import Library
+from tools.runs.executor import WAITING_FOR_EACH
 from tools.settings import RunSettings
 
 AT_ONCE = 4  # verifications that a process works on; the others wait
@@ -155,7 +155,7 @@ class VerificationSlots:
     """Turns of verifications in a process, which are handed out in the order of the requests."""
 
     def __init__(self, settings: RunSettings) -> None:
-        self._most_waiting = settings.max_waiting
+        self._most_waiting = WAITING_FOR_EACH * settings.max_active
         self._waiting = 0
         self._free = asyncio.Semaphore(AT_ONCE)
 

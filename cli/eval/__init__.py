@@ -8,8 +8,7 @@ from cli.eval.from_feedback import from_feedback
 from cli.eval.gate import gate
 from cli.eval.prose import prose
 from cli.eval.ragas import ragas
-from cli.eval.retrieval import retrieval
-from cli.eval.run import report, run_set
+from cli.eval.run import report, retrieval, run_set
 
 evaluate = typer.Typer(help="Measure Citewell on a data set.", no_args_is_help=True)
 evaluate.command("run")(run_set)

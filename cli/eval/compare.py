@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, run
+from cli.command import awaited
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, writing
 
@@ -16,7 +16,8 @@ QUESTIONS_SHOWN = 30
 JUDGED = {"better": "better", "worse": "worse", "changed": "changed", "no significant change": "–"}
 
 
-def compare(
+@awaited
+async def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="The folder of the earlier run.", show_default=False)],
     after: Annotated[Path, typer.Argument(metavar="B", help="The folder of the later run.", show_default=False)],
     html: Annotated[
@@ -28,10 +29,6 @@ def compare(
 
     Each measure's change has a 95% interval by paired bootstrap, and a p-value corrected for multiple comparisons.
     """
-    run(_compare(before, after, html, as_json), as_json=as_json)
-
-
-async def _compare(before: Path, after: Path, html: Path | None, as_json: bool) -> Exit:
     from evals.run_comparison import compare_runs
     from evals.run_folder import RunFolder
 
@@ -47,7 +44,6 @@ async def _compare(before: Path, after: Path, html: Path | None, as_json: bool) 
         _show(comparison)
         if html is not None:
             progress_console().print(f"Written to {html}.")
-    return Exit.OK
 
 
 def _show(comparison: "Comparison") -> None:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cli.command import Exit, run
-from cli.console import print_json, progress_console
+from cli.command import awaited
+from cli.console import print_result
 from cli.options import AsJson, RunPath, writing
 
 
@@ -18,7 +18,8 @@ class Format(StrEnum):
     LANGSMITH_EXAMPLES = "langsmith-examples"
 
 
-def export(
+@awaited
+async def export(
     run_path: RunPath,
     out: Annotated[Path, typer.Option("--out", help="The file to write.", show_default=False)],
     format_: Annotated[
@@ -32,17 +33,11 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a run as a file that LangSmith reads; nothing is sent anywhere."""
-    run(_export(run_path, out, format_, as_json), as_json=as_json)
-
-
-async def _export(run_path: Path, out: Path, format_: Format, as_json: bool) -> Exit:
     from evals.langsmith import write_langsmith
     from evals.run_folder import RunFolder
 
     with writing(out):
         written = write_langsmith(RunFolder(run_path), out, format_.value)
-    if as_json:
-        print_json({"questions": written, "file": str(out)})
-    else:
-        progress_console().print(f"{written} questions written to {out}.")
-    return Exit.OK
+    print_result(
+        {"questions": written, "file": str(out)}, f"{written} questions written to {out}.", as_json=as_json, wrote=True
+    )

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from cli.command import Exit, opened_database, run, settings_for
+from cli.command import awaited, opened_database, settings_for
 from cli.console import print_json, progress_console
 from cli.options import AsJson, WorkspaceName
 
 
-def from_feedback(
+@awaited
+async def from_feedback(
     out: Annotated[
         Path,
         typer.Option(
@@ -34,12 +35,6 @@ def from_feedback(
     as_json: AsJson = False,
 ) -> None:
     """Make questions of answers that readers called good; poor ones go to a file beside it, for review."""
-    run(_from_feedback(out, user, whole_library, workspace, as_json), as_json=as_json)
-
-
-async def _from_feedback(
-    out: Path, user: str | None, whole_library: bool, workspace: str | None, as_json: bool
-) -> Exit:
     from evals.feedback_questions import FeedbackReader, QuestionFolder
 
     folder = QuestionFolder(out)
@@ -58,11 +53,10 @@ async def _from_feedback(
                 "review_file": str(folder.review_file),
             }
         )
-        return Exit.OK
+        return
     console = progress_console()
     said = f"{written.questions} new questions in {out}, {written.documents} new documents beside it."
     console.print(said, soft_wrap=True, markup=False)
     if written.review:
         said = f"For review in {folder.review_file}: {written.review}. Write their evidence, and move them to {out}."
         console.print(said, soft_wrap=True, markup=False)
-    return Exit.OK

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, run, settings_for
+from cli.command import Exit, awaited, settings_for
 from cli.console import print_json, progress_bar, progress_console, result_console
 from cli.options import AsJson
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from evals.gate.gate_judging import GateJudgement
 
 
-def gate(
+@awaited
+async def gate(
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Keep the run folders here, to inspect each question.", show_default=False),
@@ -28,15 +29,11 @@ def gate(
         str, typer.Option("--fault", help="Inject this fault; the gate must then fail.", show_default=False)
     ] = "",
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Judge a change on the golden set and our own manuals: by thresholds, and paired with the committed baseline.
 
     Exits with 9 if a bound breaks its threshold or a measure is significantly worse than the baseline.
     """
-    run(_gate(out, write_baseline, fault, as_json), as_json=as_json)
-
-
-async def _gate(out: Path | None, write_baseline: bool, fault: str, as_json: bool) -> Exit:
     from evals.gate.gate_run import judge_gate
 
     with TemporaryDirectory(prefix="citewell-gate-") as scratch, progress_bar() as progress:

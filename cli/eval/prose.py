@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, run, settings_for
+from cli.command import Exit, awaited, settings_for
 from cli.console import print_json, progress_bar, progress_console, result_console
 from cli.options import AsJson, Concurrency
 from graph.errors import InvalidRequest
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from graph.ports import Judge
 
 
-def prose(
+@awaited
+async def prose(
     path: Annotated[Path, typer.Option("--path", help="Claims as JSON lines.", show_default=False)],
     judge: Annotated[
         str | None,
@@ -28,16 +29,12 @@ def prose(
     ] = False,
     concurrency: Concurrency = 4,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Measure verdicts on true and false claims: by code alone, or by code and a judge.
 
     A line is {"lang", "claim", "evidence", "supported"}, with "kind", "question", "title" and "heading" where there are
     any; evidence is a text or several. Exits with 5 if a judge decided nothing of what code left open.
     """
-    run(_prose(path, judge, any_judge, concurrency, as_json), as_json=as_json)
-
-
-async def _prose(path: Path, judge: str | None, any_judge: bool, concurrency: int, as_json: bool) -> Exit:
     from evals.prose_claims import load_prose, run_prose
     from tools.backends.backend_registry import configured_families
     from tools.settings import EXTRACTIVE

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, run, settings_for
-from cli.console import print_json, progress_bar, progress_console, result_console, show_failures
+from cli.command import Exit, awaited, settings_for
+from cli.console import print_json, print_result, progress_bar, result_console, show_failures
 from cli.options import AsJson, RunPath, writing
 
 if TYPE_CHECKING:
     from evals.ragas_metrics.ragas_scoring import MetricReport, RagasFault, RagasReport
 
 
-def ragas(
+@awaited
+async def ragas(
     run_path: RunPath,
     metrics: Annotated[
         str,
@@ -37,17 +38,11 @@ def ragas(
     ] = None,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Judgements in flight.")] = 4,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Score a run with ragas, and write the scores to the run's folder; needs the extra `ragas`.
 
     A score that is not a number is an error: the metric then has no mean, and the command exits with 5.
     """
-    run(_ragas(run_path, metrics, model, export, concurrency, as_json), as_json=as_json)
-
-
-async def _ragas(
-    run_path: Path, metrics: str, model: str | None, export: Path | None, concurrency: int, as_json: bool
-) -> Exit:
     from evals.ragas_metrics.ragas_catalogue import write_samples
     from evals.run_folder import RunFolder
 
@@ -57,10 +52,12 @@ async def _ragas(
         with writing(export, "export"):
             written = write_samples(export, folder.records())
         if not metrics and model is None:
-            if as_json:
-                print_json({"samples": written, "file": str(export)})
-            else:
-                progress_console().print(f"{written} samples written to {export}.")
+            print_result(
+                {"samples": written, "file": str(export)},
+                f"{written} samples written to {export}.",
+                as_json=as_json,
+                wrote=True,
+            )
             return Exit.OK
     from evals.ragas_metrics.ragas_scoring import is_whole, score_run
 

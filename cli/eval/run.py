@@ -1,4 +1,4 @@
-"""citewell eval run and report: run a data set through the real graph, and rewrite a run's report."""
+"""citewell eval run, report and retrieval: run a data set through the real graph or through its search alone."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, run, settings_for
-from cli.console import print_json, progress_bar, progress_console, show_failures, show_figures
+from cli.command import Exit, awaited, opened, settings_for
+from cli.console import (
+    print_json,
+    print_result,
+    progress_bar,
+    progress_console,
+    result_console,
+    show_failures,
+    show_figures,
+    show_side_by_side,
+)
 from cli.options import (
     AsJson,
     BaselineRun,
@@ -24,11 +33,13 @@ from cli.options import (
 
 if TYPE_CHECKING:
     from evals.calibration import Calibration
+    from evals.metrics import Figures
     from evals.metrics.alce import SupportDescription
     from evals.run_folder import RunFolder
 
 
-def run_set(
+@awaited
+async def run_set(
     data_set: DataSetName,
     path: DataSetPath = None,
     model: ModelName = "extractive",
@@ -51,30 +62,12 @@ def run_set(
     retriever: RetrieverChoice = Retriever.OURS,
     baseline: BaselineRun = None,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Run a data set through the real graph and write results, figures and a report.
 
     The folder holds configuration.json, results.jsonl, metrics.json and report.html. To resume a stopped run, pass its
     folder as --out. Exits with 5 if every question's run failed.
     """
-    arguments = (data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, retriever, baseline)
-    run(_run_set(*arguments, as_json), as_json=as_json)
-
-
-async def _run_set(
-    data_set: str,
-    path: Path | None,
-    model: str,
-    out: Path | None,
-    removed: bool,
-    concurrency: int,
-    top_k: int,
-    refuse_below: float | None,
-    most: int | None,
-    retriever: Retriever,
-    baseline: Path | None,
-    as_json: bool,
-) -> Exit:
     from evals.evaluation import evaluate
     from evals.pacing import with_long_pool_timeout
     from evals.report.report_figures import read_baseline
@@ -142,20 +135,53 @@ def _calibration_note(found: "Calibration") -> str:
     )
 
 
-def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
+@awaited
+async def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
     """Recompute a run's figures from its results, and rewrite its report.html."""
-    run(_report(run_path, baseline, as_json), as_json=as_json)
-
-
-async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
     from evals.evaluation import write_figures
     from evals.report.report_figures import read_baseline
     from evals.run_folder import RunFolder
 
     folder = RunFolder(run_path)
     write_figures(folder, None if baseline is None else read_baseline(baseline))
+    print_result({"report": str(folder.report)}, f"Written to {folder.report}.", as_json=as_json, wrote=True)
+
+
+@awaited
+async def retrieval(
+    data_set: DataSetName,
+    path: DataSetPath = None,
+    most: Most = None,
+    retriever: RetrieverChoice = Retriever.OURS,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how well a search for each question, as written, finds its evidence, without answering.
+
+    With a retriever other than ours, both are measured and shown in one table.
+    """
+    from evals.pacing import with_long_pool_timeout
+    from evals.retrievers import run_retrieval
+    from evals.sets import load_data_set
+
+    data = load_data_set(data_set, path)
+    if most is not None:
+        data = data.sample(most)
+    async with opened(with_long_pool_timeout(settings_for())) as citewell:
+        with progress_bar("Searching") as progress:
+            report = await run_retrieval(citewell.library, data, retriever=retriever.value, progress=progress)
     if as_json:
-        print_json({"report": str(folder.report)})
+        print_json(report)
+        return
+    ours = report.get("beside")
+    _show_retrieval(retriever, report["all"], ours and ours["all"])
+    for tag, groups in report["by"].items():
+        for value, figures in groups.items():
+            result_console().print(f"{tag}: {value}")
+            _show_retrieval(retriever, figures, ours and ours["by"][tag][value])
+
+
+def _show_retrieval(retriever: Retriever, figures: "Figures", ours: "Figures | None") -> None:
+    if ours is None:
+        show_figures(figures)
     else:
-        progress_console().print(f"Written to {folder.report}.")
-    return Exit.OK
+        show_side_by_side({"ours": ours, retriever.value: figures})

@@ -1,4 +1,4 @@
-"""Views of citations with their quotes, search hits, and stored conversations."""
+"""Views of citations with their quotes, search hits, stored conversations, and the verdicts on somebody's text."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -135,6 +135,7 @@ def show_hits(console: Console, hits: Sequence[Hit]) -> None:
 
 
 if TYPE_CHECKING:
+    from answers.verification import Verification, VerifiedClaim, VerifiedQuote
     from tools.sessions.session_store import History, StoredMessage
 
 
@@ -170,3 +171,42 @@ def _show_versions(console: Console, message: "StoredMessage") -> None:
     if others:
         which = f"Version {message.versions.index(message.message_id) + 1} of {len(message.versions)}. Others: "
         show_indented(console, Text(which + ", ".join(f"--branch {each}" for each in others), style="dim"), 2)
+
+
+MARKS = {"supported": "✓", "unverified": "?", "unsupported": "✗", "contradicted": "✗"}
+
+
+def show_verdicts(console: Console, found: "Verification", files: Sequence[str]) -> None:
+    """Show each claim; ``files`` are the names of the given texts."""
+    for claim in found["claims"]:
+        style = VERDICT_STYLE[claim["verdict"]]
+        show_indented(console, Text(one_line(claim["text"])), 2, first=Text(f"{MARKS[claim['verdict']]} ", style))
+        show_indented(
+            console,
+            Text.assemble((claim["verdict"], style), (_details(claim, numbered=bool(files)), "dim")),
+            4,
+        )
+        for quote in claim["citations"]:
+            for each in quote.get("context", []):
+                show_indented(console, Text(f"{each['role']}: {one_line(each['text'])}", style="dim"), INDENT)
+            show_indented(console, Text(f"“{one_line(quote['quote'])}”", style="italic"), INDENT)
+            show_indented(console, Text(_quoted_place(quote, files), style="dim"), INDENT)
+
+
+def _details(claim: "VerifiedClaim", *, numbered: bool) -> str:
+    """Return who gave the verdict and why, and what is wrong with the marks; ``numbered``: they name given texts."""
+    said = [f"by {claim['judge']['model']}"] if "judge" in claim else []
+    said += [one_line(reason) for reason in claim["reasons"]]
+    cited = claim.get("cited", [])
+    lost = dict.fromkeys(each["mark"] for each in cited if numbered and each["source"] is None)
+    said += [f"{one_line(mark)} names no source" for mark in lost]
+    if claim.get("cited_ok") is False and claim["verdict"] == "supported" and len(lost) < len(cited):
+        said.append("another source bears it, not the one that it cites")
+    return "".join(f" · {each}" for each in said)
+
+
+def _quoted_place(quote: "VerifiedQuote", files: Sequence[str]) -> str:
+    number = quote["source"]
+    name = files[number - 1] if number is not None else quote["title"]
+    parts = [place(one_line(name), quote["heading"]), one_line(said_place(quote))]
+    return f"{', '.join(filter(None, parts))}, characters {quote['start']}–{quote['end']}"

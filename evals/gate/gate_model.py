@@ -18,9 +18,9 @@ from pydantic import BaseModel
 
 from evals.cases import Case, DataSet
 from evals.dataset_store import document_ids
-from evals.golden import FOLDER
 from evals.scripted_endpoint import ModelRequest
 from evals.scripted_replies import all_relevant, first_allowed, last_message, prepared, shown_segments
+from evals.sets.golden import FOLDER
 from evals.sets.set_files import rows_of_lines
 from tools.llm.prompting import sanitize
 

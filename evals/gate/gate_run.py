@@ -11,17 +11,18 @@ from pathlib import Path
 
 from evals.cases import DataSet
 from evals.evaluation import evaluate
-from evals.gate.gate_judging import GateJudgement, judge, load_baseline, load_thresholds, observed, write_baseline
+from evals.gate.gate_judging import GateJudgement, judge, load_thresholds
 from evals.gate.gate_metrics import QUOTES, caught_metrics
 from evals.gate.gate_model import RecordedModel, RecordedReply, load_replies
 from evals.gate.injected_faults import FAULTS, Fault
-from evals.golden import load_golden
+from evals.gate_baseline import load_baseline, observed, write_baseline
 from evals.metrics import Metric
 from evals.metrics.metric_groups import METRICS
 from evals.pacing import Progress, with_long_pool_timeout
 from evals.records import Record
 from evals.run_folder import RunFolder, RunOptions
 from evals.scripted_endpoint import model_endpoint
+from evals.sets.golden import load_golden
 from evals.sets.manuals import manuals_set
 from graph.entrypoint import Citewell, open_runner
 from graph.errors import InvalidRequest

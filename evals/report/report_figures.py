@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.calibration import Calibration
-from evals.gate.gate_judging import figure_of, load_baseline
+from evals.gate_baseline import figure_of, load_baseline
 from evals.metrics import Figure, Figures, Metric
 from evals.metrics.metric_groups import BY_NAME, GROUPS, KEY_FIGURES
 from evals.report.charts import interval_bar

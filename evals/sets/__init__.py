@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evals.cases import DataSet
+from evals.sets.golden import load_golden
 from evals.sets.governed import governed_set
 from evals.sets.manuals import manuals_set
 from evals.sets.own import load_own
@@ -24,8 +25,6 @@ def load_data_set(name: str, path: Path | None) -> DataSet:
     Raises InvalidRequest for an unknown name, a missing or unexpected path, or invalid data.
     """
     if name == "golden":
-        from evals.golden import load_golden
-
         if path is not None:
             raise InvalidRequest("golden takes no --path; use `own` for your own questions.")
         return load_golden()

@@ -124,7 +124,7 @@ async def test_it_is_off_without_authentication_and_old_entries_go(
         assert (await client.get("/api/documents")).status_code == 200
     assert await entries(citewell) == []
     key = await keys.create("default", "ann")
-    async with audited(settings, citewell, enabled=False) as client:
+    async with audited(settings, citewell, keep_days=0) as client:
         assert (await client.get("/api/documents", headers=bearer(key))).status_code == 200
     assert await entries(citewell) == []
     async with audited(settings, citewell) as client:

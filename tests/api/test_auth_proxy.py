@@ -1,7 +1,7 @@
 """A trusted proxy says who asks, in headers; from anybody else these are refused."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,20 +19,27 @@ from tests.api.serving import client_of, served
 from tests.api.test_errors import assert_problem
 from tests.conftest import NO_FILE
 from tools.auth.proxies import AuthProxy
-from tools.settings import AuthProxySettings, AuthSettings, Settings
+from tools.settings import AuthProxySettings, AuthSettings, HttpSettings, Settings
 
-HERE = {"trusted": ["127.0.0.1/32"], "default_workspace": "default"}
+HERE = ("127.0.0.1/32",)
+NOWHERE = Settings(**NO_FILE)
+USABLE = {"auth": {"mode": "proxy", "default_workspace": "default"}, "http": {"trusted_proxies": HERE}}
 
 
-def proxied(**changes: Any) -> AuthProxySettings:
-    return AuthProxySettings.model_validate(HERE | changes)
+def proxied(settings: Settings, trusted: Sequence[str] = HERE, **changes: Any) -> Settings:
+    """Settings of a deployment behind a proxy on this machine, or elsewhere, as changed."""
+    update = {
+        "auth": AuthSettings(mode="proxy", default_workspace="default"),
+        "auth_proxy": AuthProxySettings(**changes),
+        "http": HttpSettings.model_validate({"trusted_proxies": list(trusted)}),
+    }
+    return settings.model_copy(update=update)
 
 
 @asynccontextmanager
 async def behind(settings: Settings, citewell: Citewell, **changes: Any) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a deployment that believes a proxy on this machine, or elsewhere, as changed."""
-    update = {"auth": AuthSettings(mode="proxy"), "auth_proxy": proxied(**changes)}
-    configured = settings.model_copy(update=update)
+    configured = proxied(settings, **changes)
     app = create_app(configured, citewell=citewell)
     # As `citewell serve` serves it: whether the socket's peer is told as it is depends on the server.
     async with (
@@ -112,7 +119,7 @@ async def test_with_a_secret_an_address_is_not_enough(settings: Settings, citewe
 
 @pytest.mark.parametrize("mode", ["none", "keys"])
 async def test_other_modes_take_nobodys_word(settings: Settings, citewell: Citewell, mode: Any) -> None:
-    configured = settings.model_copy(update={"auth": AuthSettings(mode=mode), "auth_proxy": proxied()})
+    configured = proxied(settings).model_copy(update={"auth": AuthSettings(mode=mode)})
     async with client_of(create_app(configured, citewell=citewell)) as client:
         reply = await client.get("/api/me", headers={"x-forwarded-user": "ann"})
         assert reply.status_code == 401 if mode == "keys" else reply.json()["user"] == "local"
@@ -133,7 +140,7 @@ async def test_other_modes_take_nobodys_word(settings: Settings, citewell: Citew
     ],
 )
 def test_the_sockets_peer_decides(peer: str | None, trusted: str, good: bool) -> None:
-    proxy = AuthProxy(proxied(trusted=[trusted]))
+    proxy = AuthProxy(proxied(NOWHERE, [trusted]))
     sent = {"X-Forwarded-User": ["ann"]}
     if good:
         assert proxy.identify(peer, lambda name: sent.get(name, [])).identity.user == "ann"
@@ -143,7 +150,7 @@ def test_the_sockets_peer_decides(peer: str | None, trusted: str, good: bool) ->
 
 
 def test_a_placeholder_that_the_proxy_did_not_fill_names_nobody() -> None:
-    proxy = AuthProxy(proxied())
+    proxy = AuthProxy(proxied(NOWHERE))
     unfilled = "{http.reverse_proxy.header.X-Auth-Request-User}"
     sent = {"X-Forwarded-User": ["ann"], "X-Forwarded-Groups": [unfilled]}
     assert proxy.identify("127.0.0.1", lambda name: sent.get(name, [])).identity.groups == ()
@@ -155,7 +162,7 @@ def test_a_placeholder_that_the_proxy_did_not_fill_names_nobody() -> None:
 def test_whatever_the_headers_hold_it_is_a_user_or_a_refusal(user: bytes, groups: bytes) -> None:
     sent = {"X-Forwarded-User": [user.decode("latin-1")], "X-Forwarded-Groups": [groups.decode("latin-1")]}
     try:
-        grant = AuthProxy(proxied()).identify("127.0.0.1", lambda name: sent.get(name, []))
+        grant = AuthProxy(proxied(NOWHERE)).identify("127.0.0.1", lambda name: sent.get(name, []))
     except NotAuthenticated:
         return
     assert grant.identity.user == user.decode().strip()
@@ -165,15 +172,15 @@ def test_whatever_the_headers_hold_it_is_a_user_or_a_refusal(user: bytes, groups
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"trusted": []}, "trusted is required"),
-        ({"trusted": ["0.0.0.0/0"]}, "trusts everybody"),
-        ({"trusted": ["::/0"]}, "trusts everybody"),
-        ({"trusted": ["10.0.0.1/8"]}, "host bits"),
-        ({"default_workspace": None}, "default_workspace"),
-        ({"user_header": "X_Forwarded_User"}, "user_header"),
+        ({"http": {}}, "trusted_proxies is required"),
+        ({"http": {"trusted_proxies": ["0.0.0.0/0"]}}, "lets everybody say"),
+        ({"http": {"trusted_proxies": ["::/0"]}}, "lets everybody say"),
+        ({"http": {"trusted_proxies": ["10.0.0.1/8"]}}, "host bits"),
+        ({"auth": {"mode": "proxy"}}, "default_workspace"),
+        ({"auth_proxy": {"user_header": "X_Forwarded_User"}}, "user_header"),
     ],
     ids=str,
 )
 def test_a_deployment_that_would_believe_anybody_does_not_start(changes: dict[str, Any], named: str) -> None:
     with pytest.raises(ValidationError, match=named):
-        Settings(**NO_FILE, auth={"mode": "proxy"}, auth_proxy=HERE | changes)
+        Settings(**NO_FILE | USABLE | changes)

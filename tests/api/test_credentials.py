@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from api.app import create_app
+from api.dependencies import UNDECLARED
 from api.mcp.server import TOOLS
-from api.scopes import UNDECLARED
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
 from tests.api.conftest import new_session

@@ -20,7 +20,7 @@ from tools.auth.identities import Grant
 from tools.auth.login_store import Logins
 from tools.auth.oidc import Person
 from tools.sessions.shares import SHARES_PATH
-from tools.settings import AuthProxySettings, AuthSettings, Settings
+from tools.settings import AuthSettings, HttpSettings, Settings
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -120,8 +120,9 @@ async def test_two_cookies_of_the_name_are_none(client: httpx.AsyncClient, perso
 
 
 async def test_no_other_sites_page_acts_through_the_proxys_cookie(settings: Settings, citewell: Citewell) -> None:
-    proxy = AuthProxySettings.model_validate({"trusted": ["127.0.0.1"], "default_workspace": "default"})
-    changes = {"auth": AuthSettings(mode="proxy"), "auth_proxy": proxy, "public_url": "https://ask.example"}
+    http = HttpSettings.model_validate({"trusted_proxies": ["127.0.0.1"]})
+    auth = AuthSettings(mode="proxy", default_workspace="default")
+    changes = {"auth": auth, "http": http, "public_url": "https://ask.example"}
     app = create_app(settings.model_copy(update=changes), citewell=citewell)
     ann = {"x-forwarded-user": "ann"}
     async with client_of(app) as client:

@@ -18,7 +18,7 @@ from tests.api.conftest import HANDBOOK, TRAVEL
 from tests.api.serving import client_of
 from tests.scripted_web import page, serve_web
 from tools.library.web_pages import WebPages
-from tools.settings import Settings, SiteSettings
+from tools.settings import Settings
 from tools.web.sites import WebReader
 
 FIELDS = {
@@ -228,15 +228,18 @@ async def test_no_private_address_is_fetched(client: httpx.AsyncClient) -> None:
         assert (response.status_code, response.json()["code"]) == (422, "unreadable_document"), url
 
 
-async def test_a_page_is_fetched_once_under_its_own_id(citewell: Citewell, settings: Settings) -> None:
+async def test_a_page_is_fetched_once_under_its_own_id(
+    citewell: Citewell, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.web.sites.SECONDS_BETWEEN", 0.0)
     async with serve_web() as web:
         reader = WebReader(
-            settings.model_copy(update={"sites": SiteSettings(seconds_between=0)}),
+            settings,
             guard=web.guard,
             transport=httpx2.AsyncHTTPTransport(verify=False),
         )
         library = citewell.library
-        pages = WebPages(reader, library.ingestor, library.documents, library.originals, settings.sites)
+        pages = WebPages(reader, library.ingestor, library.documents, library.originals)
         opened = replace(citewell, library=replace(library, pages=pages))
         url = web.serve("docs.test/lamp", page("The lamp turns.", title="Lamps"))
         async with client_of(create_app(settings, citewell=opened)) as client:

@@ -29,7 +29,7 @@ from tools.auth.api_keys import ApiKeys
 from tools.auth.issuer_documents import ASK_AGAIN_SECONDS, KEPT_SECONDS
 from tools.auth.login_store import Logins
 from tools.auth.oidc import RelyingParty
-from tools.settings import OidcSettings, Settings
+from tools.settings import AuthSettings, OidcSettings, Settings
 
 PAGE = {"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty"}
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -58,7 +58,7 @@ async def deployed(settings: Settings, opened: Citewell) -> AsyncIterator[Deploy
 def issuer(deployed: Deployed) -> LoginIssuer:
     """The issuer as it is at first, of which nothing is cached."""
     vars(deployed.issuer).update(vars(LoginIssuer(url=deployed.issuer.url)))
-    deployed.app.state.relying_party = RelyingParty(deployed.app.state.settings.oidc)
+    deployed.app.state.relying_party = RelyingParty(deployed.app.state.settings.oidc, deployed.app.state.settings.auth)
     return deployed.issuer
 
 
@@ -350,7 +350,7 @@ async def test_doctor_says_whether_the_issuer_answers(settings: Settings, issuer
 async def test_who_may_come_in_is_for_the_claims_to_say(
     settings: Settings, citewell: Citewell, issuer: LoginIssuer
 ) -> None:
-    wanted = {"required_claims": {"groups": ["staff", "guests"]}, "user_claim": "email"}
+    wanted = {"required_claims": {"groups": ["staff", "guests"]}, "claims": {"user_claim": "email"}}
     issuer.person |= {"email": "ann@example.com", "email_verified": True}
     async with browser_of(by_login(settings, issuer, **wanted), citewell) as browser:
         await log_in(browser)
@@ -368,7 +368,7 @@ async def test_without_a_workspace_nobody_comes_in_unless_there_is_a_default(
     del issuer.person["workspace"]
     async with browser_of(by_login(settings, issuer), citewell) as browser:
         assert "workspace" in await refused(browser, await depart(browser))
-    async with browser_of(by_login(settings, issuer, default_workspace="team"), citewell) as browser:
+    async with browser_of(by_login(settings, issuer, claims={"default_workspace": "team"}), citewell) as browser:
         await log_in(browser)
         assert (await me(browser)).json()["workspace"] == "team"
 
@@ -421,7 +421,7 @@ async def arrives(party: RelyingParty) -> str:
 
 async def test_keys_are_rotated_and_documents_kept(settings: Settings, issuer: LoginIssuer) -> None:
     clock = Clock()
-    party = RelyingParty(by_login(settings, issuer).oidc, clock=clock)
+    party = RelyingParty(by_login(settings, issuer).oidc, AuthSettings(), clock=clock)
     assert await arrives(party) == await arrives(party) == "Ann Lee"
     assert sorted(issuer.asked).count("/keys") == issuer.asked.count("/.well-known/openid-configuration") == 1
     issuer.kid, issuer.keys = "two", [published("two")]

@@ -14,7 +14,7 @@ import httpx
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from api.app import create_app
 from api.metrics_server import gatherers_of, serve_metrics
@@ -181,7 +181,7 @@ async def test_verdicts_and_ends_are_those_of_the_stored_messages_after_many_run
     monkeypatch.setattr("tools.runs.notifications.RETRY_SECONDS", 0.1)
     monkeypatch.setattr("tools.runs.runner.LEASE_SECONDS", 1.0)
     assert settings.database_url is not None
-    own = RunSettings(drain_seconds=0, max_active=AT_ONCE, max_waiting=RUNS)
+    own = RunSettings(drain_seconds=0, max_active=AT_ONCE)
     async with (
         open_library(settings) as direct,
         proxied(settings.database_url.get_secret_value()) as (proxy, url),
@@ -304,26 +304,33 @@ async def test_strangers_read_no_metrics(settings: Settings, citewell: Citewell)
         assert (await client.get("/metrics")).status_code == 401
 
 
-@pytest.mark.parametrize("serve", ["port", "off"])
-async def test_a_setting_takes_them_elsewhere_or_away(settings: Settings, citewell: Citewell, serve: Any) -> None:
-    elsewhere = settings.model_copy(update={"metrics": MetricsSettings(serve=serve, port=0)})
+@pytest.mark.parametrize("place", ["127.0.0.1:0", "off"])
+async def test_a_setting_takes_them_elsewhere_or_away(settings: Settings, citewell: Citewell, place: str) -> None:
+    elsewhere = settings.model_copy(update={"metrics": MetricsSettings(listen=place)})
     async with (
         client_of(create_app(elsewhere, citewell=citewell)) as client,
         serve_metrics(elsewhere.metrics, gatherers_of(citewell)) as port,
     ):
         assert (await client.get("/metrics")).status_code == 404
-        assert (port is None) == (serve == "off")
+        assert (port is None) == (place == "off")
         if port is not None:
             answer = await client.get(f"http://127.0.0.1:{port}/metrics")
             assert ("citewell_database_up", frozenset()) in parsed(answer.text)
 
 
+@pytest.mark.parametrize("place", ["port", "9464", ":9464", "127.0.0.1:", "127.0.0.1:70000", "[::1]:http"])
+def test_a_place_that_is_none_is_refused(place: str) -> None:
+    with pytest.raises(ValidationError, match="host:port"):
+        MetricsSettings(listen=place)
+
+
 async def test_a_taken_port_is_said_with_the_setting_that_names_another(citewell: Citewell) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        serving = serve_metrics(MetricsSettings(serve="port", port=taken.getsockname()[1]), gatherers_of(citewell))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        serving = serve_metrics(MetricsSettings(listen=address), gatherers_of(citewell))
         with pytest.raises(ConfigurationError) as refused:
             await serving.__aenter__()
-    assert "CITEWELL_METRICS__PORT" in refused.value.advice
+    assert "CITEWELL_METRICS__LISTEN" in refused.value.advice
 
 
 async def test_calls_and_tokens_of_a_model_are_counted(model_client: httpx.AsyncClient) -> None:

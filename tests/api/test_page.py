@@ -76,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def app_of(folder: Path, **auth: Any) -> Any:
     """An app that serves the page of a folder. It has no library, which its page doesn't ask for."""
     nothing: Any = object()
-    unaudited = AuditSettings(enabled=False)
+    unaudited = AuditSettings(keep_days=0)
     app = create_app(Settings(_env_file=None, auth=AuthSettings(**auth), audit=unaudited), citewell=nothing)
     app.state.page = read_page(folder)
     return app

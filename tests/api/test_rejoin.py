@@ -193,10 +193,11 @@ async def test_a_busy_session_refuses_lines_up_or_gives_way_through_either_serve
 
 
 async def test_a_full_server_has_questions_wait_and_refuses_the_rest(
-    settings: Settings, scripted_openai: ScriptedOpenAI
+    settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tools.runs.runner.WAITING_FOR_EACH", 1)
     configured = with_model(settings, scripted_openai)
-    async with servers(configured, 1, max_active=1, max_waiting=1) as (client,):
+    async with servers(configured, 1, max_active=1) as (client,):
         hold = held(scripted_openai)
         going = Asker(client, await new_session(client))
         await going.begun()
@@ -232,7 +233,7 @@ async def test_a_hundred_readers_that_leave_at_once_leave_nothing_behind(
 ) -> None:
     patient = {"auto_title": False, "pool_timeout_seconds": 30}  # a hundred begin at once, on whatever machine
     configured = with_model(settings, scripted_openai).model_copy(update=patient)
-    async with servers(configured, 1, max_active=25, max_waiting=75) as (client,):
+    async with servers(configured, 1, max_active=25) as (client,):
         for _ in range(100):
             scripted_openai.script(held_reply(Hold()), to="generate_answer")
         sessions = [await new_session(client) for _ in range(100)]

@@ -24,13 +24,13 @@ from tests.api.conftest import LIBRARY, new_session, with_model
 from tests.api.reading import events_of
 from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, status
-from tools.settings import Settings, TracingSettings
+from tools.settings import Settings
 from tools.telemetry.exporting import start_tracing
 from tools.telemetry.tracing import record_with
 
 QUESTION = "How long is the notice period?"
 NEVER = ("notice period", "three months", "Staff handbook", "default", "local")
-QUIET = TracingSettings(enabled=True)
+QUIET = "on"
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +47,14 @@ def exporter() -> InMemorySpanExporter:
 def spans(exporter: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
     exporter.clear()
     yield exporter
-    record_with(NoOpTracer(), text=False, workspace=False)
+    record_with(NoOpTracer(), text=False)
     for instrumentor in (HTTPX2ClientInstrumentor(), PsycopgInstrumentor()):
         if instrumentor.is_instrumented_by_opentelemetry:
             instrumentor.uninstrument()
 
 
 @asynccontextmanager
-async def traced(settings: Settings, tracing: TracingSettings) -> AsyncIterator[httpx.AsyncClient]:
+async def traced(settings: Settings, tracing: str) -> AsyncIterator[httpx.AsyncClient]:
     configured = settings.model_copy(update={"tracing": tracing, "auto_title": False})
     app = create_app(configured)  # first, so that the pool's connections are traced
     async with open_citewell(configured) as citewell:
@@ -182,15 +182,15 @@ async def test_no_span_holds_text_or_names_anybody(
         assert text not in told
 
 
-async def test_text_and_workspace_are_there_where_they_are_asked_for(
+async def test_text_is_there_where_it_is_asked_for(
     settings: Settings, scripted_openai: ScriptedOpenAI, spans: InMemorySpanExporter
 ) -> None:
-    asked_for = TracingSettings(enabled=True, text=True, workspace=True)
+    asked_for = "text"
     async with traced(with_model(settings, scripted_openai), asked_for) as client:
         answer = (await ask(client))[-1]["message"]["answer"]
     found = spans.get_finished_spans()
     run = attributes(named(found, "invoke_agent citewell"))
-    assert run["citewell.workspace"] == "default"
+    assert "citewell.workspace" not in run
     assert QUESTION in run["gen_ai.input.messages"]
     assert json.loads(run["gen_ai.output.messages"])[0]["parts"][0]["content"] == answer
     assert "notice period" in attributes(named(found, "retrieval library"))["gen_ai.retrieval.query.text"]
@@ -200,7 +200,7 @@ async def test_text_and_workspace_are_there_where_they_are_asked_for(
 
 
 async def test_nothing_is_recorded_without_the_setting(settings: Settings, spans: InMemorySpanExporter) -> None:
-    async with traced(settings, TracingSettings()) as client:
+    async with traced(settings, "off") as client:
         await ask(client)
     assert [span.name for span in spans.get_finished_spans()] == []
 

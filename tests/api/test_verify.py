@@ -228,8 +228,9 @@ async def test_a_key_is_asked_for_where_others_ask_for_one(settings: Settings, c
         assert (await client.post("/api/verify", json={"claims": ["a"]})).status_code == 401
 
 
-async def test_more_than_may_wait_are_refused() -> None:
-    slots = VerificationSlots(RunSettings(max_waiting=1))
+async def test_more_than_may_wait_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.routes.verify_routes.WAITING_FOR_EACH", 1)
+    slots = VerificationSlots(RunSettings(max_active=1))
     full, release = asyncio.Event(), asyncio.Event()
     begun: list[int] = []
 

@@ -23,7 +23,7 @@ async def server() -> AsyncIterator[ScriptedEndpoint]:
 
 @asynccontextmanager
 async def connected(server: ScriptedEndpoint, **changes: Any) -> AsyncIterator[EndpointEmbedder]:
-    known: dict[str, Any] = {"model": "m", "base_url": server.base_url, "dimension": DIMENSION, "timeout_seconds": 2.0}
+    known: dict[str, Any] = {"model": "m", "base_url": server.base_url, "dimension": DIMENSION}
     embedder = await EndpointEmbedder.connect(EmbeddingSettings(**known | changes))
     try:
         yield embedder

@@ -64,7 +64,7 @@ async def search(
 ) -> McpSearchResult:
     """Search by these servers, over the library that stores what they return."""
     asked = [each if isinstance(each, McpServer) else McpServer(each) for each in servers]
-    mcp = McpLibrary(asked, None, library.ingestor, library.searcher, keep_days=30)
+    mcp = McpLibrary(asked, None, library.ingestor, library.searcher)
     return await mcp.search_mcp(QUESTION, identity, top_k=10, min_score=0.0, seconds=seconds)
 
 
@@ -105,7 +105,7 @@ async def test_a_linked_page_is_fetched_behind_the_guard_of_the_web(library: Lib
     async with serve_web() as web, httpx2.AsyncHTTPTransport() as transport:
         fetcher = PageFetcher(Guard(), transport, max_bytes=50_000, seconds=5)
         asked = [McpServer(over_http(url, "links"))]
-        guarded = McpLibrary(asked, fetcher, library.ingestor, library.searcher, keep_days=30)
+        guarded = McpLibrary(asked, fetcher, library.ingestor, library.searcher)
         searched = await guarded.search_mcp(QUESTION, ME, top_k=10, min_score=0.0, seconds=None)
         assert {hit.segment.text for hit in searched.hits} == {LAMP, KEEPER}  # the second is its link's description
         assert {hit.segment.url for hit in searched.hits} == {None}
@@ -113,7 +113,7 @@ async def test_a_linked_page_is_fetched_behind_the_guard_of_the_web(library: Lib
         web.pages["lamp.test/inside"] = page("The lamp stands inside.")
         link = FoundLink(web.url("lamp.test/inside"), "Inside")
         trusting = PageFetcher(web.guard, transport, max_bytes=50_000, seconds=5)
-        opened = McpLibrary(asked, trusting, library.ingestor, library.searcher, keep_days=30)
+        opened = McpLibrary(asked, trusting, library.ingestor, library.searcher)
         fetched = await opened.fetched(link, 5.0)
         assert fetched is not None
         assert "The lamp stands inside." in fetched.text
@@ -123,7 +123,7 @@ async def test_a_linked_page_is_read_in_the_encoding_that_it_names(library: Libr
     async with serve_web() as web, httpx2.AsyncHTTPTransport() as transport:
         fetcher = PageFetcher(web.guard, transport, max_bytes=50_000, seconds=5)
         asked = [McpServer(over_http(url, web.url("lamp.test/gbk"), name="linked"))]
-        mcp = McpLibrary(asked, fetcher, library.ingestor, library.searcher, keep_days=30)
+        mcp = McpLibrary(asked, fetcher, library.ingestor, library.searcher)
         found = []
         for words in (f"{LAMP} 灯塔的灯每十二秒转一圈。", f"{LAMP} 灯塔的灯每十三秒转一圈。"):
             html = f'<html><head><meta charset="gbk"></head><body><main><p>{words}</p></main></body></html>'

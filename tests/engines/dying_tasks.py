@@ -162,7 +162,7 @@ async def driver(settings: Settings, cluster: Cluster, *, by_path: bool = True) 
 async def _drive(settings: Settings, folder: Path) -> None:
     module: Any = ray_ingestion
     module.FILES_OF_A_TASK, module.StoreFiles = 2, StallingStore
-    async with opened_cluster(settings.ray) as cluster, driver(settings, cluster) as opened:
+    async with opened_cluster(1) as cluster, driver(settings, cluster) as opened:
         job_id, _ = await opened.making.open(ME, PathOrder([folder]))
         await opened.ingestion.store(ME, job_id)
 

@@ -48,12 +48,10 @@ async def milvus(milvus_settings: MilvusSettings) -> AsyncIterator[Milvus]:
 
 class TestMilvus(SearcherContract):
     @pytest.fixture
-    async def searcher(
-        self, database: Database, settings: Settings, milvus: Milvus, milvus_settings: MilvusSettings
-    ) -> HybridSearcher:
+    async def searcher(self, database: Database, settings: Settings, milvus: Milvus) -> HybridSearcher:
         workspaces, embedder = Workspaces(database), await open_embedder(settings)
         await workspaces.ensure("elsewhere")
         ingestor = Ingestor(database, workspaces, embedder, settings)
         [_ async for _ in ingestor.ingest_many(ME, LIBRARY)]
-        await IndexKeeper(database, milvus, milvus_settings).fill(embedder.dimension)
+        await IndexKeeper(database, milvus).fill(embedder.dimension)
         return HybridSearcher(database, workspaces, embedder, None, Candidates(milvus, least_segments=0, deadline=30))

@@ -88,7 +88,7 @@ class Deployment:
         return HybridSearcher(self.database, self.workspaces, self.embedder, None, candidates)
 
     def worker(self) -> IndexWorker:
-        return IndexWorker(self.database, self.milvus, self.settings.milvus, Pace(0.01, 0.01, 0.01, 0.01))
+        return IndexWorker(self.database, self.milvus, Pace(0.01, 0.01, 0.01, 0.01))
 
     async def ingest(self, *documents: Any) -> None:
         assert all([each.status != "refused" async for each in self.ingestor.ingest_many(ME, list(documents))])
@@ -151,7 +151,7 @@ async def deployment(server: LoopbackServer, database: Database, settings: Setti
         Ingestor(database, workspaces, embedder, settings),
         Documents(database, workspaces, Originals.of(settings, database, workspaces)),
         milvus,
-        IndexKeeper(database, milvus, milvus_settings),
+        IndexKeeper(database, milvus),
     )
     await deployment.ingest(*LIBRARY)
     yield deployment
@@ -356,7 +356,7 @@ async def test_a_worker_that_is_stopped_in_between_leaves_the_queue_as_it_was(de
             await asyncio.Event().wait()
 
     stuck = Stuck(deployment.settings.milvus)
-    keeper = IndexKeeper(deployment.database, stuck, deployment.settings.milvus)
+    keeper = IndexKeeper(deployment.database, stuck)
     working = asyncio.create_task(keeper.follow(index))
     await written.wait()
     assert await deployment.keeper.follow(index) == 0, "another worker holds them"

@@ -27,7 +27,7 @@ from tools.library.ingestion import Ingestor, NewDocument, Report
 from tools.library.path_jobs import PathOrder
 from tools.library.sandbox import opened_sandbox
 from tools.retrieval.reindexing import reindex
-from tools.settings import EmbeddingSettings, RaySettings, Settings
+from tools.settings import EmbeddingSettings, Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
@@ -53,7 +53,7 @@ TABLES = {
 @pytest.fixture(scope="module")
 async def cluster() -> AsyncIterator[Cluster]:
     """One Ray for all tests of the module, for it takes many seconds to start."""
-    async with opened_cluster(RaySettings(tasks=2)) as opened:
+    async with opened_cluster(2) as opened:
         yield opened
 
 
@@ -154,11 +154,10 @@ async def test_a_driver_that_is_killed_leaves_a_job_that_the_next_one_ends(
     import ray
 
     address = ray.get_runtime_context().gcs_address
-    settings = own.model_copy(update={"ray": RaySettings(address=address, tasks=1, shared_paths=True)})
     async with driver(own, cluster) as opened:
         victim = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", DRIVE, exported(settings), str(lamps)),
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            *(sys.executable, "-c", DRIVE, exported(own), str(lamps)),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "RAY_ADDRESS": address},
         )
         try:
             while (await opened.rows("SELECT count(*) FROM ingestion_files WHERE state = 'stored'"))[0][0] == 0:
@@ -181,7 +180,7 @@ async def test_a_driver_that_is_killed_leaves_a_job_that_the_next_one_ends(
 def exported(settings: Settings) -> str:
     """Write settings for another process, with the address of the database."""
     assert settings.database_url is not None
-    values = settings.model_dump(mode="json", include={"ray", "jobs"})
+    values = settings.model_dump(mode="json", include={"jobs"})
     values |= {"database_url": settings.database_url.get_secret_value(), "data_dir": str(settings.data_dir)}
     return json.dumps(values)
 
@@ -223,7 +222,10 @@ async def test_a_cluster_without_the_processors_is_refused(own: Settings, cluste
             await opened.ingestion.store(ME, job_id)
 
 
-async def test_nodes_elsewhere_need_a_database_that_they_reach(own: Settings, database: Database) -> None:
-    here = own.model_copy(update={"database_url": None, "ray": RaySettings(address="head:6379")})
+async def test_nodes_elsewhere_need_a_database_that_they_reach(
+    own: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    here = own.model_copy(update={"database_url": None})
     with pytest.raises(ConfigurationError, match="can't reach"):
         settings_on_nodes(here, database)

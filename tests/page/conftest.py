@@ -8,6 +8,7 @@ import pytest
 from playwright.async_api import Browser, expect
 from pydantic import SecretStr
 
+from api.static_files import PAGE_FOLDER
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import LIBRARY, with_model
@@ -71,7 +72,7 @@ async def extractive_site(module_settings: Settings) -> AsyncIterator[Site]:
 @pytest.fixture
 async def modules_site(module_settings: Settings) -> AsyncIterator[Site]:
     """A deployment that serves the page's own modules, so that a test can import one."""
-    async with site_of(module_settings.model_copy(update={"page_modules": True})) as site:
+    async with site_of(module_settings, page=PAGE_FOLDER) as site:
         yield site
 
 

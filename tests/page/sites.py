@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from api.app import create_app
+from api.static_files import BUNDLE_FOLDER
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import LIBRARY
@@ -46,13 +47,15 @@ class Site:
 
 
 @asynccontextmanager
-async def site_of(settings: Settings, model: ScriptedOpenAI | None = None) -> AsyncIterator[Site]:
+async def site_of(
+    settings: Settings, model: ScriptedOpenAI | None = None, page: Path = BUNDLE_FOLDER
+) -> AsyncIterator[Site]:
     """Serve the documents of the API's tests, under the settings."""
     async with open_citewell(settings) as opened:
         for document in LIBRARY:
             await opened.library.ingestor.ingest(Identity(), document)
         async with (
-            served(create_app(settings, citewell=opened)) as url,
+            served(create_app(settings, citewell=opened, page=page)) as url,
             httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client,
         ):
             yield Site(url, client, opened, settings, model)

@@ -17,7 +17,7 @@ from tools.library.job_store import Jobs
 from tools.library.job_worker import JobWorker
 from tools.library.new_documents import NewDocument
 from tools.library.reading import WiredDocument
-from tools.library.sandbox import Sandbox
+from tools.library.sandbox import FILE_MEGABYTES, Sandbox
 from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.settings import JobSettings, Settings
 from tools.storage.database import Database
@@ -66,7 +66,7 @@ async def deployment(url: str, sandbox: Sandbox | None = None, **jobs: Any) -> A
     """Open a process's part over a database."""
     limits = JobSettings(**{"workers": 1, **jobs})
     settings = Settings(_env_file=None, database_url=SecretStr(url), pool_size=4, jobs=limits)
-    own = Sandbox(limits.workers or 1, limits.file_seconds, limits.file_megabytes)
+    own = Sandbox(limits.workers or 1, limits.file_seconds, FILE_MEGABYTES)
     async with open_database(settings) as database:
         opened = Deployment(database, await open_embedder(settings), sandbox or own, settings)
         try:

@@ -28,7 +28,12 @@ class Process:
     """A runner over fakes, with a pool of connections that no other process has."""
 
     def __init__(
-        self, database: Database, family: ScriptedFamily, settings: RunSettings, titling: SessionTitler | None = None
+        self,
+        database: Database,
+        family: ScriptedFamily,
+        settings: RunSettings,
+        titling: SessionTitler | None = None,
+        durability: Any = None,
     ) -> None:
         self.database = database
         self.family = family
@@ -39,6 +44,7 @@ class Process:
             database,
             Workspaces(database),
             settings,
+            durability=durability,
             titling=titling,
             carriers=carriers_of(settings),
         )
@@ -58,11 +64,16 @@ class Process:
 
 @asynccontextmanager
 async def process(
-    settings: Settings, family: ScriptedFamily | None = None, *, titling: Any = None, **runs: Any
+    settings: Settings,
+    family: ScriptedFamily | None = None,
+    *,
+    durability: Any = None,
+    titling: Any = None,
+    **runs: Any,
 ) -> AsyncIterator[Process]:
     async with open_database(settings) as database:
         limits = RunSettings(**{"drain_seconds": 0, **runs})
-        opened = Process(database, family or ScriptedFamily(), limits, titling)
+        opened = Process(database, family or ScriptedFamily(), limits, titling, durability)
         try:
             yield opened
         finally:

@@ -130,9 +130,12 @@ async def test_a_waiting_run_is_cancelled_without_having_begun(settings: Setting
         assert isinstance(await run.finished(), RunFinished)
 
 
-async def test_a_process_answers_so_many_runs_lets_so_many_wait_and_refuses_the_rest(settings: Settings) -> None:
+async def test_a_process_answers_so_many_runs_lets_so_many_wait_and_refuses_the_rest(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.runs.runner.WAITING_FOR_EACH", 1)
     family = HeldFamily()
-    async with process(settings, family, max_active=1, max_waiting=1) as at:
+    async with process(settings, family, max_active=1) as at:
         going = await at.ask(await at.session())
         await family.writing.wait()
         waiting = await at.ask(await at.session())
@@ -147,18 +150,21 @@ async def test_a_process_answers_so_many_runs_lets_so_many_wait_and_refuses_the_
         assert isinstance(await (await at.ask(await at.session())).finished(), RunFinished)
 
 
-async def test_those_that_wait_for_their_session_count_among_those_that_wait(settings: Settings) -> None:
+async def test_those_that_wait_for_their_session_count_among_those_that_wait(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.runs.runner.WAITING_FOR_EACH", 1)
     family = HeldFamily()
-    async with process(settings, family, max_active=4, max_waiting=1) as at:
+    async with process(settings, family, max_active=2) as at:
         session_id = await at.session()
         going = await at.ask(session_id)
         await family.writing.wait()
-        waiting = await at.ask(session_id, while_running="enqueue")
+        waiting = [await at.ask(session_id, while_running="enqueue") for _ in range(2)]
         with pytest.raises(Overloaded):
             await at.ask(session_id, while_running="enqueue")
         elsewhere = await at.ask(await at.session())
         family.released.set()
-        for run in (going, waiting, elsewhere):
+        for run in (going, *waiting, elsewhere):
             assert isinstance(await run.finished(), RunFinished)
         assert isinstance(await (await at.ask(session_id, while_running="enqueue")).finished(), RunFinished)
 

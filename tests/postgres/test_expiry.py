@@ -94,8 +94,8 @@ USUAL = Retention.of(Settings(**NO_FILE))
         ({}, {"docmost", "conversation", "id_citations"}),
         ({"session_days": 7}, set()),
         ({"session_days": "never"}, {"docmost", "conversation", "id_citations", "docs_chatbot", "native"}),
-        ({"session_days_by_dialect": {"docmost": 7, "native": "never"}}, {"conversation", "id_citations", "native"}),
-        ({"session_days": 7, "session_days_by_dialect": {"docs_chatbot": 9}}, {"docs_chatbot"}),
+        ({"session_days": {"docmost": 7, "native": "never"}}, {"conversation", "id_citations", "native"}),
+        ({"session_days": {"*": 7, "docs_chatbot": 9}}, {"docs_chatbot"}),
     ],
 )
 async def test_each_dialect_keeps_its_sessions_as_long_as_is_said(

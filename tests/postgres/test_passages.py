@@ -39,7 +39,7 @@ class Desk:
         reader = SegmentStore(self._database, workspaces)
         self.documents = Documents(self._database, workspaces)
         self.searcher = HybridSearcher(self._database, workspaces, embedder)
-        self.passages = MarkedPassages(reader, self.searcher, ingestor, keep_days=7)
+        self.passages = MarkedPassages(reader, self.searcher, ingestor)
         await ingestor.ingest(ME, NewDocument(document_id=LEAVE, title="Leave", text=LONG))
         text = "Second class is booked for trains. Nghỉ phép năm là 25 ngày."
         await ingestor.ingest(ME, NewDocument(document_id=TRAINS, title="Trains", text=text, owner=ME.user))
@@ -74,7 +74,7 @@ async def test_what_stands_nowhere_becomes_a_document_of_its_user_for_a_time(des
     stored = await desk.documents.get(ME, segment.document_id)
     assert (stored.owner, stored.title) == (ME.user, passage)
     assert stored.expires_at is not None
-    assert timedelta(days=6) < stored.expires_at - datetime.now(UTC) <= timedelta(days=7)
+    assert timedelta(days=29) < stored.expires_at - datetime.now(UTC) <= timedelta(days=30)
     with pytest.raises(NotFound):
         await desk.documents.get(OTHER, segment.document_id)
 

@@ -20,7 +20,7 @@ from tools.library.syncing import Syncer, checked_location
 from tools.library.web_pages import Extent, WebPages
 from tools.originals.originals import Originals
 from tools.retrieval.segment_store import SegmentStore
-from tools.settings import Settings, SiteSettings
+from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 from tools.web.addresses import document_id_of
@@ -55,14 +55,14 @@ async def deployed(database: Database, embedder: Embedder, settings: Settings, r
     originals = Originals.of(settings, database, workspaces)
     documents = Documents(database, workspaces, originals)
     ingestor = Ingestor(database, workspaces, embedder, settings)
-    pages = WebPages(reader, ingestor, documents, originals, settings.sites)
+    pages = WebPages(reader, ingestor, documents, originals)
     return Deployment(documents, originals, pages, SegmentStore(database, workspaces))
 
 
 @pytest.fixture
-async def reader(settings: Settings, web: ScriptedWeb) -> AsyncIterator[WebReader]:
-    quick = settings.model_copy(update={"sites": SiteSettings(seconds_between=0)})
-    opened = WebReader(quick, guard=web.guard, transport=httpx2.AsyncHTTPTransport(verify=False))
+async def reader(settings: Settings, web: ScriptedWeb, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WebReader]:
+    monkeypatch.setattr("tools.web.sites.SECONDS_BETWEEN", 0.0)
+    opened = WebReader(settings, guard=web.guard, transport=httpx2.AsyncHTTPTransport(verify=False))
     yield opened
     await opened.close()
 

@@ -128,9 +128,9 @@ def test_an_app_does_not_start_beside_a_broken_dialect(site: Path) -> None:
 
 def test_an_app_does_not_start_where_a_setting_names_no_dialect_that_is_there(site: Path) -> None:
     install_documented(site, "dialects.md")
-    create_app(PLAIN.model_copy(update={"session_days_by_dialect": {"docmost": "never", "lines": 3}}))
+    create_app(PLAIN.model_copy(update={"session_days": {"docmost": "never", "lines": 3}}))
     with pytest.raises(ConfigurationError, match=r"there is no dialect .docmots.; there are: native, docmost,.*lines"):
-        create_app(PLAIN.model_copy(update={"session_days_by_dialect": {"lines": 3, "docmots": 7}}))
+        create_app(PLAIN.model_copy(update={"session_days": {"lines": 3, "docmots": 7}}))
 
 
 def test_an_installed_dialect_is_described_behind_ours(site: Path) -> None:

@@ -11,10 +11,11 @@ from cli.command import Exit
 from cli.eval import evaluate
 from evals.dataset_store import document_ids
 from evals.gate import gate_run
-from evals.gate.gate_judging import GateJudgement, Threshold, judge, load_baseline, load_thresholds, write_baseline
+from evals.gate.gate_judging import GateJudgement, Threshold, judge, load_thresholds
 from evals.gate.gate_metrics import caught_metrics
 from evals.gate.gate_model import Cite, RecordedModel, RecordedReply, RecordedSection
 from evals.gate.gate_run import MANUALS, RUNS, SCRIPTED, run_gate
+from evals.gate_baseline import load_baseline, write_baseline
 from evals.metrics import Metric
 from evals.scripted_endpoint import ModelRequest
 from graph.errors import InvalidRequest

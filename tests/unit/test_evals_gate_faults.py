@@ -8,9 +8,10 @@ import pytest
 from pydantic import SecretStr
 
 from evals.dataset_store import StoredDataSet, stored_data_set
-from evals.gate.gate_judging import Threshold, judge, load_baseline, load_thresholds, observed
+from evals.gate.gate_judging import Threshold, judge, load_thresholds
 from evals.gate.gate_run import MANUALS, SCRIPTED, gate_library
 from evals.gate.injected_faults import FAULTS, Fault
+from evals.gate_baseline import load_baseline, observed
 from evals.recorder import Recorder
 from evals.run_folder import RunOptions
 from graph.entrypoint import open_runner

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from evals.cases import Case, DataSet, Document
-from evals.golden import FOLDER, load_golden
+from evals.sets.golden import FOLDER, load_golden
 from tools.embeddings.embedder import count_tokens
 from tools.parsers import parse
 from tools.retrieval.segmenting import SegmentSize, segment

@@ -12,8 +12,9 @@ from tests.distributions import install_documented, site
 from tools.backends.backend_registry import configured_families, open_judge
 from tools.judges.chat_judge import ChatJudge
 from tools.judges.entailment import EntailmentJudge
+from tools.judges.judge_registry import judging_model
 from tools.judges.minicheck import MiniCheckJudge
-from tools.settings import ModelSettings, Settings, load_settings
+from tools.settings import JudgeSettings, ModelSettings, Settings, load_settings
 
 __all__ = ["site"]
 
@@ -88,7 +89,6 @@ def test_a_kind_that_is_not_there_stops_the_start() -> None:
         ({"base_url": "localhost:2", "model": "m"}, "judge.base_url: "),
         ({"kind": "two words"}, "judge.kind: "),
         ({"api_key": "ключ"}, "printable ASCII"),
-        ({"labels": {"LABEL_0": "yes"}}, "judge.labels.LABEL_0: "),
     ],
 )
 def test_settings_that_cannot_work_are_refused_by_name(judge: dict[str, Any], problem: str) -> None:
@@ -106,3 +106,11 @@ async def test_the_judge_of_the_manual_is_asked_by_its_kind(site: Path) -> None:
     claims = [OpenClaim("Staff get 25 days of leave.", entries), OpenClaim("Staff get leave.", entries)]
     judgements = await judge.judge(claims, meter=Meter())
     assert [judgement.verdict for judgement in judgements] == ["supported", None]
+
+
+def test_a_judge_at_an_endpoint_of_its_own_has_the_room_that_the_models_say_of_it() -> None:
+    own = {"base_url": "http://localhost:2", "model": "large"}
+    known = ModelSettings(name="other", base_url="http://localhost:2/v1", model="large", context_tokens=32_000)
+    judge = JudgeSettings(**own)
+    said = [judging_model(judge, WRITER, models) for models in ([WRITER], [WRITER, known])]
+    assert [each.context_tokens for each in said if each is not None] == [8192, 32_000]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evals.cases import Case, DataSet, Document, Sentence
-from evals.golden import load_golden
+from evals.sets.golden import load_golden
 from graph.entrypoint import open_citewell
 from graph.evidence import Hit, Segment
 from research.development import load_development

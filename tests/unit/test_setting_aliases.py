@@ -8,8 +8,9 @@ import pytest
 
 from cli.checks import check_other_names, check_retired
 from cli.command import settings_for
-from cli.provenance import provenance, setting_names
-from tools.settings import RETIRED, Settings, load_settings
+from cli.provenance import environment_name, provenance, setting_names
+from graph.errors import ConfigurationError
+from tools.settings import MOVED, RETIRED, Settings, load_settings
 
 SEED = """
 AI_DRIVER=openai-compatible
@@ -69,8 +70,7 @@ class TestSeed:
         ("name", "value", "field", "expected"),
         [
             ("CITEWELL_EMBEDDING__DIMENSION", "512", "dimension", 512),
-            ("CITEWELL_EMBEDDING__TIMEOUT_SECONDS", "5", "timeout_seconds", 5.0),
-            ("CITEWELL_EMBEDDING", '{"timeout_seconds": 5}', "timeout_seconds", 5.0),
+            ("CITEWELL_EMBEDDING", '{"dimension": 512}', "dimension", 512),
         ],
     )
     def test_a_setting_beside_it_changes_only_what_it_names(
@@ -125,7 +125,7 @@ def test_a_mistyped_name_is_told_with_the_nearest(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     for name in ("CITEWELL_PORT", "CITEWELL_MODELS__0__NAME", "CITEWELL_SPENDING__USER__RUNS", "CITEWELL_AUTH"):
         monkeypatch.setenv(name, "1")
-    for name in ("CITEWELL_SESSION_DAYS_BY_DIALECT__NATIVE", "CITEWELL_MOVE_TO", "CITEWELL_BENCH_ROWS"):
+    for name in ("CITEWELL_SESSION_DAYS__NATIVE", "CITEWELL_MOVE_TO", "CITEWELL_BENCH_ROWS"):
         monkeypatch.setenv(name, "1")
     assert check_other_names() == []
     monkeypatch.setenv("CITEWELL_PROT", "8401")
@@ -171,3 +171,28 @@ def test_no_setting_is_retired_and_nothing_is_told_where_none_is_set(
 def test_settings_made_in_code_read_no_name_of_another_stack(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERPER_API_KEY", "hush")
     assert Settings(_env_file=None).web.api_key.get_secret_value() == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "old"),
+    [
+        ("CITEWELL_OIDC__DEFAULT_WORKSPACE", "team", "oidc.default_workspace"),
+        ("CITEWELL_OIDC", '{"issuer": "https://id.example", "user_claim": "email"}', "oidc.user_claim"),
+        ("CITEWELL_AUTH_PROXY__TRUSTED__0", "10.0.0.5", "auth_proxy.trusted"),
+    ],
+)
+def test_an_old_name_that_decided_something_is_refused_with_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, old: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings()
+    assert f"CITEWELL_{old.replace('.', '__').upper()}" in refused.value.message
+    assert MOVED[old] in refused.value.advice
+
+
+def test_what_an_old_name_is_now_is_a_setting() -> None:
+    names = {environment_name(setting) for setting in setting_names()}
+    assert set(MOVED) & set(setting_names()) == set()
+    assert {now for now in MOVED.values() if now.startswith("CITEWELL_")} <= names

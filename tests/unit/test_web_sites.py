@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graph.errors import WebUnavailable
 from tests.scripted_web import Reply, ScriptedWeb, page, redirect, serve_web
-from tools.settings import Settings, SiteSettings
+from tools.settings import Settings
 from tools.web.addresses import canonical_address, document_id_of, folder_of, is_below
 from tools.web.sites import (
     KnownPage,
@@ -58,8 +58,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def reader(web: ScriptedWeb, clock: Clock) -> AsyncIterator[WebReader]:
-    settings = Settings(_env_file=None, max_document_bytes=MOST, sites=SiteSettings(seconds_between=2))
+async def reader(web: ScriptedWeb, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WebReader]:
+    monkeypatch.setattr("tools.web.sites.SECONDS_BETWEEN", 2.0)
+    settings = Settings(_env_file=None, max_document_bytes=MOST)
     opened = WebReader(
         settings,
         guard=web.guard,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from api.dialects.event_frames import Encoder
 from api.dialects.registry import DIALECTS
+from api.event_frames import Encoder
 from graph.events import EVENTS, AnyEvent, Envelope
 from tests.wire.script import envelopes
 

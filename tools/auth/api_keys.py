@@ -12,8 +12,6 @@ from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from psycopg.rows import class_row
-
 from graph.errors import InvalidRequest, NotFound, NotPermitted
 from graph.evidence import Identity
 from tools.auth.identities import (
@@ -29,7 +27,7 @@ from tools.auth.identities import (
     checked_scopes,
     checked_spaces,
 )
-from tools.storage.database import TAKES_CHANGES, Database
+from tools.storage.database import TAKES_CHANGES, Database, row_of, rows_of
 from tools.storage.tenants import Workspaces
 
 PREFIX = "cw_"
@@ -273,14 +271,14 @@ class ApiKeys:
     async def list(self, workspace: str | None = None) -> list[ApiKey]:
         """List the keys of one workspace or of all, oldest first, including revoked ones. Raises NotFound."""
         number = None if workspace is None else await self._workspaces.number(workspace)
-        async with self._database.connection() as connection, connection.cursor(row_factory=class_row(ApiKey)) as rows:
-            return await (await rows.execute(_LIST, {"workspace": number})).fetchall()
+        async with self._database.connection() as connection:
+            return await rows_of(connection, ApiKey, _LIST, {"workspace": number})
 
     async def get(self, workspace: str, key_id: str) -> ApiKey:
         """Return a key of a workspace. Raises NotFound."""
         row = {"key_id": key_id, "workspace": await self._workspaces.number(workspace)}
-        async with self._database.connection() as connection, connection.cursor(row_factory=class_row(ApiKey)) as rows:
-            found = await (await rows.execute(_ONE, row)).fetchone()
+        async with self._database.connection() as connection:
+            found = await row_of(connection, ApiKey, _ONE, row)
         if found is None:
             raise NotFound(f"There is no key {key_id!r}.", suggestion="See `citewell keys list`.")
         return found

@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from psycopg import DataError
-from psycopg.rows import class_row
 
 from graph.errors import DatabaseUnavailable, InvalidRequest
 from tools.concurrency.tasks import shield_until_done
-from tools.storage.database import Database
+from tools.storage.database import Database, rows_of
 
 log = logging.getLogger("citewell.audit")
 
 FLUSH_SECONDS = 1.0
+KEEP_DAYS = 90  # where the settings say nothing, or that no more is to be kept
 MOST_WAITING = 10_000  # different entries; those beyond are counted in the log of the process
 EXPIRED_AT_ONCE = 10_000
 Action = Literal["ask", "read", "change"]
@@ -185,11 +185,8 @@ class AuditLog:
             "before": None if cursor is None else int(cursor),
             "limit": limit + 1,
         }
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(StoredEntry)) as rows,
-        ):
-            found = await (await rows.execute(_READ, row)).fetchall()
+        async with self._database.connection() as connection:
+            found = await rows_of(connection, StoredEntry, _READ, row)
         shown = found[:limit]
         return AuditPage(shown, str(shown[-1].entry_id) if len(found) > limit else None)
 

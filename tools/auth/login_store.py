@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.auth.identities import Grant
 from tools.settings import OidcSettings
-from tools.storage.database import Database
+from tools.storage.database import Database, rows_of
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -138,8 +137,8 @@ class Logins:
 
     async def list(self, user: str | None = None) -> list[Login]:
         """List the logins of one user or of all that last, oldest first."""
-        async with self._database.connection() as connection, connection.cursor(row_factory=class_row(Login)) as rows:
-            return await (await rows.execute(_LIST, {"user": user, **self._times})).fetchall()
+        async with self._database.connection() as connection:
+            return await rows_of(connection, Login, _LIST, {"user": user, **self._times})
 
     async def revoke(self, login_id: str) -> None:
         """End a login by the id that lists show. Raises NotFound."""

@@ -26,7 +26,7 @@ from graph.errors import ConfigurationError, IssuerUnavailable, LoginFailed
 from tools.auth.identities import Grant, checked_grant
 from tools.auth.issuer_documents import FETCH_SECONDS, Clock, IssuerDocument, is_secure, secure_url
 from tools.auth.tokens import LEAST_BITS, LEEWAY_SECONDS, LONGEST_TOKEN
-from tools.settings import OidcSettings
+from tools.settings import AuthSettings, OidcSettings
 
 log = logging.getLogger("citewell.identity")
 
@@ -90,9 +90,10 @@ class _Published(BaseModel):
 class RelyingParty:
     """Citewell as a client of its issuer. Keep it for the life of the process: it caches the issuer's documents."""
 
-    def __init__(self, settings: OidcSettings, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, settings: OidcSettings, auth: AuthSettings, *, clock: Clock = time.monotonic) -> None:
         """Set the issuer. Raises ConfigurationError if its URL is neither https nor on this machine."""
         self._settings = settings
+        self._auth = auth
         self._clock = clock
         self._issuer = secure_url("oidc.issuer", settings.issuer or "")
         url = self._issuer.rstrip("/") + DISCOVERY_PATH
@@ -216,39 +217,39 @@ class RelyingParty:
 
     def _lacks(self, claims: Mapping[str, Any]) -> bool:
         """Whether a claim that counts may be had from the user info; scopes' own claims are often only there."""
-        settings = self._settings
+        auth = self._auth
         asked = {
-            settings.user_claim,
-            settings.workspace_claim,
-            settings.groups_claim,
+            auth.user_claim,
+            auth.workspace_claim,
+            auth.groups_claim,
             "name",
-            *settings.required_claims,
+            *self._settings.required_claims,
         }
-        if settings.user_claim == "email":
+        if auth.user_claim == "email":
             asked.add("email_verified")
         return not asked <= claims.keys()
 
     def _grant(self, claims: Mapping[str, Any]) -> Grant:
         """Return what a person may do, by their claims."""
-        settings = self._settings
-        for name, allowed in settings.required_claims.items():
+        auth = self._auth
+        for name, allowed in self._settings.required_claims.items():
             if not set(map(str, _listed(claims.get(name)))) & set(allowed):
                 raise LoginFailed(
                     f"Your claim {name} does not let you in.", suggestion="Ask whoever runs this service for access."
                 )
-        if settings.user_claim == "email" and claims.get("email_verified") is not True:
+        if auth.user_claim == "email" and claims.get("email_verified") is not True:
             # Whoever may write any address into their profile would otherwise be whom they like.
             raise LoginFailed("The issuer has not verified your email address, by which you are known here.")
-        names = {"user": settings.user_claim, "workspace": settings.workspace_claim, "groups": settings.groups_claim}
-        workspace = claims.get(settings.workspace_claim, settings.default_workspace)
-        groups = _listed(claims.get(settings.groups_claim))
+        names = {"user": auth.user_claim, "workspace": auth.workspace_claim, "groups": auth.groups_claim}
+        workspace = claims.get(auth.workspace_claim, auth.default_workspace)
+        groups = _listed(claims.get(auth.groups_claim))
         try:
-            return checked_grant(workspace, claims.get(settings.user_claim), groups)
+            return checked_grant(workspace, claims.get(auth.user_claim), groups)
         except ValueError as error:
             what, _, why = str(error).partition(": ")
             raise LoginFailed(
                 f"Your claim {names.get(what, what)} does not name a {what}: {why}.",
-                suggestion="Configure the issuer to send it, or set CITEWELL_OIDC__DEFAULT_WORKSPACE.",
+                suggestion="Configure the issuer to send it, or set CITEWELL_AUTH__DEFAULT_WORKSPACE.",
             ) from None
 
 

@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, ip_address
 
 from graph.errors import NotAuthenticated, UntrustedProxy
 from tools.auth.identities import Grant, checked_grant
-from tools.settings import AuthProxySettings
+from tools.settings import Settings
 
 log = logging.getLogger("citewell.identity")
 
@@ -26,10 +26,12 @@ SentHeader = Callable[[str], list[str]]  # all values of a header, decoded as La
 class AuthProxy:
     """What the headers of a deployment's proxies say about a request."""
 
-    def __init__(self, settings: AuthProxySettings) -> None:
-        self._settings = settings
-        self._secret = settings.secret.get_secret_value()
-        named = (settings.user_header, settings.groups_header, settings.workspace_header)
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings.auth_proxy
+        self._trusted = settings.http.trusted_proxies
+        self._default_workspace = settings.auth.default_workspace
+        self._secret = self._settings.secret.get_secret_value()
+        named = (self._settings.user_header, self._settings.groups_header, self._settings.workspace_header)
         self._headers = tuple(name for name in named if name is not None)
 
     def identify(self, peer: str | None, sent: SentHeader) -> Grant:
@@ -50,7 +52,7 @@ class AuthProxy:
             if len(sent(name)) > 1:
                 raise NotAuthenticated(f"{name} was sent twice.", suggestion="Let the proxy replace it.")
         settings = self._settings
-        workspace: object = settings.default_workspace
+        workspace: object = self._default_workspace
         if settings.workspace_header is not None and sent(settings.workspace_header):
             workspace = self._list(settings.workspace_header, sent)
         user = self._text(settings.user_header, sent)
@@ -73,7 +75,7 @@ class AuthProxy:
             return False
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped  # what a socket for both families calls an IPv4 peer
-        if not any(address in network for network in self._settings.trusted):
+        if not any(address in network for network in self._trusted):
             return False
         if not self._secret:
             return True

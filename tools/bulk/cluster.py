@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from graph.errors import CitewellError, ConfigurationError, DependencyFailed
-from tools.settings import RaySettings, Settings
+from tools.settings import Settings
 from tools.storage.database import Database
 
 log = logging.getLogger("citewell.bulk")
@@ -49,12 +49,12 @@ class Cluster:
         self.is_local = is_local
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="citewell-ray")
 
-    async def open(self, settings: RaySettings, folder: Path | None) -> None:
-        """Start a local cluster in a folder, or connect to the one of the settings.
+    async def open(self, address: str, folder: Path | None) -> None:
+        """Start a local cluster in a folder, or connect to the one at an address.
 
         Raises ConfigurationError where Ray is not installed, DependencyFailed where the cluster can't be reached.
         """
-        await self._call(lambda: _init(settings, self.tasks, folder))
+        await self._call(lambda: _init(address, self.tasks, folder))
 
     async def refuse_too_small(self, cpus: float) -> None:
         """Raise ConfigurationError where the cluster has fewer processors: Ray would wait for them without a word."""
@@ -62,7 +62,7 @@ class Cluster:
         if has < cpus:
             raise ConfigurationError(
                 f"The cluster has {has:g} processors; {self.tasks} tasks, with what stores for them, need {cpus:g}.",
-                suggestion="Lower CITEWELL_RAY__TASKS, or add nodes.",
+                suggestion="Lower --tasks, or add nodes.",
             )
 
     async def run(
@@ -95,17 +95,19 @@ class Cluster:
 
 
 @asynccontextmanager
-async def opened_cluster(settings: RaySettings) -> AsyncIterator[Cluster]:
-    """Open a cluster as the settings say; end or leave it on exit. Meanwhile stdout is stderr: Ray prints there.
+async def opened_cluster(tasks: int | None = None) -> AsyncIterator[Cluster]:
+    """Open the cluster of RAY_ADDRESS, or one on this machine; end or leave it on exit.
 
-    Raises ConfigurationError where Ray is not installed, DependencyFailed where the cluster can't be reached.
+    It does so many tasks at once, or as many as this machine has processors. Meanwhile stdout is stderr: Ray prints
+    there. Raises ConfigurationError where Ray is not installed, DependencyFailed where the cluster can't be reached.
     """
-    is_local = not settings.address
-    cluster = Cluster(settings.tasks or os.cpu_count() or 1, is_local=is_local)
+    address = cluster_address()
+    is_local = not address
+    cluster = Cluster(tasks or os.cpu_count() or 1, is_local=is_local)
     folder = await asyncio.to_thread(_folder) if is_local else None
     try:
         with redirect_stdout(sys.stderr):
-            await cluster.open(settings, folder)
+            await cluster.open(address, folder)
             yield cluster
     finally:
         await cluster.close()
@@ -113,7 +115,21 @@ async def opened_cluster(settings: RaySettings) -> AsyncIterator[Cluster]:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-def _init(settings: RaySettings, tasks: int, folder: Path | None) -> None:
+def cluster_address() -> str:
+    """Return where the cluster is, as Ray's own variable RAY_ADDRESS says: ``host:6379``, ``auto``, or "" for none.
+
+    Raises ConfigurationError for an address of Ray's client.
+    """
+    address = os.environ.get("RAY_ADDRESS", "")
+    if address.startswith("ray://"):
+        raise ConfigurationError(
+            "RAY_ADDRESS: Ray's client is not supported.",
+            suggestion="Name the head as host:6379, and run the command beside it.",
+        )
+    return "" if address == "local" else address
+
+
+def _init(address: str, tasks: int, folder: Path | None) -> None:
     os.environ.update(SILENT)
     if folder is not None:
         os.environ.update(LOOPBACK)
@@ -122,7 +138,7 @@ def _init(settings: RaySettings, tasks: int, folder: Path | None) -> None:
     ray = _imported()
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
     if folder is None:
-        ray.init(address=settings.address, **quiet)
+        ray.init(address=address, **quiet)
     else:
         ray.init(
             address="local",
@@ -204,9 +220,9 @@ def settings_on_nodes(settings: Settings, database: Database) -> Settings:
 
     Raises ConfigurationError where that is this machine's own, and the tasks run on others.
     """
-    if settings.ray.address and settings.database_url is None:
+    if cluster_address() and settings.database_url is None:
         raise ConfigurationError(
             "The nodes of a cluster can't reach the database in this machine's data folder.",
-            suggestion="Set CITEWELL_DATABASE_URL to a server that they reach, or leave CITEWELL_RAY__ADDRESS empty.",
+            suggestion="Set CITEWELL_DATABASE_URL to a server that they reach, or leave RAY_ADDRESS empty.",
         )
     return settings.model_copy(update={"database_url": SecretStr(database.url)})

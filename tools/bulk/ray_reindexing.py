@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from tools.bulk.actors import Actor, Table, own_release
 from tools.bulk.cluster import Cluster, Dataset, settings_on_nodes
 from tools.embeddings.embedder import Embedder, open_embedder
-from tools.retrieval.indexing import BuildLimits
 from tools.retrieval.reindexing import Reindexed, embed_page, name_of, pages_of, reindex
 from tools.settings import Settings
 from tools.storage.database import Database
@@ -45,8 +44,7 @@ async def reindex_on_ray(
                 lambda rows: loop.call_soon_threadsafe(advance, int(sum(rows["segments"]))),
             )
 
-    limits = BuildLimits(settings.index_build_megabytes)
-    return await reindex(database, embedder, progress, limits, elsewhere=elsewhere)
+    return await reindex(database, embedder, progress, elsewhere=elsewhere)
 
 
 def _embedding(tasks: int, settings: Settings, pages: Sequence[tuple[int, str, int]]) -> Dataset:

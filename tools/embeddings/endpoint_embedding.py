@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BATCH_TEXTS = 64
 RETRIES = 1
+REQUEST_SECONDS = 10.0  # for 64 texts at most, which a small machine embeds in a few
 LEAST_DIMENSION, MOST_DIMENSION = 8, 4000  # what pgvector can index as half precision
 # Models that return shorter vectors on request, with the length of a whole one.
 FULL_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "embedding-3": 2048}
@@ -188,7 +189,7 @@ def _clients(settings: EmbeddingSettings, dimension: int) -> "tuple[AsyncOpenAI,
 
     # The client refuses an empty key, and local endpoints need none.
     key = settings.api_key.get_secret_value() or "none"
-    client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=settings.timeout_seconds, max_retries=RETRIES)
+    client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=REQUEST_SECONDS, max_retries=RETRIES)
     embeddings = OpenAIEmbeddings(
         model=settings.model,
         client=client.embeddings,  # never used; without it, OpenAIEmbeddings would create a blocking client

@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from psycopg.rows import class_row
-
 from graph.errors import InvalidRequest
 from graph.evidence import Citation, Identity, Segment, Source
 from graph.ports import SegmentReader
@@ -29,7 +27,7 @@ from tools.retrieval.scope import READABLE, as_uuid, reading_as
 from tools.retrieval.withholding import WITHHELD
 from tools.sessions.history import StoredMessage
 from tools.sessions.session_store import Sessions
-from tools.storage.database import Database
+from tools.storage.database import Database, rows_of
 from tools.storage.tenants import Workspaces
 
 AROUND = 240  # characters before and behind a quote
@@ -144,11 +142,8 @@ class Exports:
             "ids": list(asked),
             "moments": list(asked.values()),
         }
-        async with (
-            self.database.connection() as connection,
-            connection.cursor(row_factory=class_row(DocumentVersion)) as rows,
-        ):
-            return tuple(await (await rows.execute(_VERSIONS, row)).fetchall())
+        async with self.database.connection() as connection:
+            return tuple(await rows_of(connection, DocumentVersion, _VERSIONS, row))
 
 
 def _answer(stored: StoredMessage, book: NoteBook, account: RunAccount | None, *, is_own: bool) -> ExportedAnswer:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard, get_args
+from typing import Literal, TypeGuard, get_args
 
 import httpx2
 
@@ -37,7 +37,7 @@ from tools.judges.judge_batches import (
     passage,
     plain_text,
 )
-from tools.settings import Entailment, JudgeSettings
+from tools.settings import JudgeSettings
 from tools.telemetry.tracing import model_call
 from tools.web.fetching import read_body
 from tools.web.retry_after import retry_after
@@ -180,7 +180,7 @@ def _is_share(score: object) -> TypeGuard[float]:
 
 
 MOST_PAIRS = 32  # per request; what Text Embeddings Inference accepts unless configured otherwise
-EXAMPLE_LABELS = '{"LABEL_0": "contradiction", "LABEL_1": "neutral", "LABEL_2": "entailment"}'
+Entailment = Literal["entailment", "neutral", "contradiction"]
 UNREADABLE = Reason("scores_unreadable")
 VERDICTS: Mapping[Entailment, Verdict] = {
     "entailment": "supported",
@@ -208,9 +208,9 @@ class EntailmentJudge:
     ) -> None:
         self._endpoint = ClassificationEndpoint(settings, seconds=seconds, first_wait=first_wait)
         self.name = settings.model
-        self._labels = {name.strip().lower(): label for name, label in settings.labels.items()}
+        # Labels could be given meanings: results of exams are kept under this digest.
         self.version = judge_version(
-            kind="entailment", model=settings.model, schema=list(VERDICTS), parameters={"labels": self._labels}
+            kind="entailment", model=settings.model, schema=list(VERDICTS), parameters={"labels": {}}
         )
 
     async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
@@ -251,13 +251,12 @@ class EntailmentJudge:
         return Judgement(VERDICTS[best], min(1.0, sums["entailment"]))
 
     def _label(self, name: str) -> Entailment:
-        known = self._labels.get(name.strip().lower())
-        found = known or next((label for pattern, label in _NAMES if pattern.search(name.strip().lower())), None)
+        found = next((label for pattern, label in _NAMES if pattern.search(name.strip().lower())), None)
         if found is None:
             raise JudgeMisconfigured(
-                f"judge.labels: the judge's endpoint has a label {' '.join(name.split())[:80]!r}, and nothing says "
+                f"judge.model: its endpoint has a label {' '.join(name.split())[:80]!r}, which does not say "
                 f"whether it means {', '.join(VERDICTS)}.",
-                suggestion=f"Set CITEWELL_JUDGE__LABELS, such as {EXAMPLE_LABELS}, as the model's card says.",
+                suggestion="Name the labels in the model's config.json (id2label), or take another model.",
             )
         return found
 

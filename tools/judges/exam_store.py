@@ -7,14 +7,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 import psycopg
-from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 from pydantic import ConfigDict, TypeAdapter
 
 from graph.ports import Judge
 from tools.judges.exam import Exam
 from tools.judges.exam_marking import LanguageResult
-from tools.storage.database import CONNECTING, Connection, Database, database_errors, value_of
+from tools.storage.database import CONNECTING, Connection, Database, database_errors, row_of, value_of
 
 LOCK = 0x6578616D  # "exam", the class of the advisory locks
 
@@ -104,6 +103,5 @@ class ExamStore:
 
 async def read_exam_row(connection: Connection, key: ExamKey) -> StoredExam | None:
     """Return what is stored of an exam, read over a connection."""
-    async with connection.cursor(row_factory=class_row(StoredExam)) as rows:
-        stored = await (await rows.execute(_READ, key._asdict())).fetchone()
+    stored = await row_of(connection, StoredExam, _READ, key._asdict())
     return None if stored is None else replace(stored, languages=_RESULTS.validate_python(stored.languages))

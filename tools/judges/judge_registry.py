@@ -3,7 +3,7 @@
 Other distributions add judges under the entry point ``citewell.judges``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -68,27 +68,34 @@ def configured_judge(settings: Settings, model: ModelSettings | None) -> Judge |
         from tools.judges.entailment import EntailmentJudge
 
         return EntailmentJudge(judge)
-    judging = _judging_model(judge, model)
+    judging = judging_model(judge, model, settings.models)
     if judging is None or judge.kind == "off":
         return None
     if judge.kind == "minicheck":
         from tools.judges.minicheck import MiniCheckJudge
 
-        return MiniCheckJudge(judging, instruction=judge.instruction)
+        return MiniCheckJudge(judging)
     from tools.judges.chat_judge import ChatJudge
 
     return ChatJudge(judging)
 
 
-def _judging_model(judge: JudgeSettings, model: ModelSettings | None) -> ModelSettings | None:
-    """Return the chat model that judges: at the judge's endpoint, else at that of the model that writes."""
+def judging_model(
+    judge: JudgeSettings, model: ModelSettings | None, models: Sequence[ModelSettings]
+) -> ModelSettings | None:
+    """Return the chat model that judges: at the judge's endpoint, else at that of the model that writes.
+
+    How much fits into a request is what an entry of the models says of the same model at the same endpoint.
+    """
     if judge.base_url is not None:
-        return ModelSettings(
+        judging = ModelSettings(
             name="judge",
             base_url=judge.base_url,
             api_key=judge.api_key,
             model=judge.model,
             timeout_seconds=JUDGE_SECONDS,
-            context_tokens=judge.context_tokens,
         )
+        same = (each for each in models if (each.base_url, each.model) == (judging.base_url, judging.model))
+        known = next(same, judging)
+        return judging.model_copy(update={"context_tokens": known.context_tokens})
     return model.model_copy(update={"model": judge.model}) if model is not None and judge.model else model

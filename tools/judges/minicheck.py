@@ -38,18 +38,17 @@ _ANSWER = re.compile(r"[\s*\"'`]*(yes|no)\b", re.IGNORECASE)
 class MiniCheckJudge:
     """A Judge with one request for each claim. Keep it for the life of the process, as a ChatJudge.
 
-    ``instruction`` is the system message that the model was trained with, "" where its server adds it (Ollama).
+    The system message that the model was trained with is for its server to add, by its template of a chat.
     """
 
-    def __init__(self, model: ModelSettings, *, instruction: str = "", retry: RetryPolicy | None = None) -> None:
+    def __init__(self, model: ModelSettings, *, retry: RetryPolicy | None = None) -> None:
         self._endpoint = Endpoint(model, model.model, temperature=0.0, retry=retry)
         self.name = model.model
-        self._instruction = instruction
-        self._room = model.context_tokens * 3 // 4 - estimate_tokens(PROMPT + instruction)
+        self._room = model.context_tokens * 3 // 4 - estimate_tokens(PROMPT)
         self.version = judge_version(
             kind="minicheck",
             model=model.model,
-            prompt=[instruction, PROMPT],
+            prompt=["", PROMPT],  # the first was a system message: results of exams are kept under this digest
             schema=WORDS,
             parameters={"temperature": 0.0, "alternatives": ALTERNATIVES},
         )
@@ -79,8 +78,7 @@ class MiniCheckJudge:
         words = _material(" ".join(claim.claim.split()))
         document = _material("\n\n".join(map(passage, claim.entries)))
         shown = cut_to_tokens(document, self._room - estimate_tokens(words))
-        system = [("system", self._instruction)] if self._instruction else []
-        asked = [*system, ("user", PROMPT.format(document=shown, claim=words))]
+        asked = [("user", PROMPT.format(document=shown, claim=words))]
         texts: list[str] = []
         tokens: list[TokenOdds] = []
         # A reply that goes on after its first word is cut by the bound, and read all the same.

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 from typing_extensions import TypedDict
 
@@ -30,7 +29,7 @@ from tools.library.new_documents import DocumentFields, ReadyDocument, readers_w
 from tools.originals.originals import Original, Originals
 from tools.retrieval.indexing import drop_segments, new_version
 from tools.retrieval.scope import NOT_EXPIRED, READABLE, VISIBLE, readable, reading_as
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, row_of, rows_of, value_of
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
@@ -298,10 +297,8 @@ class Documents:
         query = _LIST.format(order=ordered_by(sort, order))
 
         async def read(connection: Connection) -> tuple[list[Document], int | None]:
-            async with connection.cursor(row_factory=class_row(Document)) as rows:
-                found = await (await rows.execute(query.encode(), row)).fetchall()
-            counted = await (await connection.execute(COUNT, matching)).fetchone() if count else None
-            return found, None if counted is None else counted[0]
+            found = await rows_of(connection, Document, query.encode(), row)
+            return found, await value_of(connection, COUNT, matching) if count else None
 
         found, total = await self._database.read(read)
         page = found[:limit]
@@ -328,11 +325,8 @@ class Documents:
     async def get(self, identity: Identity, document_id: str) -> DocumentDetails:
         """Read a document without its text. Raises NotFound."""
         row = await self._document_key(identity, document_id)
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(Document)) as rows,
-        ):
-            found = await (await rows.execute(_GET, row)).fetchone()
+        async with self._database.connection() as connection:
+            found = await row_of(connection, Document, _GET, row)
             if found is None:
                 raise _unknown(document_id)
             similar = await find_similar(connection, row["workspace"], identity, [found.document_id])

@@ -53,7 +53,7 @@ class DocumentReader:
         self._ahead = READ_AHEAD * (1 if sandbox is None else sandbox.size)
         embeds = sandbox is not None and settings.embedding.model == STATIC
         recognition = (
-            Recognition(settings.ocr_languages, settings.jobs.file_seconds) if settings.ocr == "auto" else None
+            Recognition(settings.ocr_languages, settings.jobs.file_seconds) if settings.ocr_languages else None
         )
         self._how = Reading(
             workspace=0,

@@ -35,7 +35,7 @@ from tools.library.reading import Progress, ReadFile, WiredDocument, cut_file, s
 from tools.library.sandbox import Sandbox
 from tools.library.versions import Versions
 from tools.originals.originals import Originals
-from tools.retrieval.indexing import BuildLimits, maintain
+from tools.retrieval.indexing import maintain
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.segment_rows import PackedDocument
 from tools.settings import Settings
@@ -295,8 +295,7 @@ class Ingestor:
         number = await self._workspaces.number(workspace)
         async with self._database.connection() as connection:
             await move_if_outgrown(connection, number)
-            limits = BuildLimits(self._settings.index_build_megabytes)
-            await maintain(connection, number, limits=limits)
+            await maintain(connection, number)
 
     async def _leave_shared_tables(self, identity: Identity) -> None:
         """Move a library that outgrows the shared tables between two batches, and not after the last of many."""

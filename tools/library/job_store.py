@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 from typing_extensions import TypedDict
 
@@ -22,7 +22,7 @@ from tools.library.reading import WiredDocument
 from tools.retrieval.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
-from tools.storage.database import TAKES_CHANGES, Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database, rows_of
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
 
@@ -392,11 +392,8 @@ class Jobs:
 
     async def _select(self, identity: Identity, **given: Any) -> list[Job]:
         row = {"job_id": None, "before": None, "after_id": None, **await self._scope(identity), **given}
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(Job)) as rows,
-        ):
-            return await (await rows.execute(_JOBS, row)).fetchall()
+        async with self._database.connection() as connection:
+            return await rows_of(connection, Job, _JOBS, row)
 
     async def _read_files(self, job_id: str, after: int, limit: int, state: FileState | None) -> list[JobFile]:
         row = {"job_id": job_id, "after": after, "limit": limit, "state": state}

@@ -21,6 +21,7 @@ from graph.evidence import Identity
 from graph.ports import McpSearchResult, SearchQuery, SegmentSearcher, ServerFailure
 from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
+from tools.library.passages import KEEP_DAYS
 from tools.mcp_search.results import FoundLink, FoundText
 from tools.mcp_search.search_server import MOST_BYTES, McpServer
 from tools.retrieval.withholding import FROM_SERVERS
@@ -64,14 +65,12 @@ class McpLibrary:
         fetcher: PageFetcher | None,
         ingestor: Ingestor,
         searcher: SegmentSearcher,
-        *,
-        keep_days: int,
     ) -> None:
         self._servers = servers
         self._fetcher = fetcher
         self._ingestor = ingestor
         self._searcher = searcher
-        self._keep = timedelta(days=keep_days)
+        self._keep = timedelta(days=KEEP_DAYS)
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -220,4 +219,4 @@ async def open_mcp_search(
             await stack.enter_async_context(transport)
             fetcher = PageFetcher(Guard(), transport, max_bytes=MOST_PAGE_BYTES, seconds=PAGE_SECONDS)
         servers = [McpServer(each) for each in settings.mcp_search]
-        yield McpLibrary(servers, fetcher, ingestor, searcher, keep_days=web.keep_days)
+        yield McpLibrary(servers, fetcher, ingestor, searcher)

@@ -18,19 +18,20 @@ from tools.retrieval.withholding import MARKED
 
 MOST_PLACES = 1000  # tried in the search for a place at word boundaries
 CANDIDATES = 10  # segments of the library that are most like a passage
+KEEP_DAYS = 30  # of what came from elsewhere: longer than a session that cites it is usually kept
 BESIDE = 2  # neighbours of each on either side, into which it may reach
 FEWEST_LETTERS = 12  # of a passage that may stand between notation: fewer are found by chance
 _NAMESPACE = UUID("5b0c5d4e-6e0b-5b7e-9f0a-3f4de1c4b8f2")
 
 
 class MarkedPassages:
-    """A finder of passages in documents; passages that are in none of them are stored for ``keep_days``."""
+    """A finder of passages in documents; passages that are in none of them are stored for ``KEEP_DAYS``."""
 
-    def __init__(self, reader: SegmentReader, searcher: SegmentSearcher, ingestor: Ingestor, *, keep_days: int) -> None:
+    def __init__(self, reader: SegmentReader, searcher: SegmentSearcher, ingestor: Ingestor) -> None:
         self._reader = reader
         self._searcher = searcher
         self._ingestor = ingestor
-        self._keep = timedelta(days=keep_days)
+        self._keep = timedelta(days=KEEP_DAYS)
 
     async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
         """Return the segments that contain a passage; see ``graph.ports.PassageFinder``.

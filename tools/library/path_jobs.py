@@ -11,7 +11,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from graph.errors import CitewellError, InvalidRequest
@@ -21,7 +20,7 @@ from tools.library.found_files import FoundFile, find_files
 from tools.library.job_store import WaitingFile, insert_files, insert_job
 from tools.library.new_documents import NewDocument, is_archive
 from tools.library.reading import WiredDocument, wired_documents
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, rows_of
 from tools.storage.tenants import Workspaces
 
 ZIP = b"PK"
@@ -163,8 +162,7 @@ class Claims:
 
         Raises UniqueViolation where another process has just claimed a file of the same document: take each alone.
         """
-        async with connection.cursor(row_factory=class_row(ClaimedFile)) as cursor:
-            return await (await cursor.execute(_CLAIM, {**self._row, "numbers": list(numbers)})).fetchall()
+        return await rows_of(connection, ClaimedFile, _CLAIM, {**self._row, "numbers": list(numbers)})
 
     async def keep(self, connection: Connection) -> None:
         """Extend the lease on every file that is in work."""

@@ -31,6 +31,7 @@ ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS", "RAYON_RS_NUM_THREADS"), "1"
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
+FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
 SECRETS = ("CITEWELL_", "OPENAI_", "SERPER_", "PG")  # beginnings of the names that the process does not get
 _PROGRAM = """
 import json, sys
@@ -200,14 +201,14 @@ class Sandbox:
         return DocumentTooExpensive(
             f"The process that read it ended ({name}): it may take more than {self.megabytes:,} MB of memory, or crash "
             "its parser.",
-            suggestion="Convert the file to another format, split it, or raise CITEWELL_JOBS__FILE_MEGABYTES.",
+            suggestion="Convert the file to another format, or split it.",
         )
 
 
 @asynccontextmanager
 async def opened_sandbox(settings: JobSettings, size: int) -> AsyncIterator[Sandbox]:
     """Open a sandbox of ``size`` processes with the limits of the settings; end the processes on exit."""
-    sandbox = Sandbox(size, settings.file_seconds, settings.file_megabytes)
+    sandbox = Sandbox(size, settings.file_seconds, FILE_MEGABYTES)
     try:
         yield sandbox
     finally:

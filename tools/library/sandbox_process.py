@@ -107,7 +107,7 @@ def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: in
             reply, blobs = refuse(
                 DocumentTooExpensive(
                     f"Reading it takes more than {megabytes:,} MB of memory.",
-                    suggestion="Split the file, or raise CITEWELL_JOBS__FILE_MEGABYTES.",
+                    suggestion="Split the file.",
                 )
             )
         except Exception as error:  # noqa: BLE001 - a parser may fail in any way, and the file is all it may fail

@@ -7,7 +7,6 @@ from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from psycopg import errors
-from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from graph.errors import InvalidRequest, NotFound
@@ -15,7 +14,7 @@ from graph.evidence import Identity
 from tools.library.new_documents import checked_readers, readers_with, stored_readers
 from tools.retrieval.scope import readable, reading_as
 from tools.retrieval.withholding import find_unreadable
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, row_of, rows_of
 from tools.storage.partitions import lock_library
 from tools.storage.tenants import Workspaces
 
@@ -134,21 +133,15 @@ class Sources:
     async def list(self, identity: Identity) -> list[Source]:
         """List the sources, ordered by their location."""
         row = await self._scope(identity)
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(Source)) as rows,
-        ):
-            found = await (await rows.execute(_LIST, row)).fetchall()
+        async with self._database.connection() as connection:
+            found = await rows_of(connection, Source, _LIST, row)
             return await _without_hidden(connection, row["workspace"], identity, found)
 
     async def get(self, identity: Identity, source_id: str) -> Source:
         """Read a source. Raises NotFound."""
         row = {**await self._scope(identity), "source_id": _as_id(source_id)}
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(Source)) as rows,
-        ):
-            found = await (await rows.execute(_GET, row)).fetchone()
+        async with self._database.connection() as connection:
+            found = await row_of(connection, Source, _GET, row)
             if found is None:
                 raise _unknown(source_id)
             [shown] = await _without_hidden(connection, row["workspace"], identity, [found])
@@ -166,11 +159,8 @@ class Sources:
             "folder": options.folder or None,
             "ref": options.ref or None,
         }
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(Source)) as rows,
-        ):
-            return await (await rows.execute(_FIND, row)).fetchall()
+        async with self._database.connection() as connection:
+            return await rows_of(connection, Source, _FIND, row)
 
     async def add(
         self,

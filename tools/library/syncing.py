@@ -33,6 +33,7 @@ from tools.library.ingestion import Ingestor
 from tools.library.likeness import SimilarDocument
 from tools.library.new_documents import HASH_EPOCH, NewDocument, is_archive
 from tools.library.reading import MOST_CHARACTERS, MOST_PAGES
+from tools.library.sandbox import FILE_MEGABYTES
 from tools.library.site_source import SiteSource
 from tools.library.source_readers import FolderReader, ReadFile, SourceReader
 from tools.library.source_records import LOCK, Source, record_sync
@@ -687,9 +688,9 @@ def _recipe(source: Source, settings: Settings) -> str:
     said = [
         HASH_EPOCH.decode(),
         settings.segment_size,
-        settings.ocr,
+        "auto" if settings.ocr_languages else "off",
         settings.ocr_languages,
-        [limits.file_seconds, limits.file_megabytes, MOST_PAGES, MOST_CHARACTERS],
+        [limits.file_seconds, FILE_MEGABYTES, MOST_PAGES, MOST_CHARACTERS],
         source.owner,
         *([source.readers] if source.readers else []),  # so that sources without readers have the recipe of before
         sorted(source.options.items()),

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from psycopg.rows import class_row
-
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.library.catalogue import RawSegment, RawText
 from tools.retrieval.scope import VISIBLE, as_uuid, readable, reading_as
 from tools.retrieval.segmenting import SegmentSpan
 from tools.retrieval.structure import unpack_blocks
-from tools.storage.database import TAKES_CHANGES, Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database, rows_of
 from tools.storage.tenants import Workspaces
 
 # What a version says of its text. Who reads a document and where it belongs is not restored with a version.
@@ -137,11 +135,8 @@ class Versions:
     async def list(self, identity: Identity, document_id: str) -> list[Version]:
         """List the versions of a document, the current one first. Raises NotFound."""
         row = await self._row(identity, document_id)
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(Version)) as rows,
-        ):
-            found = await (await rows.execute(_LIST, row)).fetchall()
+        async with self._database.connection() as connection:
+            found = await rows_of(connection, Version, _LIST, row)
         if not found:
             raise NotFound(f"There is no document {document_id}.")
         return found

@@ -23,6 +23,7 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
+from tools.library.passages import KEEP_DAYS
 from tools.settings import Settings
 from tools.telemetry.tracing import retrieval_span
 from tools.web.fetching import MOST_PAGE_BYTES, PAGE_SECONDS, FetchedPage, PageFetcher
@@ -56,7 +57,7 @@ class WebLibrary:
         ingestor: Ingestor,
         searcher: SegmentSearcher,
         *,
-        keep_days: int,
+        keep_days: int = KEEP_DAYS,
         results: int = RESULTS,
     ) -> None:
         self._serper = serper
@@ -195,4 +196,4 @@ async def open_web(
     fetcher = PageFetcher(Guard(), transport, max_bytes=MOST_PAGE_BYTES, seconds=PAGE_SECONDS)
     async with client, transport:
         pages = fetcher if web.fetch_pages else None
-        yield WebLibrary(Serper(web, client), pages, ingestor, searcher, keep_days=web.keep_days)
+        yield WebLibrary(Serper(web, client), pages, ingestor, searcher)

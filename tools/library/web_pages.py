@@ -15,7 +15,6 @@ from tools.library.catalogue import Document, Documents
 from tools.library.ingestion import Ingested, Ingestor, Refused, Report
 from tools.library.new_documents import NewDocument
 from tools.originals.originals import Originals
-from tools.settings import SiteSettings
 from tools.web.addresses import canonical_address, document_id_of
 from tools.web.sites import (
     KnownPage,
@@ -47,14 +46,11 @@ _SILENT = "The page cannot be read: its server says that it did not change, but 
 class WebPages:
     """An ingestor of pages of the web."""
 
-    def __init__(
-        self, reader: WebReader, ingestor: Ingestor, documents: Documents, originals: Originals, limits: SiteSettings
-    ) -> None:
+    def __init__(self, reader: WebReader, ingestor: Ingestor, documents: Documents, originals: Originals) -> None:
         self._reader = reader
         self._ingestor = ingestor
         self._documents = documents
         self._originals = originals
-        self._limits = limits
 
     async def ingest_page(self, identity: Identity, new: NewDocument) -> Ingested:
         """Read the page at the document's ``url`` and store it with the other fields.

@@ -249,10 +249,12 @@ class Milvus:
             raise IndexUnavailable("Milvus is still being connected to.")
         try:
             if self._client is None:
-                settings = self._settings
-                assert settings.url is not None
                 self._client = MilvusClient(
-                    settings.url, token=settings.token.get_secret_value(), timeout=CONNECT_SECONDS, dedicated=True
+                    self._settings.address,
+                    token=self._settings.token,
+                    db_name=self._settings.database,
+                    timeout=CONNECT_SECONDS,
+                    dedicated=True,
                 )
             return self._client
         finally:

@@ -17,7 +17,6 @@ from graph.errors import CitewellError, ConfigurationError, IndexUnavailable, No
 from tools.concurrency.tasks import cancel_and_wait
 from tools.milvus.collection import Milvus, Place
 from tools.milvus.filling import LOCK, VERSION, VERSION_BYTES, IndexFiller
-from tools.settings import MilvusSettings
 from tools.storage.database import Connection, Database, only_one, value_of
 from tools.storage.index_changes import (
     SearchIndex,
@@ -34,6 +33,7 @@ from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.index")
 
+COLLECTIONS = "citewell"  # what their names begin with; deployments that share a Milvus have a database each
 DOCUMENTS_AT_ONCE = 200
 WAIT_SECONDS = 0.2
 MOST_COMPARISONS = 5  # that find something to repair, one after another, before a fill is given up
@@ -62,10 +62,9 @@ _SEGMENTS = "SELECT coalesce(sum(segments), 0)::bigint FROM library_statistics W
 class IndexKeeper:
     """Keeps the index of a deployment; any number of processes may."""
 
-    def __init__(self, database: Database, milvus: Milvus, settings: MilvusSettings) -> None:
+    def __init__(self, database: Database, milvus: Milvus) -> None:
         self._database = database
         self._milvus = milvus
-        self._settings = settings
         self._filler = IndexFiller(database, milvus)
 
     async def read(self) -> SearchIndex | None:
@@ -85,7 +84,7 @@ class IndexKeeper:
             )
         await self._milvus.ping()
         async with self._database.connection() as connection:
-            await begin_index(connection, self._settings.prefix, dimension)
+            await begin_index(connection, COLLECTIONS, dimension)
             await self._queue_everything(connection)
             index = await read_index(connection)
         assert index is not None
@@ -228,8 +227,8 @@ class Pace:
 class IndexWorker:
     """Follows the library, once it is started. Close it before the database and Milvus."""
 
-    def __init__(self, database: Database, milvus: Milvus, settings: MilvusSettings, pace: Pace | None = None) -> None:
-        self._keeper = IndexKeeper(database, milvus, settings)
+    def __init__(self, database: Database, milvus: Milvus, pace: Pace | None = None) -> None:
+        self._keeper = IndexKeeper(database, milvus)
         self._pace = pace or Pace()
         self._task: asyncio.Task[None] | None = None
         self._looked_at = -float("inf")

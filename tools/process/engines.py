@@ -57,18 +57,18 @@ def open_milvus(settings: MilvusSettings) -> "Milvus":
     return Milvus(settings)
 
 
-def index_keeper(database: Database, milvus: "Milvus", settings: MilvusSettings) -> "IndexKeeper":
+def index_keeper(database: Database, milvus: "Milvus") -> "IndexKeeper":
     """Return what fills and repairs the index in Milvus."""
     from tools.milvus.keeping import IndexKeeper
 
-    return IndexKeeper(database, milvus, settings)
+    return IndexKeeper(database, milvus)
 
 
-def index_worker(database: Database, milvus: "Milvus", settings: MilvusSettings) -> "IndexWorker":
+def index_worker(database: Database, milvus: "Milvus") -> "IndexWorker":
     """Return a worker that keeps the index in Milvus up to date."""
     from tools.milvus.keeping import IndexWorker
 
-    return IndexWorker(database, milvus, settings)
+    return IndexWorker(database, milvus)
 
 
 @asynccontextmanager
@@ -81,7 +81,7 @@ async def following_index(database: Database, settings: MilvusSettings) -> Async
         yield
         return
     milvus = open_milvus(settings)
-    worker = index_worker(database, milvus, settings)
+    worker = index_worker(database, milvus)
     worker.start()
     try:
         yield

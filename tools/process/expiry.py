@@ -29,6 +29,7 @@ log = logging.getLogger("citewell.sessions")
 HOUR_SECONDS = 3600.0
 SESSIONS_AT_ONCE = 100
 USUAL_DAYS = 7
+EVERY_DIALECT = "*"  # that is not named beside it
 KEPT_DIALECTS = ("docmost", "conversation", "id_citations")  # the documents of their clients know no end of a session
 
 # A run whose lease expired more than an hour ago will not be continued.
@@ -77,9 +78,11 @@ class Retention:
     @classmethod
     def of(cls, settings: Settings) -> "Retention":
         """Return what the settings say; where they say nothing at all, each dialect has its usual days."""
-        usual = {} if settings.session_days is not None else dict.fromkeys(KEPT_DIALECTS)
-        named = {dialect: _days(value) for dialect, value in settings.session_days_by_dialect.items()}
-        return cls(_days(settings.session_days or USUAL_DAYS), {**usual, **named})
+        said = settings.session_days
+        named = dict(said) if isinstance(said, dict) else {} if said is None else {EVERY_DIALECT: said}
+        usual = {} if EVERY_DIALECT in named else dict.fromkeys(KEPT_DIALECTS)
+        everywhere = _days(named.pop(EVERY_DIALECT, USUAL_DAYS))
+        return cls(everywhere, {**usual, **{dialect: _days(value) for dialect, value in named.items()}})
 
     def __str__(self) -> str:
         """Say it in words, such as "7 days or more (docmost: never)"."""

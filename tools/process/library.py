@@ -134,7 +134,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
         indexes = FlatIndexes(database)
         milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
-        follower = None if milvus is None else index_worker(database, milvus, settings.milvus)
+        follower = None if milvus is None else index_worker(database, milvus)
         candidates = (
             None if milvus is None else Candidates(milvus, least_segments=LEAST_SEGMENTS, deadline=DEADLINE_SECONDS)
         )
@@ -142,7 +142,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
-        pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
+        pages = WebPages(web_reader, sandboxed, documents, originals)
         following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
         syncs = BackgroundSyncs(syncer)
@@ -181,7 +181,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     searcher=searcher,
                     reader=reader,
                     families=families,
-                    passages=MarkedPassages(reader, searcher, ingestor, keep_days=settings.web.keep_days),
+                    passages=MarkedPassages(reader, searcher, ingestor),
                     web=web,
                     mcp=mcp,
                     pages=pages,

@@ -24,6 +24,7 @@ from tools.telemetry.tracing import model_call
 from tools.web.retry_after import retry_after
 
 BATCH_TEXTS = {"tei": 32, "cohere": 100, "jina": 100}  # 32: what a TEI server takes by default
+SECONDS = 5.0  # for all candidates of a question, retries included: without their scores it is answered too
 AT_ONCE = 4  # concurrent requests
 MOST_RETRIES = 2
 BACKOFF_SECONDS = 0.2  # before the first retry; doubled before the second
@@ -45,12 +46,11 @@ class Reranker:
     async def score(self, query: str, texts: Sequence[str], *, seconds: float | None = None) -> list[float]:
         """Score each text's relevance to a query, in order; long queries and texts are cut.
 
-        Takes as long as the settings' timeout, or ``seconds`` if that is less, retries included. Where an endpoint
+        Takes at most ``SECONDS``, or ``seconds`` if that is less, retries included. Where an endpoint
         returns scores outside [0, 1], they are log odds and mapped by the logistic function. Raises
         RerankerUnavailable, or RerankerRefused for a request that would be refused again.
         """
-        timeout = self._settings.timeout_seconds
-        timeout = timeout if seconds is None else min(timeout, seconds)
+        timeout = SECONDS if seconds is None else min(SECONDS, seconds)
         size = BATCH_TEXTS[self._settings.kind]
         batches = [texts[start : start + size] for start in range(0, len(texts), size)]
         turns = asyncio.Semaphore(AT_ONCE)
@@ -102,7 +102,7 @@ class Reranker:
     def _opened(self) -> httpx2.AsyncClient:
         if self._client is None:
             self._client = httpx2.AsyncClient(
-                timeout=httpx2.Timeout(self._settings.timeout_seconds),
+                timeout=httpx2.Timeout(SECONDS),
                 limits=httpx2.Limits(max_keepalive_connections=0),
                 headers={"Accept-Encoding": "identity", "User-Agent": "Citewell"},
                 trust_env=False,

@@ -19,7 +19,7 @@ from tools.embeddings.embedder import Embedder
 from tools.retrieval.candidates import CandidateCounts, Candidates, has_enough, read_query_weights, record_search
 from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
-from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, as_array, find_scope, reading_as, vector_as_text
+from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, as_array, find_scope, reading_as
 from tools.retrieval.search_sql import (
     NEAR,
     Reach,
@@ -28,6 +28,7 @@ from tools.retrieval.search_sql import (
     explored_in,
     planned,
     search_statement,
+    vector_as_text,
 )
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database

@@ -51,7 +51,7 @@ from tools.storage.partitions import (
 
 log = logging.getLogger(__name__)
 
-__all__ = ["COMMON", "BuildLimits", "drop_segments", "index_documents", "index_segments", "maintain"]
+__all__ = ["COMMON", "drop_segments", "index_documents", "index_segments", "maintain"]
 
 
 BATCH = 256  # rows prepared in a thread at a time
@@ -258,31 +258,17 @@ GRAPH_BYTES = 370  # of a vector's place in the graph, beside its numbers of two
 ROOM = 1.2  # of what an index takes, that building it takes in memory
 GROUPING_BYTES = 1_000  # a segment, that counting its terms takes in memory
 LEAST_MEGABYTES = 64
+MOST_MEGABYTES = 1024  # of the database server, where its own maintenance_work_mem is no more than that
+BUILD_WORKERS = 2  # processes of the database beside the one that builds
 SECONDS = 0.0012  # a segment, that building took on two busy cores where memory sufficed
 
 
-@dataclass(frozen=True, slots=True)
-class BuildLimits:
-    """What building an index may take: memory of the database server, and processes beside the one that builds."""
-
-    megabytes: int = 1024
-    workers: int = 2
-
-    def memory(self, needed: float) -> str:
-        """Return what to give to a build that needs so many bytes, as PostgreSQL reads it."""
-        return f"{min(max(math.ceil(needed / 1e6), LEAST_MEGABYTES), self.megabytes)}MB"
+def _memory(needed: float, most: int = MOST_MEGABYTES) -> str:
+    """Return what to give to a build that needs so many bytes, as PostgreSQL reads it."""
+    return f"{min(max(math.ceil(needed / 1e6), LEAST_MEGABYTES), most)}MB"
 
 
-DEFAULT_LIMITS = BuildLimits()
-
-
-async def maintain(
-    conn: Connection,
-    workspace: int,
-    *,
-    limits: BuildLimits = DEFAULT_LIMITS,
-    index_vectors_above: int = VECTOR_INDEX_SEGMENTS,
-) -> None:
+async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int = VECTOR_INDEX_SEGMENTS) -> None:
     """Bring a workspace's indexes and statistics to the size it has grown to. Cheap where it has not grown.
 
     The indexes of the shared tables are all workspaces', and no single one's to keep.
@@ -291,11 +277,11 @@ async def maintain(
     """
     for _ in range(MOST_LOOKS - 1):
         with suppress(errors.UndefinedTable):
-            return await _maintain(conn, workspace, limits, index_vectors_above)
-    return await _maintain(conn, workspace, limits, index_vectors_above)
+            return await _maintain(conn, workspace, index_vectors_above)
+    return await _maintain(conn, workspace, index_vectors_above)
 
 
-async def _maintain(conn: Connection, workspace: int, limits: BuildLimits, index_vectors_above: int) -> None:
+async def _maintain(conn: Connection, workspace: int, index_vectors_above: int) -> None:
     place = await find_place(conn, workspace)
     found = await conn.execute(
         "SELECT segments, counted_at, impacts_from IS NOT NULL, reltuples < 0 FROM library_statistics, pg_class"
@@ -308,7 +294,7 @@ async def _maintain(conn: Connection, workspace: int, limits: BuildLimits, index
     segments, counted_at, lacks_impacts, is_unknown = row
     if is_unknown:  # else a search would look documents up by any index of the workspace, until autovacuum comes by
         await conn.execute("ANALYZE documents")
-    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), limits.memory(segments * GROUPING_BYTES)
+    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), _memory(segments * GROUPING_BYTES)
     if not place.own:
         if has_grown:
             await count_common_terms(conn, workspace, memory=memory)
@@ -328,10 +314,10 @@ async def _maintain(conn: Connection, workspace: int, limits: BuildLimits, index
         for each in place.tables:
             await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(each.segments, each.vectors))
     if await has_vectors(conn):
-        await _maintain_vectors(conn, place, limits, index_vectors_above)
+        await _maintain_vectors(conn, place, index_vectors_above)
 
 
-async def _maintain_vectors(conn: Connection, place: Place, limits: BuildLimits, index_above: int) -> None:
+async def _maintain_vectors(conn: Connection, place: Place, index_above: int) -> None:
     statement = sql.SQL("SELECT vector_dims(embedding) FROM {} AS v LIMIT 1").format(sql.SQL(place.read.vectors))
     dimension = await value_of(conn, statement)
     if dimension is None:
@@ -339,7 +325,7 @@ async def _maintain_vectors(conn: Connection, place: Place, limits: BuildLimits,
     await ensure_view(conn, place.workspace, dimension)
     for part, held in enumerate(place.filled):
         if held > index_above:
-            await _ensure_vector_index(conn, vectors_name(place.workspace, part), VectorIndex(held, dimension), limits)
+            await _ensure_vector_index(conn, vectors_name(place.workspace, part), VectorIndex(held, dimension))
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +341,7 @@ class VectorIndex:
         return self.segments * (2 * self.dimension + GRAPH_BYTES) * ROOM
 
 
-async def _ensure_vector_index(conn: Connection, vectors: str, index: VectorIndex, limits: BuildLimits) -> None:
+async def _ensure_vector_index(conn: Connection, vectors: str, index: VectorIndex) -> None:
     name = f"{vectors}_hnsw"
     if not await value_of(conn, "SELECT pg_try_advisory_lock(hashtext(%s))", [name]):
         return  # another process builds it
@@ -365,18 +351,20 @@ async def _ensure_vector_index(conn: Connection, vectors: str, index: VectorInde
             return
         if valid is not None:  # a build that was cut short
             await conn.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(sql.Identifier(name)))
+        of_server = await value_of(conn, "SELECT pg_size_bytes(current_setting('maintenance_work_mem')) / 1000000")
+        most = max(MOST_MEGABYTES, of_server or 0)
         log.info(
             "Building the vector index of %d segments with %s of memory for the %d MB that it takes: about %d min%s",
             index.segments,
-            limits.memory(index.needed),
+            _memory(index.needed, most),
             index.needed / 1e6,
             math.ceil(index.segments * SECONDS / 60),
-            "" if index.needed <= limits.megabytes * 1e6 else ", and several times that for want of memory",
+            "" if index.needed <= most * 1e6 else ", and several times that for want of memory",
         )
         await conn.execute(
             "SELECT set_config('maintenance_work_mem', %s, false),"
             " set_config('max_parallel_maintenance_workers', %s, false)",
-            [limits.memory(index.needed), str(limits.workers)],
+            [_memory(index.needed, most), str(BUILD_WORKERS)],
         )
         await conn.execute(
             sql.SQL(

@@ -17,8 +17,8 @@ from psycopg import errors, sql
 
 from graph.errors import ConfigurationError, InvalidRequest, NotFound
 from tools.embeddings.embedder import Embedder
-from tools.retrieval.indexing import DEFAULT_LIMITS, BuildLimits, maintain, new_version
-from tools.retrieval.scope import vector_as_text
+from tools.retrieval.indexing import maintain, new_version
+from tools.retrieval.search_sql import vector_as_text
 from tools.storage.database import Connection, Database, has_vectors, only_one, value_of
 from tools.storage.index_changes import begin_again, queue_all
 from tools.storage.partitions import Place, ensure_view, find_place, lock_library
@@ -45,7 +45,6 @@ async def reindex(
     database: Database,
     embedder: Embedder,
     progress: Progress | None = None,
-    limits: BuildLimits = DEFAULT_LIMITS,
     *,
     elsewhere: Elsewhere | None = None,
 ) -> Reindexed:
@@ -86,7 +85,7 @@ async def reindex(
         segments = await _swap(connection, embedder, model)
         await connection.execute("TRUNCATE reindexed_segments")
         for workspace in workspaces:
-            await maintain(connection, workspace, limits=limits)
+            await maintain(connection, workspace)
     return Reindexed(embedder.model, embedder.dimension, segments)
 
 

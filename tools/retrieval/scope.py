@@ -10,9 +10,6 @@ from datetime import UTC
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graph.evidence import EVERYONE, Identity, Segment
 from graph.ports import SearchQuery
 from tools.retrieval.structure import unpack_blocks
@@ -239,8 +236,3 @@ def as_uuid(text: str) -> UUID | None:
 def as_array(values: Iterable[str]) -> str:
     """Write ids or numbers as PostgreSQL reads an array of them: psycopg takes ten times as long over a list."""
     return f"{{{','.join(values)}}}"
-
-
-def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
-    """Write a vector as the literal of a halfvec."""
-    return "[" + ",".join([f"{value:.5g}" for value in np.asarray(vector).tolist()]) + "]"

@@ -20,13 +20,15 @@ docs/adr/0004-calibrated-score.md.
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+import numpy as np
 import psycopg
+from numpy.typing import NDArray
 
 from answers.fusion import NEIGHBOUR_DECAY
 from graph.evidence import Hit
@@ -524,3 +526,8 @@ def as_hit(row: tuple[Any, ...]) -> Hit:
     """Read a row of ``search_statement``."""
     own, score = row[_SEGMENT_COLUMNS : _SEGMENT_COLUMNS + 2]
     return Hit(as_segment(row[:_SEGMENT_COLUMNS]), score, own_score=own or 0.0)
+
+
+def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
+    """Write a vector as the literal of a halfvec."""
+    return "[" + ",".join([f"{value:.5g}" for value in np.asarray(vector).tolist()]) + "]"

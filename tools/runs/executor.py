@@ -136,6 +136,7 @@ class Admission:
             on_move(position)
 
 
+WAITING_FOR_EACH = 4  # runs, of those that a process answers at once: who comes later would wait for minutes
 RECURSION_FUSE = 40
 
 Durability = Literal["sync", "async", "exit"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
-from psycopg.rows import class_row
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import StopReason
@@ -17,7 +16,7 @@ from tools.runs.event_log import wait_for_wakeup
 from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS, Notifications
 from tools.sessions.run_request import Superseded
-from tools.storage.database import TAKES_CHANGES, Database, value_of
+from tools.storage.database import TAKES_CHANGES, Database, rows_of, value_of
 from tools.telemetry.metrics import LEASE_FAILURES, TAKEN_OVER
 from tools.telemetry.tracing import background_context
 
@@ -116,8 +115,7 @@ class Leases:
         """Take over at most ``limit`` runs whose lease has expired, oldest first."""
         parameters = {"owner": self._owner, "lease": self.seconds, "limit": limit}
         async with self._database.connection() as connection:
-            async with connection.cursor(row_factory=class_row(TakenOverRun)) as cursor:
-                taken = await (await cursor.execute(_TAKE_OVER, parameters)).fetchall()
+            taken = await rows_of(connection, TakenOverRun, _TAKE_OVER, parameters)
             # Read after the commit: from then on nothing is written under an earlier attempt.
             return [await _with_log(connection, run) for run in taken]
 

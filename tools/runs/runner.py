@@ -21,7 +21,7 @@ from graph.usage import charged_to, use_by_model
 from tools.runs.completion import CompletionRecorder, internal_error
 from tools.runs.event_log import RunLogs
 from tools.runs.event_writer import EventWriter
-from tools.runs.executor import Admission, Attempts, Durability, Executor, Graph, run_started
+from tools.runs.executor import WAITING_FOR_EACH, Admission, Attempts, Durability, Executor, Graph, run_started
 from tools.runs.leases import Heartbeat, Leases, TakenOverRun
 from tools.runs.ledger import LEASE_SECONDS, EntryStatus, Ledger, Titled
 from tools.runs.live_run import Run, new_run_id
@@ -38,6 +38,8 @@ from tools.telemetry.logs import log_ids
 from tools.telemetry.metrics import RunMetrics
 
 log = logging.getLogger("citewell.runs")
+
+DURABILITY: Durability = "sync"  # a step's checkpoint is there before the next begins: a crash costs one model call
 
 
 class Runner:
@@ -74,9 +76,9 @@ class Runner:
         self._notifications = Notifications(PostgresCarrier(database.url), *carriers, owner=owner)
         self._logs = RunLogs(database, workspaces, self._notifications)
         self._event_writer = EventWriter(database, self._logs.stored, self._notifications)
-        self._admission = Admission(settings.max_active, settings.max_waiting)
+        self._admission = Admission(settings.max_active, WAITING_FOR_EACH * settings.max_active)
         self._recorder = CompletionRecorder(self._ledger, self._logs)
-        attempts = Attempts(graph, resources, database, durability or settings.durability)
+        attempts = Attempts(graph, resources, database, durability or DURABILITY)
         self._executor = Executor(attempts, self._recorder, self._leases, self._admission, self._notifications)
         self._heartbeat = Heartbeat(self._leases, self._recorder, self._notifications, self._active.values)
 

@@ -5,13 +5,12 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 from uuid import UUID
 
-from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 from typing_extensions import TypedDict
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, row_of
 from tools.storage.tenants import Workspaces
 from tools.telemetry.metrics import FEEDBACK
 
@@ -90,8 +89,7 @@ class FeedbackBook:
                 "text": text,
                 "claim": None if claim is None else Jsonb(claim),
             }
-            async with connection.cursor(row_factory=class_row(Feedback)) as rows:
-                stored = await (await rows.execute(_GIVE, given)).fetchone()
+            stored = await row_of(connection, Feedback, _GIVE, given)
         assert stored is not None
         FEEDBACK.labels(rating, reason_code or "").inc()
         return stored

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from psycopg.rows import class_row
-
 from graph.evidence import Outcome
-from tools.storage.database import Connection
+from tools.storage.database import Connection, row_of, rows_of
 from tools.storage.pagination import decode_cursor, encode_cursor
 
 RunState = Literal["queued", "running", "finished"]
@@ -51,8 +49,7 @@ class RunPage:
 
 async def read_run(connection: Connection, owner: dict[str, Any], run_id: str) -> RunStatus | None:
     """Return the status of an owner's run, or None where there is no such run."""
-    async with connection.cursor(row_factory=class_row(RunStatus)) as rows:
-        return await (await rows.execute(_ONE, {**owner, "run_id": run_id})).fetchone()
+    return await row_of(connection, RunStatus, _ONE, {**owner, "run_id": run_id})
 
 
 async def list_runs(
@@ -70,8 +67,7 @@ async def list_runs(
     """
     before, after_id = decode_cursor(cursor)
     filters = {"session_id": session_id, "status": status, "before": before, "after_id": after_id, "limit": limit + 1}
-    async with connection.cursor(row_factory=class_row(RunStatus)) as rows:
-        # Not prepared: a generic plan would read every run of the user.
-        found = await (await rows.execute(_LIST, {**owner, **filters}, prepare=False)).fetchall()
+    # Not prepared: a generic plan would read every run of the user.
+    found = await rows_of(connection, RunStatus, _LIST, {**owner, **filters}, prepare=False)
     shown = found[:limit]
     return RunPage(shown, encode_cursor(shown[-1].created_at, shown[-1].run_id) if len(found) > limit else None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid4
 
-from psycopg.rows import class_row, kwargs_row
+from psycopg.rows import kwargs_row
 from psycopg.types.json import Jsonb
 
 from graph.errors import InvalidRequest, NotFound, SessionBusy, UnknownModel
@@ -34,7 +34,7 @@ from tools.sessions.session_rows import (
 )
 from tools.sessions.titles import SET_WHERE_UNTITLED, best_title
 from tools.spending.charges import Spending
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, row_of, rows_of, value_of
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
 
@@ -52,8 +52,8 @@ async def named_session(
         return None
     row = [await workspaces.number(identity.workspace), identity.user, dialect, external_id]
     async with database.connection() as connection:
-        found = await (await connection.execute(_NAMED, row)).fetchone()
-    return None if found is None else str(found[0])
+        found: str | None = await value_of(connection, _NAMED, row)
+    return found
 
 
 def _is_secret(external_id: str) -> bool:
@@ -160,7 +160,7 @@ class Sessions:
             "hours": EPHEMERAL_HOURS,
         }
         async with self._database.connection() as connection:
-            session = await _session(connection, CREATE_SESSION, row)
+            session = await row_of(connection, Session, CREATE_SESSION, row)
         assert session is not None
         return session
 
@@ -179,8 +179,8 @@ class Sessions:
             "limit": limit + 1,
             "dialect": dialect,
         }
-        async with self._database.connection() as connection, connection.cursor(row_factory=class_row(Session)) as rows:
-            found = await (await rows.execute(LIST_SESSIONS, row)).fetchall()
+        async with self._database.connection() as connection:
+            found = await rows_of(connection, Session, LIST_SESSIONS, row)
         shown = found[:limit]
         return SessionPage(
             shown, encode_cursor(shown[-1].updated_at, shown[-1].session_id) if len(found) > limit else None
@@ -323,7 +323,7 @@ class Sessions:
             "pinned": pinned,
         }
         async with self._database.connection() as connection:
-            changed = await _session(connection, CHANGE_SESSION, row)
+            changed = await row_of(connection, Session, CHANGE_SESSION, row)
         if changed is None:
             raise unknown_session(session_id)
         return changed
@@ -413,7 +413,7 @@ class Sessions:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
 
     async def _own_session(self, connection: Connection, row: dict[str, Any]) -> Session:
-        found = await _session(connection, GET_SESSION, row)
+        found = await row_of(connection, Session, GET_SESSION, row)
         if found is None:
             raise unknown_session(row["session_id"])
         return found
@@ -434,8 +434,3 @@ async def _opened(connection: Connection, row: dict[str, Any]) -> tuple[Session,
     if found is None:
         raise unknown_session(row["session_id"])
     return found
-
-
-async def _session(connection: Connection, statement: str, row: dict[str, Any]) -> Session | None:
-    async with connection.cursor(row_factory=class_row(Session)) as rows:
-        return await (await rows.execute(statement, row)).fetchone()

@@ -12,13 +12,11 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-from psycopg.rows import class_row
-
 from graph.errors import InvalidRequest, NotFound, NotPermitted
 from graph.evidence import Identity
 from tools.sessions.session_rows import GET_SESSION, unknown_session
 from tools.settings import Settings
-from tools.storage.database import TAKES_CHANGES, Connection, Database
+from tools.storage.database import TAKES_CHANGES, Connection, Database, row_of, rows_of, value_of
 from tools.storage.tenants import Workspaces
 
 SHARES_PATH = "/shares/"
@@ -139,7 +137,7 @@ class Shares:
             await _require_session(connection, row)
             self._check(identity, expires_in, audience)
             named = {**row, "message_id": None if message is None else UUID(message)}
-            last = await (await connection.execute(_LAST, named)).fetchone()
+            last = await value_of(connection, _LAST, named)
             if last is None:
                 raise (
                     InvalidRequest("session: it has no answer yet that could be shared.")
@@ -150,14 +148,13 @@ class Shares:
                 **row,
                 "share_id": uuid4(),
                 "token_hash": _hash(token),
-                "message_id": last[0],
+                "message_id": last,
                 "is_whole": message is None,
                 "audience": audience,
                 "spaces": None if identity.spaces is None else list(identity.spaces),
                 "seconds": expires_in,
             }
-            async with connection.cursor(row_factory=class_row(Share)) as rows:
-                made = await (await rows.execute(_INSERT, share)).fetchone()
+            made = await row_of(connection, Share, _INSERT, share)
         if made is None:
             raise InvalidRequest(
                 f"session: it has {MOST_OF_SESSION} shares, and no more are possible.", suggestion="Revoke some."
@@ -169,8 +166,7 @@ class Shares:
         row = await self._row(identity, session_id)
         async with self._database.connection() as connection:
             await _require_session(connection, row)
-            async with connection.cursor(row_factory=class_row(Share)) as rows:
-                return await (await rows.execute(_LIST, row)).fetchall()
+            return await rows_of(connection, Share, _LIST, row)
 
     async def revoke(self, identity: Identity, session_id: str, share_id: str) -> None:
         """End a share; from then on no process opens it. Raises NotFound."""
@@ -193,11 +189,8 @@ class Shares:
         """
         if not _TOKEN.fullmatch(token) or not self.audiences:
             return None
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(OpenedShare)) as rows,
-        ):
-            found = await (await rows.execute(_OPEN, [_hash(token)])).fetchone()
+        async with self._database.connection() as connection:
+            found = await row_of(connection, OpenedShare, _OPEN, [_hash(token)])
         if found is None or (self._settings.auth.mode == "keys" and found.has_key is False):
             return None
         return found

@@ -1,64 +1,33 @@
 """Settings of a deployment: one section a file, named for the package that it configures, and collected here."""
 
-from tools.settings.auth import (
-    AuditSettings,
-    AuthProxySettings,
-    AuthSettings,
-    LinkSettings,
-    OidcSettings,
-    ShareSettings,
-)
-from tools.settings.bulk import RaySettings
-from tools.settings.deployment import Settings
-from tools.settings.embeddings import STATIC, EmbeddingSettings
-from tools.settings.http import HttpSettings
-from tools.settings.judges import JUDGE_KINDS, Entailment, JudgeSettings
-from tools.settings.library import JobSettings, VersionSettings
-from tools.settings.llm import EXTRACTIVE, ModelSettings
-from tools.settings.loading import ALIASES, UNUSED, load_settings
-from tools.settings.mcp_search import McpServerSettings
-from tools.settings.milvus import MilvusSettings
-from tools.settings.rerankers import RerankerSettings
-from tools.settings.retired import RETIRED
-from tools.settings.runs import RunSettings
-from tools.settings.spending import DailyLimits, ModelPrice, SpendingSettings
-from tools.settings.storage import ReplicaSettings
-from tools.settings.telemetry import MetricsSettings, TracingSettings
-from tools.settings.web import SiteSettings, WebSettings
-
-__all__ = [
-    "ALIASES",
-    "EXTRACTIVE",
-    "JUDGE_KINDS",
-    "RETIRED",
-    "STATIC",
-    "UNUSED",
-    "AuditSettings",
-    "AuthProxySettings",
-    "AuthSettings",
-    "DailyLimits",
-    "EmbeddingSettings",
-    "Entailment",
-    "HttpSettings",
-    "JobSettings",
-    "JudgeSettings",
-    "LinkSettings",
-    "McpServerSettings",
-    "MetricsSettings",
-    "MilvusSettings",
-    "ModelPrice",
-    "ModelSettings",
-    "OidcSettings",
-    "RaySettings",
-    "ReplicaSettings",
-    "RerankerSettings",
-    "RunSettings",
-    "Settings",
-    "ShareSettings",
-    "SiteSettings",
-    "SpendingSettings",
-    "TracingSettings",
-    "VersionSettings",
-    "WebSettings",
-    "load_settings",
-]
+from tools.settings.auth import AuditSettings as AuditSettings
+from tools.settings.auth import AuthProxySettings as AuthProxySettings
+from tools.settings.auth import AuthSettings as AuthSettings
+from tools.settings.auth import LinkSettings as LinkSettings
+from tools.settings.auth import OidcSettings as OidcSettings
+from tools.settings.auth import ShareSettings as ShareSettings
+from tools.settings.deployment import Settings as Settings
+from tools.settings.embeddings import STATIC as STATIC
+from tools.settings.embeddings import EmbeddingSettings as EmbeddingSettings
+from tools.settings.http import HttpSettings as HttpSettings
+from tools.settings.judges import JUDGE_KINDS as JUDGE_KINDS
+from tools.settings.judges import JudgeSettings as JudgeSettings
+from tools.settings.library import JobSettings as JobSettings
+from tools.settings.library import VersionSettings as VersionSettings
+from tools.settings.llm import EXTRACTIVE as EXTRACTIVE
+from tools.settings.llm import ModelSettings as ModelSettings
+from tools.settings.loading import ALIASES as ALIASES
+from tools.settings.loading import UNUSED as UNUSED
+from tools.settings.loading import load_settings as load_settings
+from tools.settings.mcp_search import McpServerSettings as McpServerSettings
+from tools.settings.milvus import MilvusSettings as MilvusSettings
+from tools.settings.rerankers import RerankerSettings as RerankerSettings
+from tools.settings.retired import MOVED as MOVED
+from tools.settings.retired import RETIRED as RETIRED
+from tools.settings.runs import RunSettings as RunSettings
+from tools.settings.spending import DailyLimits as DailyLimits
+from tools.settings.spending import ModelPrice as ModelPrice
+from tools.settings.spending import SpendingSettings as SpendingSettings
+from tools.settings.storage import ReplicaSettings as ReplicaSettings
+from tools.settings.telemetry import MetricsSettings as MetricsSettings
+from tools.settings.web import WebSettings as WebSettings

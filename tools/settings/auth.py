@@ -1,11 +1,10 @@
 """Who asks, which ``tools/auth`` proves: credentials, logins and proxies, links and shares, and the audit log."""
 
-from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, model_validator
 
-from tools.settings.section import Section, networks, sendable_key
+from tools.settings.section import Key, Section, Unset
 
 HEADER = r"^[A-Za-z0-9-]{1,100}$"  # an underscore is taken for a hyphen by some proxies
 
@@ -15,7 +14,8 @@ GroupName = Annotated[str, Field(min_length=1, max_length=200)]
 class AuthSettings(Section):
     """How requests are authenticated: not at all, by an API key, a JSON Web Token of a trusted issuer, or a proxy.
 
-    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
+    The claims are those of a token and of a person who logs in. Who has no ``workspace_claim`` at all, or comes through
+    a proxy that names no workspace, belongs to ``default_workspace``; without one they are refused.
     """
 
     mode: Literal["none", "keys", "jwt", "proxy"] = "none"
@@ -38,20 +38,15 @@ class AuthSettings(Section):
 class OidcSettings(Section):
     """How people log in to the page: by an issuer of OpenID Connect, off without ``issuer``.
 
-    Claims are read from the ID token, or else from the issuer's user info. A person without a ``workspace_claim``
-    belongs to ``default_workspace``; without one they are refused. ``required_claims`` are claims that a person needs,
-    each with the values of which one suffices. A login ends ``idle_seconds`` after its last request, and in any case
-    after ``longest_seconds``.
+    Claims are read from the ID token, or else from the issuer's user info. ``required_claims`` are claims that a person
+    needs, each with the values of which one suffices. A login ends ``idle_seconds`` after its last request, and in any
+    case after ``longest_seconds``.
     """
 
     issuer: str | None = None
     client_id: str = ""
     client_secret: SecretStr = SecretStr("")
     scopes: str = "openid profile email"
-    user_claim: Annotated[str, Field(min_length=1)] = "sub"
-    workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
-    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-    groups_claim: Annotated[str, Field(min_length=1)] = "groups"
     required_claims: dict[str, list[str]] = {}
     idle_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 28_800.0
     longest_seconds: Annotated[float, Field(ge=60, le=31_536_000)] = 86_400.0
@@ -66,53 +61,23 @@ class OidcSettings(Section):
 
 
 class AuthProxySettings(Section):
-    """The proxies that say who a request is from, and the headers in which they do.
+    """The headers in which ``http.trusted_proxies`` say who a request is from; with a ``secret`` they send it too."""
 
-    ``trusted`` holds their addresses or networks, as the socket shows them. With a ``secret`` they send it too. Without
-    ``workspace_header`` everybody is in ``default_workspace``.
-    """
-
-    trusted: list[IPv4Network | IPv6Network] = []
     user_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-User"
     groups_header: Annotated[str, Field(pattern=HEADER)] = "X-Forwarded-Groups"
     workspace_header: Annotated[str, Field(pattern=HEADER)] | None = None
-    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-    secret: SecretStr = SecretStr("")
-
-    @field_validator("trusted", mode="before")
-    @classmethod
-    def _networks(cls, value: object) -> object:
-        return networks(value)
-
-    @field_validator("secret")
-    @classmethod
-    def _sendable(cls, value: SecretStr) -> SecretStr:
-        return sendable_key(value)
-
-    def refuse_unusable(self) -> None:
-        """Raise ValueError if these settings would trust everybody, or place nobody in a workspace."""
-        if not self.trusted:
-            raise ValueError("auth_proxy.trusted is required in the mode proxy: the addresses of your proxies")
-        if any(network.prefixlen == 0 for network in self.trusted):
-            raise ValueError("auth_proxy.trusted: a network of all addresses trusts everybody; list your proxies")
-        if not self.workspace_header and not self.default_workspace:
-            raise ValueError("auth_proxy: it needs default_workspace, or a workspace_header that names workspaces")
+    secret: Key = SecretStr("")
 
 
 class AuditSettings(Section):
-    """The audit log; unless ``enabled`` says otherwise, it is kept where requests are authenticated.
+    """The audit log, which holds no text, except questions with ``questions``.
 
-    It holds no text, except questions with ``questions``. Entries are kept for ``keep_days``.
+    Entries are kept for ``keep_days``, and none are made where that is 0. Without it they are made where requests are
+    authenticated, and kept for 90 days.
     """
 
-    enabled: bool | None = None
     questions: bool = False
-    keep_days: Annotated[int, Field(ge=1, le=3650)] = 90
-
-    @field_validator("enabled", mode="before")
-    @classmethod
-    def _unset(cls, value: object) -> object:
-        return None if value == "" else value
+    keep_days: Annotated[int | None, Field(ge=0, le=3650), Unset] = None
 
 
 class LinkSettings(Section):

@@ -19,7 +19,6 @@ from tools.settings.auth import (
     OidcSettings,
     ShareSettings,
 )
-from tools.settings.bulk import RaySettings
 from tools.settings.embeddings import EmbeddingSettings
 from tools.settings.http import HttpSettings
 from tools.settings.judges import JudgeSettings
@@ -29,10 +28,11 @@ from tools.settings.mcp_search import McpServerSettings
 from tools.settings.milvus import MilvusSettings
 from tools.settings.rerankers import RerankerSettings
 from tools.settings.runs import RunSettings
+from tools.settings.section import Unset
 from tools.settings.spending import SpendingSettings
 from tools.settings.storage import ReplicaSettings
-from tools.settings.telemetry import MetricsSettings, TracingSettings
-from tools.settings.web import SiteSettings, WebSettings
+from tools.settings.telemetry import MetricsSettings
+from tools.settings.web import WebSettings
 
 SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
 
@@ -58,33 +58,29 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings.unset()
-    index_build_megabytes: Annotated[int, Field(ge=64, le=1_000_000)] = 1024  # of the database, at most
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
-    assess_with_model: bool = False
 
     segment_size: str = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
-    ocr: Literal["auto", "off"] = "auto"  # auto: scanned pages are read where tesseract is installed
-    ocr_languages: Annotated[str, Field(pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")] = "eng"
+    # Scanned pages are read where tesseract is installed; "" for never.
+    ocr_languages: Annotated[str, Field(pattern=r"^([A-Za-z_]+(\+[A-Za-z_]+)*)?$")] = "eng"
     source_roots: list[str] = []  # folders and s3:// addresses below which the API may read sources
 
     effort: Effort = "balanced"
-    answer_from: AnswerFrom | None = None
+    answer_from: Annotated[AnswerFrom | None, Unset] = None
     release: Release = "checked"
     judge: JudgeSettings = JudgeSettings.unset()
     reranker: RerankerSettings = RerankerSettings.unset()
 
     web: WebSettings = WebSettings.unset()
     mcp_search: list[McpServerSettings] = []
-    sites: SiteSettings = SiteSettings.unset()
 
     runs: RunSettings = RunSettings.unset()
     jobs: JobSettings = JobSettings.unset()
     milvus: MilvusSettings = MilvusSettings.unset()
-    ray: RaySettings = RaySettings.unset()
-    session_days: SessionDays | None = None
-    session_days_by_dialect: dict[str, SessionDays] = {}
+    # Of all wire formats, or by their names.
+    session_days: Annotated[SessionDays | dict[str, SessionDays] | None, Unset] = None
     auto_title: bool = True
     suggestions: Literal["model", "rules", "off"] = "model"
 
@@ -107,9 +103,8 @@ class Settings(BaseSettings):
     shares: ShareSettings = ShareSettings.unset()
     groups: list[GroupName] = []  # of the user, where nothing else names them
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    page_modules: bool = False  # serve the page as it is written, for whoever changes it
     log_format: Literal["text", "json"] = "text"
-    tracing: TracingSettings = TracingSettings.unset()
+    tracing: Literal["off", "on", "text"] = "off"  # by the OTEL_ variables; no span holds text without "text"
     metrics: MetricsSettings = MetricsSettings.unset()
 
     _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
@@ -153,20 +148,13 @@ class Settings(BaseSettings):
             raise ValueError("write a number from 10 to 9999 and what it counts: 300 tokens, or 200 words")
         return value
 
-    @field_validator("answer_from", "session_days", mode="before")
-    @classmethod
-    def _unset(cls, value: object) -> object:
-        return None if value == "" else value
-
     @model_validator(mode="after")
     def _names(self) -> "Settings":
-        names = [model.name for model in self.models]
-        if EXTRACTIVE in names:
+        if any(model.name == EXTRACTIVE for model in self.models):
             raise ValueError("models: the name 'extractive' is taken by the built-in family")
-        if len(set(names)) < len(names):
+        if len({model.name for model in self.models}) < len(self.models):
             raise ValueError("models: two models share a name")
-        servers = [server.name for server in self.mcp_search]
-        if len(set(servers)) < len(servers):
+        if len({server.name for server in self.mcp_search}) < len(self.mcp_search):
             raise ValueError("mcp_search: two servers share a name")
         return self
 
@@ -175,7 +163,10 @@ class Settings(BaseSettings):
         if self.oidc.issuer and self.auth.mode not in ("keys", "jwt"):
             raise ValueError("oidc: people log in beside programs, so auth.mode has to be keys or jwt")
         if self.auth.mode == "proxy":
-            self.auth_proxy.refuse_unusable()
+            if not self.http.trusted_proxies:
+                raise ValueError("http.trusted_proxies is required in the mode proxy: the addresses of your proxies")
+            if not self.auth_proxy.workspace_header and not self.auth.default_workspace:
+                raise ValueError("auth.default_workspace is required in the mode proxy, or auth_proxy.workspace_header")
         return self
 
     @property
@@ -184,9 +175,5 @@ class Settings(BaseSettings):
 
         A wire format has its own default of ``answer_from``, which counts where the deployment sets none.
         """
-        knobs: dict[str, Any] = {
-            "assess_with_model": self.assess_with_model,
-            "effort": self.effort,
-            "release": self.release,
-        }
+        knobs: dict[str, Any] = {"effort": self.effort, "release": self.release}
         return knobs if self.answer_from is None else {**knobs, "answer_from": self.answer_from}

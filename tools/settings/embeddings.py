@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, model_validator
 
-from tools.settings.section import Section, normal_base_url
+from tools.settings.section import BaseUrl, Section, Unset
 
 STATIC = "static"  # the bundled embedding model
 
@@ -16,15 +16,9 @@ class EmbeddingSettings(Section):
     """
 
     model: str = STATIC
-    base_url: str | None = None
+    base_url: Annotated[BaseUrl | None, Unset] = None
     api_key: SecretStr = SecretStr("")
     dimension: Annotated[int | None, Field(ge=8, le=4000)] = None
-    timeout_seconds: Annotated[float, Field(gt=0)] = 10.0
-
-    @field_validator("base_url")
-    @classmethod
-    def _normal(cls, value: str | None) -> str | None:
-        return normal_base_url(value) if value else None
 
     @model_validator(mode="after")
     def _complete(self) -> "EmbeddingSettings":

@@ -4,21 +4,17 @@ from ipaddress import IPv4Network, IPv6Network
 
 from pydantic import field_validator
 
-from tools.settings.section import Section, networks
+from tools.settings.section import Networks, Section
 
 
 class HttpSettings(Section):
-    """Who says where a request comes from: the addresses or networks whose X-Forwarded-For is believed.
+    """The addresses or networks of the proxies in front, as the socket shows them.
 
-    Without any, they are those of FORWARDED_ALLOW_IPS, else this machine's.
+    Their X-Forwarded-For is believed; without any, that of FORWARDED_ALLOW_IPS, else this machine's. In the mode
+    ``proxy`` they say who a request is from, and have to be listed.
     """
 
-    trusted_proxies: list[IPv4Network | IPv6Network] = []
-
-    @field_validator("trusted_proxies", mode="before")
-    @classmethod
-    def _networks(cls, value: object) -> object:
-        return networks(value)
+    trusted_proxies: Networks = []
 
     @field_validator("trusted_proxies")
     @classmethod

@@ -11,12 +11,11 @@ class JobSettings(Section):
     """How files are read: by how many processes, and within which limits.
 
     A server reads ``workers`` files at once, each in a process of its own; with 0 it leaves them to `citewell worker`.
-    A file is refused if reading takes longer than ``file_seconds`` or more memory than ``file_megabytes``.
+    A file is refused if reading takes longer than ``file_seconds``.
     """
 
     workers: Annotated[int, Field(ge=0, le=64)] = 2
     file_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
-    file_megabytes: Annotated[int, Field(ge=256, le=1_000_000)] = 1024
 
 
 class VersionSettings(Section):

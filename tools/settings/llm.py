@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr
 
-from tools.settings.section import Section, normal_base_url
+from tools.settings.section import BaseUrl, Section
 
 EXTRACTIVE = "extractive"
 
@@ -14,14 +14,9 @@ class ModelSettings(Section):
 
     name: Annotated[str, Field(max_length=100, pattern=r"^[\w.:/-]+$")]
     label: str = ""
-    base_url: str
+    base_url: BaseUrl
     api_key: SecretStr = SecretStr("")
     model: str
     thinking_model: str | None = None
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
     context_tokens: Annotated[int, Field(ge=1024)] = 8192
-
-    @field_validator("base_url")
-    @classmethod
-    def _normal(cls, value: str) -> str:
-        return normal_base_url(value)

@@ -7,6 +7,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError, model_validator
@@ -16,7 +17,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from graph.errors import ConfigurationError
 from tools.settings.deployment import Settings
 from tools.settings.embeddings import STATIC
-from tools.settings.retired import drop_retired, retired_in
+from tools.settings.retired import drop_retired, refuse_moved, retired_in
 
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
 ALIASES = (
@@ -38,6 +39,18 @@ UNUSED = {
 }
 
 
+@dataclass(slots=True)
+class _Read:
+    """What a process finds where it reads its settings: variables of ours, and names of other stacks and releases."""
+
+    names: Sequence[str] = ()
+    aliases: dict[str, str] = field(default_factory=dict)
+    retired: dict[str, str] = field(default_factory=dict)
+
+
+_READ: ContextVar[_Read] = ContextVar("_READ")
+
+
 class _Deployment(Settings):
     """Settings as a process reads them: values that no ``CITEWELL_`` name sets come from the names of other stacks."""
 
@@ -53,13 +66,15 @@ class _Deployment(Settings):
         file = dotenv_settings.env_vars if isinstance(dotenv_settings, EnvSettingsSource) else {}
         environment = env_settings.env_vars if isinstance(env_settings, EnvSettingsSource) else {}
         names = {name: value for name, value in {**file, **environment}.items() if value}
-        _NAMES.set(frozenset(names))
+        _READ.get().names = [name for name in names if name.startswith("citewell_")]
         return init_settings, env_settings, dotenv_settings, file_secret_settings, _AliasSource(settings_cls, names)
 
     @model_validator(mode="before")
     @classmethod
     def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
-        _RETIRED.get().update(retired_in(_NAMES.get(), values))
+        read = _READ.get()
+        refuse_moved(read.names, values)
+        read.retired |= retired_in(read.names, values)
         drop_retired(values)
         return values
 
@@ -81,7 +96,7 @@ class _AliasSource(PydanticBaseSettingsSource):
         if base_url := self._name("OPENAI_COMPATIBLE_BASE_URL"):
             found |= {**self._chat(base_url), **self._embedding(base_url)}
         unnamed = {path: each for path, each in found.items() if not self._is_named(path)}
-        _USED.get().update({path: name for path, (name, _) in unnamed.items()})
+        _READ.get().aliases |= {path: name for path, (name, _) in unnamed.items()}
         values: dict[str, Any] = {}
         for path, (_, value) in unnamed.items():
             outer, _, inner = path.partition(".")
@@ -121,30 +136,23 @@ class _AliasSource(PydanticBaseSettingsSource):
         return inner in named if inner and isinstance(named, dict) else outer in self.current_state
 
 
-_USED: ContextVar[dict[str, str]] = ContextVar("_USED")
-_NAMES: ContextVar[frozenset[str]] = ContextVar("_NAMES")
-_RETIRED: ContextVar[dict[str, str]] = ContextVar("_RETIRED")
-
-
 def load_settings(**overrides: object) -> Settings:
     """Read the settings; values that no ``CITEWELL_`` name sets come from the alias names.
 
     Raises ConfigurationError naming each invalid field.
     """
-    used: dict[str, str] = {}
-    retired: dict[str, str] = {}
-    token, retiring = _USED.set(used), _RETIRED.set(retired)
+    read = _Read()
+    token = _READ.set(read)
     try:
         settings = _Deployment(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         faults = [(error_["loc"], error_["msg"].removeprefix("Value error, ")) for error_ in error.errors()]
-        raise _not_valid(faults, used) from error
+        raise _not_valid(faults, read.aliases) from error
     except SettingsError as error:
-        raise _not_valid([((_unparsed(error),), "it is not valid JSON")], used) from error
+        raise _not_valid([((_unparsed(error),), "it is not valid JSON")], read.aliases) from error
     finally:
-        _USED.reset(token)
-        _RETIRED.reset(retiring)
-    settings._aliases, settings._retired = used, retired
+        _READ.reset(token)
+    settings._aliases, settings._retired = read.aliases, read.retired
     return settings
 
 

@@ -4,11 +4,22 @@ import os
 import re
 from typing import Annotated, Any
 
-from pydantic import Field, HttpUrl, SecretStr, TypeAdapter, field_validator, model_validator
+from pydantic import AfterValidator, Field, HttpUrl, SecretStr, TypeAdapter, field_validator, model_validator
 
 from tools.settings.section import Section, sendable_key
 
 SECRET_REFERENCE = re.compile(r"\$\{(\w+)\}")
+
+
+def _resolved(value: SecretStr) -> SecretStr:
+    """Return a value with the environment's in the place of ``${NAME}``. Raises ValueError where there is none."""
+
+    def resolved(reference: re.Match[str]) -> str:
+        if (found := os.environ.get(reference[1])) is None:
+            raise ValueError(f"the environment has no variable {reference[1]}")
+        return found
+
+    return SecretStr(SECRET_REFERENCE.sub(resolved, value.get_secret_value()))
 
 
 class McpServerSettings(Section):
@@ -22,30 +33,17 @@ class McpServerSettings(Section):
     # The length apart from the pattern: a count of fifty within it takes 20 ms to compile.
     name: Annotated[str, Field(max_length=50, pattern=r"^[\w.-]+$")]
     url: str | None = None
-    headers: dict[str, SecretStr] = {}
+    headers: dict[str, Annotated[SecretStr, AfterValidator(_resolved), AfterValidator(sendable_key)]] = {}
     command: str | None = None
     args: list[str] = []
-    env: dict[str, SecretStr] = {}
+    env: dict[str, Annotated[SecretStr, AfterValidator(_resolved)]] = {}
     tool: Annotated[str, Field(min_length=1, max_length=200)]
     arguments: dict[str, Any] = {"query": "{query}"}
 
     @field_validator("url")
     @classmethod
     def _address(cls, value: str | None) -> str | None:
-        if not value:
-            return None
-        TypeAdapter(HttpUrl).validate_python(value)
-        return value
-
-    @field_validator("headers", "env")
-    @classmethod
-    def _resolved(cls, values: dict[str, SecretStr]) -> dict[str, SecretStr]:
-        return {name: SecretStr(_with_secrets(value.get_secret_value())) for name, value in values.items()}
-
-    @field_validator("headers")
-    @classmethod
-    def _headers(cls, values: dict[str, SecretStr]) -> dict[str, SecretStr]:
-        return {name: sendable_key(value) for name, value in values.items()}
+        return str(value) if value and TypeAdapter(HttpUrl).validate_python(value) else None
 
     @model_validator(mode="after")
     def _one_way(self) -> "McpServerSettings":
@@ -56,14 +54,3 @@ class McpServerSettings(Section):
         if self.command is not None and self.headers:
             raise ValueError("headers are for an MCP server at a url")
         return self
-
-
-def _with_secrets(value: str) -> str:
-    """Return a value with the environment's in the place of ``${NAME}``. Raises ValueError where there is none."""
-
-    def resolved(reference: re.Match[str]) -> str:
-        if (found := os.environ.get(reference[1])) is None:
-            raise ValueError(f"the environment has no variable {reference[1]}")
-        return found
-
-    return SECRET_REFERENCE.sub(resolved, value)

@@ -1,8 +1,8 @@
 """The Milvus of ``tools/milvus``."""
 
-from typing import Annotated
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import SecretStr, field_validator
 
 from tools.settings.section import Section, sendable_key
 
@@ -10,26 +10,44 @@ from tools.settings.section import Section, sendable_key
 class MilvusSettings(Section):
     """A Milvus server, or a file of milvus-lite, that names candidates of searches; off without ``url``.
 
-    ``url`` is an address, or a path that ends in .db, which one process alone may use. It is asked once
-    `citewell reindex --to milvus` has filled it. Names of its collections begin with ``prefix``.
+    ``url`` is ``http://user:password@host:19530/database``, of which a token may stand in the place of user and
+    password, or a path that ends in .db, which one process alone may use. It is asked once
+    `citewell reindex --to milvus` has filled it.
     """
 
-    url: str | None = None
-    token: SecretStr = SecretStr("")
-    prefix: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z_]\w*$")] = "citewell"
+    url: SecretStr | None = None
 
     @field_validator("url")
     @classmethod
-    def _address(cls, value: str | None) -> str | None:
-        if not value:
+    def _address(cls, value: SecretStr | None) -> SecretStr | None:
+        address = "" if value is None else value.get_secret_value()
+        if not address:
             return None
-        if not value.startswith(("http://", "https://")) and not (value.endswith(".db") and "://" not in value):
+        if not address.startswith(("http://", "https://")) and not (address.endswith(".db") and "://" not in address):
             raise ValueError("it is an http or https address, or the path of a file that ends in .db")
-        if "@" in value.partition("://")[2]:
-            raise ValueError("a name and a password belong into milvus.token, as name:password")
+        sendable_key(SecretStr(_token(urlsplit(address))))
         return value
 
-    @field_validator("token")
-    @classmethod
-    def _sendable(cls, value: SecretStr) -> SecretStr:
-        return sendable_key(value)
+    @property
+    def address(self) -> str:
+        """The address of the server, without what it is asked with, or the path of the file."""
+        scheme, host, path = self._parts.scheme, self._parts.netloc.rpartition("@")[2], self._parts.path
+        return f"{scheme}://{host}" if scheme else path
+
+    @property
+    def token(self) -> str:
+        """The token, or ``user:password``, as Milvus takes it."""
+        return _token(self._parts)
+
+    @property
+    def database(self) -> str:
+        """The database of the server, "" for its usual one."""
+        return self._parts.path.strip("/") if self._parts.scheme else ""
+
+    @property
+    def _parts(self) -> SplitResult:
+        return urlsplit("" if self.url is None else self.url.get_secret_value())
+
+
+def _token(parts: SplitResult) -> str:
+    return ":".join(unquote(each) for each in (parts.username, parts.password) if each is not None)

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, HttpUrl, SecretStr, TypeAdapter, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
-from tools.settings.section import VERSIONED, Section
+from tools.settings.section import VERSIONED, Section, Unset, WebAddress
 
 
 class RerankerSettings(Section):
@@ -15,19 +15,15 @@ class RerankerSettings(Section):
     """
 
     kind: Literal["tei", "cohere", "jina"] = "tei"
-    base_url: str | None = None
+    base_url: Annotated[WebAddress | None, Unset] = None
     api_key: SecretStr = SecretStr("")
     model: str = ""
-    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1
 
     @field_validator("base_url")
     @classmethod
     def _normal(cls, value: str | None) -> str | None:
-        if not value:
-            return None
-        TypeAdapter(HttpUrl).validate_python(value)
-        return value.rstrip("/").removesuffix("/rerank").rstrip("/")
+        return value and value.removesuffix("/rerank").rstrip("/")
 
     @model_validator(mode="after")
     def _complete(self) -> "RerankerSettings":

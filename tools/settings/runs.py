@@ -1,6 +1,6 @@
 """The runs of ``tools/runs``."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -15,9 +15,7 @@ class RunSettings(Section):
     """
 
     max_active: Annotated[int, Field(ge=1, le=1000)] = 16
-    max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 64
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
-    durability: Literal["sync", "async"] = "sync"
     nats_url: SecretStr | None = None
 
     @field_validator("nats_url")

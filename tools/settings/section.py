@@ -1,10 +1,10 @@
 """What a part of the settings is, and what several parts check alike."""
 
 import re
-from ipaddress import ip_network
-from typing import Self
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated, Self
 
-from pydantic import BaseModel, HttpUrl, SecretStr, TypeAdapter
+from pydantic import AfterValidator, BaseModel, BeforeValidator, HttpUrl, SecretStr, TypeAdapter
 
 VERSIONED = re.compile(r"/v\d+\Z")
 
@@ -18,28 +18,33 @@ class Section(BaseModel, extra="forbid", defer_build=True):
         return cls.model_construct()
 
 
-def normal_base_url(url: str) -> str:
-    """Normalize an endpoint's base URL: it ends in a version such as ``/v1``, without a trailing slash.
-
-    Raises ValueError if it is not an http or https URL.
-    """
+def _web_address(url: str) -> str:
     TypeAdapter(HttpUrl).validate_python(url)
-    stem = url.rstrip("/")
+    return url.rstrip("/")
+
+
+def _versioned(stem: str) -> str:
     for tail in ("/chat/completions", "/embeddings"):
         stem = stem.removesuffix(tail)
     return stem if VERSIONED.search(stem) else f"{stem}/v1"
 
 
 def sendable_key(value: SecretStr) -> SecretStr:
-    """Return a key without spaces around it. Raises ValueError where it can't be sent in a header."""
+    """Return a key without spaces around it. Raises ValueError where a header can't hold it."""
     key = value.get_secret_value().strip()
     if not (key.isascii() and key.isprintable()):
         raise ValueError("a key may only contain printable ASCII characters")
     return SecretStr(key)
 
 
-def networks(value: object) -> object:
-    """Return a list of addresses and networks as networks; pydantic's own error names neither one nor its fault."""
+def _networks(value: object) -> object:
     if not isinstance(value, list):
         return value
-    return [ip_network(each) if isinstance(each, str) else each for each in value]
+    return [ip_network(each) if isinstance(each, str) else each for each in value]  # pydantic's error names no fault
+
+
+Unset = BeforeValidator(lambda value: None if value == "" else value)  # an empty variable is none
+WebAddress = Annotated[str, AfterValidator(_web_address)]  # http or https, without a slash at its end
+BaseUrl = Annotated[WebAddress, AfterValidator(_versioned)]  # of an endpoint: it ends in a version such as /v1
+Key = Annotated[SecretStr, AfterValidator(sendable_key)]
+Networks = Annotated[list[IPv4Network | IPv6Network], BeforeValidator(_networks)]

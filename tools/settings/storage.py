@@ -1,16 +1,13 @@
 """The standby of ``tools/storage``."""
 
-from pydantic import SecretStr, field_validator
+from typing import Annotated
 
-from tools.settings.section import Section
+from pydantic import SecretStr
+
+from tools.settings.section import Section, Unset
 
 
 class ReplicaSettings(Section):
     """A standby of the database that answers searches and readings; without ``url`` the primary does."""
 
-    url: SecretStr | None = None
-
-    @field_validator("url", mode="before")
-    @classmethod
-    def _unset(cls, value: object) -> object:
-        return None if value == "" else value
+    url: Annotated[SecretStr | None, Unset] = None

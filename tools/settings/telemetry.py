@@ -1,29 +1,28 @@
-"""Traces and metrics of ``tools/telemetry``."""
+"""The metrics of ``tools/telemetry``."""
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from pydantic import field_validator
 
 from tools.settings.section import Section
 
 
-class TracingSettings(Section):
-    """OpenTelemetry traces, exported as the ``OTEL_`` variables say; they need the extra ``otel``.
-
-    Without ``text`` no span holds a question, an answer, a passage or a prompt; without ``workspace`` none names one.
-    """
-
-    enabled: bool = False
-    text: bool = False
-    workspace: bool = False
-
-
 class MetricsSettings(Section):
-    """Where `/metrics` is served: by the ``app`` to valid credentials, on a ``port`` of its own to anybody, or ``off``.
+    """Where `/metrics` is served: by the ``app`` to valid credentials, at ``host:port`` to anybody, or ``off``.
 
-    `citewell worker` has no app; it serves them only on a port.
+    `citewell worker` has no app; it serves them only at an address.
     """
 
-    serve: Literal["app", "port", "off"] = "app"
-    host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535)] = 9464
+    listen: str = "app"
+
+    @field_validator("listen")
+    @classmethod
+    def _place(cls, value: str) -> str:
+        host, _, port = value.rpartition(":")
+        if value not in ("app", "off") and not (host and port.isdecimal() and int(port) <= 65535):
+            raise ValueError("must be app, off, or host:port such as 127.0.0.1:9464")
+        return value
+
+    @property
+    def address(self) -> tuple[str, int] | None:
+        """The host and port of their own, if they have one."""
+        host, _, port = self.listen.rpartition(":")
+        return (host, int(port)) if port.isdecimal() else None

@@ -1,10 +1,8 @@
-"""The web search of ``tools/web``, and how it fetches pages and sites."""
+"""The web search of ``tools/web``."""
 
-from typing import Annotated
+from pydantic import SecretStr
 
-from pydantic import Field, HttpUrl, SecretStr, TypeAdapter, field_validator
-
-from tools.settings.section import Section, sendable_key
+from tools.settings.section import Key, Section, WebAddress
 
 
 class WebSettings(Section):
@@ -13,24 +11,6 @@ class WebSettings(Section):
     Result pages are fetched only with ``fetch_pages``; otherwise only the search snippets are stored.
     """
 
-    api_key: SecretStr = SecretStr("")
-    base_url: str = "https://google.serper.dev"
+    api_key: Key = SecretStr("")
+    base_url: WebAddress = "https://google.serper.dev"
     fetch_pages: bool = False
-    keep_days: Annotated[int, Field(ge=1, le=3650)] = 30
-
-    @field_validator("base_url")
-    @classmethod
-    def _normal(cls, value: str) -> str:
-        TypeAdapter(HttpUrl).validate_python(value)
-        return value.rstrip("/")
-
-    @field_validator("api_key")
-    @classmethod
-    def _sendable(cls, value: SecretStr) -> SecretStr:
-        return sendable_key(value)
-
-
-class SiteSettings(Section):
-    """How pages are fetched into the library: ``seconds_between`` requests to one host."""
-
-    seconds_between: Annotated[float, Field(ge=0, le=60)] = 1.0

@@ -120,6 +120,20 @@ class SpentRow:
         """The costs as plain decimal numbers, each with its currency."""
         return [(plain(amount), currency) for currency, amount in sorted(self.costs.items())]
 
+    def document(self) -> dict[str, Any]:
+        """Return what was used, as programs are told of it."""
+        return {
+            "runs": self.runs,
+            "calls": self.calls,
+            "estimated_calls": self.estimated_calls,
+            "input_tokens": self.input_tokens,
+            "cached_input_tokens": self.cached_tokens,
+            "output_tokens": self.output_tokens,
+            "costs": [{"amount": amount, "currency": currency} for amount, currency in self.amounts],
+            "unpriced": self.unpriced,
+            "unpriced_tokens": self.unpriced_tokens,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
@@ -129,6 +143,16 @@ class LimitUse:
     what: Limited
     limit: int | Decimal
     used: int | Decimal
+
+    def document(self, currency: str | None) -> dict[str, Any]:
+        """Return the limit as programs are told of it; ``currency`` is that of the deployment."""
+        return {
+            "of": self.scope,
+            "what": self.what,
+            "limit": plain(self.limit),
+            "used": plain(self.used),
+            "currency": currency if self.what == "cost" else None,
+        }
 
 
 class Spending:

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 from psycopg import sql
 from psycopg.pq import PipelineStatus
+from psycopg.rows import class_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graph.errors import (
@@ -27,6 +28,8 @@ from tools.storage.supervision import DiskRoom
 
 Connection = psycopg.AsyncConnection
 T = TypeVar("T")
+Query = LiteralString | bytes | sql.SQL | sql.Composed
+Parameters = Sequence[Any] | Mapping[str, Any] | None
 
 RECHECK_SECONDS = 5.0
 # A lost connection is tried again once after this time and then only when somebody asks for one. By default, a pool
@@ -196,15 +199,30 @@ async def has_vectors(connection: Connection) -> bool:
 
 
 async def value_of(
-    connection: Connection,
-    statement: LiteralString | sql.SQL | sql.Composed,
-    parameters: Sequence[Any] | Mapping[str, Any] | None = None,
-    *,
-    prepare: bool | None = None,
+    connection: Connection, statement: Query, parameters: Parameters = None, *, prepare: bool | None = None
 ) -> Any:
     """Return the first column of the first row of a statement; None where there is no row."""
     row = await (await connection.execute(statement, parameters, prepare=prepare)).fetchone()
     return None if row is None else row[0]
+
+
+async def row_of(connection: Connection, kind: type[T], statement: Query, parameters: Parameters = None) -> T | None:
+    """Return the first row of a statement as a class whose fields its columns name; None where there is no row."""
+    async with connection.cursor(row_factory=class_row(kind)) as rows:
+        return await (await rows.execute(statement, parameters)).fetchone()
+
+
+async def rows_of(
+    connection: Connection,
+    kind: type[T],
+    statement: Query,
+    parameters: Parameters = None,
+    *,
+    prepare: bool | None = None,
+) -> list[T]:
+    """Return all rows of a statement as ``row_of`` does."""
+    async with connection.cursor(row_factory=class_row(kind)) as rows:
+        return await (await rows.execute(statement, parameters, prepare=prepare)).fetchall()
 
 
 @asynccontextmanager

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, LiteralString
 
-from psycopg.rows import class_row
-
-from tools.storage.database import Connection, value_of
+from tools.storage.database import Connection, row_of, value_of
 
 IndexState = Literal["filling", "serving"]
 
@@ -72,14 +70,12 @@ class Backlog:
 
 async def read_index(conn: Connection) -> SearchIndex | None:
     """Return the index outside of PostgreSQL, or None where there is none."""
-    async with conn.cursor(row_factory=class_row(SearchIndex)) as cursor:
-        return await (await cursor.execute(_READ)).fetchone()
+    return await row_of(conn, SearchIndex, _READ)
 
 
 async def read_backlog(conn: Connection) -> Backlog:
     """Return how far the index lags behind."""
-    async with conn.cursor(row_factory=class_row(Backlog)) as cursor:
-        found = await (await cursor.execute(_BACKLOG)).fetchone()
+    found = await row_of(conn, Backlog, _BACKLOG)
     assert found is not None
     return found
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from opentelemetry import trace
 
 from graph.errors import ConfigurationError
-from tools.settings import TracingSettings
 from tools.telemetry.tracing import record_with
 
 if TYPE_CHECKING:
@@ -19,22 +18,20 @@ EXPORTERS = "opentelemetry_traces_exporter"  # the entry points of exporters
 INSTALL = "Install Citewell with its extra: pip install 'citewell[otel]'."
 
 
-def start_tracing(settings: TracingSettings) -> bool:
-    """Start tracing if the settings say so, once a process; return whether it is on.
+def start_tracing(tracing: str) -> bool:
+    """Start tracing unless it is "off", once a process; return whether it is on. With "text" spans hold texts.
 
     A provider that is set already, as `opentelemetry-instrument` does, is used as it is. Raises ConfigurationError if
     the extra is not installed or no exporter has the name that OTEL_TRACES_EXPORTER gives.
     """
-    if not settings.enabled:
+    if tracing == "off":
         return False
     try:
         from opentelemetry.instrumentation.httpx import HTTPX2ClientInstrumentor
         from opentelemetry.instrumentation.psycopg import PsycopgInstrumentor
         from opentelemetry.sdk.trace import TracerProvider
     except ImportError as error:
-        raise ConfigurationError(
-            "tracing.enabled: OpenTelemetry's SDK is not installed.", suggestion=INSTALL
-        ) from error
+        raise ConfigurationError("tracing: OpenTelemetry's SDK is not installed.", suggestion=INSTALL) from error
     provider = trace.get_tracer_provider()
     if not isinstance(provider, TracerProvider):
         provider = _provider()
@@ -42,7 +39,7 @@ def start_tracing(settings: TracingSettings) -> bool:
     for instrumentor in (HTTPX2ClientInstrumentor(), PsycopgInstrumentor()):
         if not instrumentor.is_instrumented_by_opentelemetry:
             instrumentor.instrument(tracer_provider=provider, skip_dep_check=True)
-    record_with(provider.get_tracer(SERVICE), text=settings.text, workspace=settings.workspace)
+    record_with(provider.get_tracer(SERVICE), text=tracing == "text")
     return True
 
 

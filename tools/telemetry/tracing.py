@@ -40,15 +40,14 @@ class _Tracing:
 
     tracer: Tracer = field(default_factory=NoOpTracer)
     text: bool = False
-    workspace: bool = False
 
 
 _now = _Tracing()
 
 
-def record_with(tracer: Tracer, *, text: bool, workspace: bool) -> None:
+def record_with(tracer: Tracer, *, text: bool) -> None:
     """Record spans from now on with this tracer; ``NoOpTracer`` stops that."""
-    _now.tracer, _now.text, _now.workspace = tracer, text, workspace
+    _now.tracer, _now.text = tracer, text
 
 
 # One for all: a run that waits stands in several, and nested contexts of its own would stay in memory with it.
@@ -140,8 +139,6 @@ def run_span(run_id: str, session_id: str, context: RunContext, *, attempt: int)
         "citewell.run.id": run_id,
         "citewell.run.attempt": attempt,
     }
-    if _now.workspace:
-        attributes["citewell.workspace"] = context.workspace
     return span("invoke_agent citewell", attributes)
 
 
@@ -216,11 +213,6 @@ class ModelCall:
     reply: list[str] = field(default_factory=list)  # only where text is recorded
     _began: float = field(default_factory=time.perf_counter)
     _has_begun: bool = False
-
-    @property
-    def keeps_text(self) -> bool:
-        """Whether the texts of the request and of the reply are recorded."""
-        return _now.text and self.span.is_recording()
 
     def note_status(self, status: int) -> None:
         """Note the status of the response; any but 200 is the code that the request is counted under."""

@@ -28,6 +28,7 @@ from tools.web.fetching import TOO_LARGE, FetchedFile, PageFetcher
 from tools.web.guard import Guard
 
 AGENT = "Citewell"
+SECONDS_BETWEEN = 1.0  # requests to one host, where its robots.txt asks for no more: what a polite crawler leaves
 PAGE_SECONDS = 30.0  # nobody waits for it: a slow server is given time
 ROBOTS_SECONDS = 3600.0  # that a robots.txt is remembered
 LARGEST_ROBOTS = 500 * 1024
@@ -266,7 +267,7 @@ class WebReader:
                 "The site's robots.txt does not allow the user agent Citewell to read this page.", "forbidden"
             )
         asked = found.rules.crawl_delay(AGENT) or 0.0
-        await self._pace.wait(host_of(address), max(self._settings.sites.seconds_between, min(asked, LONGEST_DELAY)))
+        await self._pace.wait(host_of(address), max(SECONDS_BETWEEN, min(asked, LONGEST_DELAY)))
 
     async def _rules(self, address: str) -> _Rules:
         parts = urlsplit(address)
@@ -282,7 +283,7 @@ class WebReader:
 
     async def _read_rules(self, origin: str) -> Any | None:
         async def turn(url: str) -> None:
-            await self._pace.wait(host_of(canonical_address(url) or url), self._settings.sites.seconds_between)
+            await self._pace.wait(host_of(canonical_address(url) or url), SECONDS_BETWEEN)
 
         fetcher = await self._fetcher()
         try:

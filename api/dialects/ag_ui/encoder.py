@@ -19,31 +19,10 @@ from api.dialects.citation_marks import (
     placed_claims,
     with_latest_verdicts,
 )
-from api.dialects.event_frames import DRAFT_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
-from graph.events import (
-    AnswerAssessed,
-    AnyEvent,
-    ContentRemoved,
-    Envelope,
-    PagesLoaded,
-    QueryRewritten,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    SearchFailed,
-    SourcesDisagree,
-    SourcesFound,
-    SourcesGraded,
-    StepFinished,
-    StepStarted,
-    ThinkingDelta,
-    TitleChanged,
-    payload,
-)
+from api.event_frames import DRAFT_EVENTS, frame, silent
+from graph import events
+from graph.events import Envelope, payload
 
 Frame = dict[str, Any]
 
@@ -173,43 +152,40 @@ class AgUiEncoder:
             "runId": self._run_id or self._envelope.run_id,
         }
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _run_started(self, event: RunStarted) -> bytes:
+    def _run_started(self, event: events.RunStarted) -> bytes:
         self._model = event.model
         return self._custom()
 
     @_encode.register
-    def _run_resumed(self, event: RunResumed) -> bytes:
+    def _run_resumed(self, event: events.RunResumed) -> bytes:
         # Steps that a crash has left open start again under the same names.
         return _frames(self._run.close_open()) + self._custom()
 
     @_encode.register
-    def _step_started(self, event: StepStarted) -> bytes:
+    def _step_started(self, event: events.StepStarted) -> bytes:
         return _frames(self._run.begin_step(event.step))
 
     @_encode.register
-    def _step_finished(self, event: StepFinished) -> bytes:
+    def _step_finished(self, event: events.StepFinished) -> bytes:
         return _frames([*self._run.end_thought(), *self._run.end_step(event.step)])
 
     @_encode.register
-    def _sources_graded(self, event: SourcesGraded) -> bytes:
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
         return self._patch(self._state.sources(event.sources))
 
     @_encode.register
-    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
+    def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
         return _frames(self._run.think(event.delta)) if event.delta else b""
 
     @_encode.register
-    def _answer_assessed(self, event: AnswerAssessed) -> bytes:
+    def _answer_assessed(self, event: events.AnswerAssessed) -> bytes:
         return self._patch(self._state.replace(assessment=self._fields()))
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         message = event.message
         placed = with_latest_verdicts(placed_claims(self._sections, bracket), self._buffered.latest)
         citations = [citation for each in joined_claims(placed) for citation in _citations(each)]
@@ -230,11 +206,11 @@ class AgUiEncoder:
         return _frames(self._run.end()) + self._patch(patch) + _frames([custom, end])
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         message = f"{event.message} {event.suggestion}".strip()
         return _frames([*self._run.end(), {"type": "RUN_ERROR", "message": message, "code": event.code}])
 
-    def _result(self, event: RunFinished) -> dict[str, Any]:
+    def _result(self, event: events.RunFinished) -> dict[str, Any]:
         return {
             "session_id": self._envelope.session_id,
             "run_id": self._envelope.run_id,
@@ -254,15 +230,15 @@ class AgUiEncoder:
     @_encode.register
     def _progress(
         self,
-        event: Queued
-        | RetrievalDecided
-        | PagesLoaded
-        | SourcesFound
-        | SearchFailed
-        | SourcesDisagree
-        | QueryRewritten
-        | ContentRemoved
-        | TitleChanged,
+        event: events.Queued
+        | events.RetrievalDecided
+        | events.PagesLoaded
+        | events.SourcesFound
+        | events.SearchFailed
+        | events.SourcesDisagree
+        | events.QueryRewritten
+        | events.ContentRemoved
+        | events.TitleChanged,
     ) -> bytes:
         return self._custom()
 
@@ -286,5 +262,5 @@ def _claim(placed: PlacedClaim) -> dict[str, Any]:
     }
 
 
-def _frames(events: list[Frame]) -> bytes:
-    return b"".join(map(frame, events))
+def _frames(made: list[Frame]) -> bytes:
+    return b"".join(map(frame, made))

@@ -13,32 +13,10 @@ from api.dialects.ai_sdk.answer_draft import AnswerDraft
 from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_records, proof, source_part, text_citations
 from api.dialects.buffered import ANSWER_REWRITTEN
 from api.dialects.citation_marks import bracket, marked_pieces, placed_claims, with_latest_verdicts
-from api.dialects.event_frames import DRAFT_EVENTS, frame
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
-from graph.events import (
-    TERMINAL,
-    AnswerAssessed,
-    AnyEvent,
-    ContentRemoved,
-    Envelope,
-    PagesLoaded,
-    QueryRewritten,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    SearchFailed,
-    SourcesDisagree,
-    SourcesFound,
-    SourcesGraded,
-    StepFinished,
-    StepStarted,
-    ThinkingDelta,
-    TitleChanged,
-    payload,
-)
+from api.event_frames import DRAFT_EVENTS, frame, silent
+from graph import events
+from graph.events import TERMINAL, AnyEvent, Envelope, payload
 from graph.evidence import Message, Source
 
 Part = dict[str, Any]
@@ -130,7 +108,7 @@ class AiSdkEncoder:
 
     stateful = True
     resumable = False
-    ignored = DRAFT_EVENTS | {AnswerAssessed}
+    ignored = DRAFT_EVENTS | {events.AnswerAssessed}
     _envelope: Envelope
 
     def __init__(self, accepts: Collection[ClientFeature] = ()) -> None:
@@ -147,7 +125,7 @@ class AiSdkEncoder:
         """Return the frames of an event, after the text that it makes final; none after the end."""
         self._envelope = envelope
         event = envelope.event
-        if isinstance(event, RunFinished) and event.message["sources"]:
+        if isinstance(event, events.RunFinished) and event.message["sources"]:
             self._sources = event.message["sources"]
         if self._over:
             return b""
@@ -184,32 +162,29 @@ class AiSdkEncoder:
     def _cite(self, indices: set[int]) -> list[Part]:
         return self._message.cite([source for source in self._sources if source["index"] in indices])
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _run_started(self, event: RunStarted) -> bytes:
+    def _run_started(self, event: events.RunStarted) -> bytes:
         about = {"session_id": self._envelope.session_id, "run_id": self._envelope.run_id, "model": event.model}
         start = {"type": "start", "messageId": event.message_id, "messageMetadata": about}
         return _frames([start, *self._message.begin_step()])
 
     @_encode.register
-    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
+    def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
         return _frames(self._message.think(event.delta))
 
     @_encode.register
-    def _step_finished(self, event: StepFinished) -> bytes:
+    def _step_finished(self, event: events.StepFinished) -> bytes:
         return _frames(self._message.end_thought()) + self._status()
 
     @_encode.register
-    def _sources_graded(self, event: SourcesGraded) -> bytes:
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
         self._sources = event.sources  # sent when the text cites them
         return self._status()
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         listed = event.message["sources"] if event.stop_reason == FROM_CATALOGUE else []
         parts = [*self._message.cite(listed), *self._proof(event.message), *self._message.end_step()]
         about = _ending(event)
@@ -220,7 +195,7 @@ class AiSdkEncoder:
         return _frames(parts) + DONE
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         about = {"outcome": "failed", "stop_reason": "error", "code": event.code, "retryable": event.retryable}
         parts = [
             *(self._message.reset() if self._drafting else []),
@@ -250,17 +225,17 @@ class AiSdkEncoder:
     @_encode.register
     def _progress(
         self,
-        event: Queued
-        | RunResumed
-        | StepStarted
-        | RetrievalDecided
-        | PagesLoaded
-        | SourcesFound
-        | SearchFailed
-        | SourcesDisagree
-        | QueryRewritten
-        | ContentRemoved
-        | TitleChanged,
+        event: events.Queued
+        | events.RunResumed
+        | events.StepStarted
+        | events.RetrievalDecided
+        | events.PagesLoaded
+        | events.SourcesFound
+        | events.SearchFailed
+        | events.SourcesDisagree
+        | events.QueryRewritten
+        | events.ContentRemoved
+        | events.TitleChanged,
     ) -> bytes:
         return self._status()
 
@@ -270,7 +245,7 @@ class AiSdkEncoder:
         return _frames([{"type": "data-status", "data": data, "transient": True}])
 
 
-def _ending(event: RunFinished) -> dict[str, Any]:
+def _ending(event: events.RunFinished) -> dict[str, Any]:
     message = event.message
     return {
         "outcome": event.outcome,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from fastapi import APIRouter, Header, Path, Response, status
 from pydantic import BeforeValidator
 
-from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
+from api.dependencies import Asking, GrantedRunner, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder
 from api.dialects.ai_sdk.schemas import ChatHistory, ClientFeature, UIChatRequest, ui_messages
 from api.dialects.branch_request import (
@@ -21,7 +21,6 @@ from api.dialects.branch_request import (
 )
 from api.fields import Cursor, Limit, Name
 from api.problems import problems
-from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from graph.errors import NotFound
 from graph.evidence import Identity
@@ -52,31 +51,24 @@ STREAM = stream_responses("One assistant message as a UI message stream, version
 
 @router.post("/api/chat", responses={**STREAM, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response)
 @needs("ask")
-async def chat(
-    body: UIChatRequest,
-    me: Me,
-    settings: AppSettings,
-    library: OpenLibrary,
-    runner: OpenRunner,
-    accepts: Accepts = (),
-) -> Response:
+async def chat(body: UIChatRequest, by: Asking, accepts: Accepts = ()) -> Response:
     """Ask a chat's next question, edit one, or regenerate an answer.
 
     The run continues when its reader leaves, so that the stream can be joined again, unless `on_disconnect` is
     `cancel`. Another question interrupts it, unless `while_running` has another value.
     """
     question = body.question()
-    session = await library.sessions.create(me, external_id=body.id, dialect=DIALECT)
+    session = await by.library.sessions.create(by.me, external_id=body.id, dialect=DIALECT)
     while_running = body.while_running or "interrupt"
     fork = BranchPoint()
     if body.trigger == "regenerate-message" or body.message_id is not None:
         if while_running == "interrupt":
-            await _stop(runner, me, session.session_id)  # so that the history has its partial answer
-        fork = _fork(body, await whole_history(library, me, session.session_id))
+            await _stop(by.runner, by.me, session.session_id)  # so that the history has its partial answer
+        fork = _fork(body, await whole_history(by.library, by.me, session.session_id))
     request = body.to_run_request(
-        question, me, settings.run_knobs, while_running=while_running, edit=fork.edit, regenerate=fork.regenerate
+        question, by.me, by.settings.run_knobs, while_running=while_running, edit=fork.edit, regenerate=fork.regenerate
     )
-    run = await runner.start(session.session_id, request)
+    run = await by.runner.start(session.session_id, request)
     dialect = AiSdkEncoder({*body.accepts, *accepts})
     return RunStream(run, dialect, body.on_disconnect or "continue", headers=HEADERS)
 

@@ -9,23 +9,11 @@ from answers.library_listing import FROM_CATALOGUE
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.conversation.schemas import CitedDocuments, document_source, most_relevant
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from api.problems import BY_CODE
-from graph.events import (
-    AnswerAssessed,
-    AnyEvent,
-    Envelope,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    SearchFailed,
-    SourcesGraded,
-    StepStarted,
-    ThinkingDelta,
-)
+from graph import events
+from graph.events import Envelope
 from graph.evidence import Source
 from tools.sessions.run_request import question_id
 
@@ -54,7 +42,7 @@ class ConversationEncoder:
 
     stateful = True
     resumable = True
-    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {Queued, SearchFailed, AnswerAssessed}
+    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {events.Queued, events.SearchFailed, events.AnswerAssessed}
 
     def __init__(
         self, conversation_id: str = "", message_id: str = "", *, progress: bool = False, thinking: bool = False
@@ -65,7 +53,7 @@ class ConversationEncoder:
         self._shows_thinking = thinking
         self._buffered = BufferedEncoding(self._encode, self._content)
         self._documents = CitedDocuments()
-        self._decided: RetrievalDecided | None = None
+        self._decided: events.RetrievalDecided | None = None
         self._answer = ""
         self._connected = False
         self._percent = 0
@@ -77,7 +65,7 @@ class ConversationEncoder:
     def encode(self, envelope: Envelope) -> bytes:
         """Return the frames of an event, after the text that it makes final."""
         self._at = envelope.at
-        if isinstance(envelope.event, RunFinished):
+        if isinstance(envelope.event, events.RunFinished):
             self._documents.learn(envelope.event.message["sources"])
         return with_event_id(self._connect(envelope) + self._buffered.encode(envelope.event), envelope.event_id)
 
@@ -93,18 +81,15 @@ class ConversationEncoder:
         self._answer += text
         return frame({"type": "content", "content": text}) if text else b""
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _run_started(self, event: RunStarted) -> bytes:
+    def _run_started(self, event: events.RunStarted) -> bytes:
         self._message_id = event.message_id
         return b""
 
     @_encode.register
-    def _step_started(self, event: StepStarted) -> bytes:
+    def _step_started(self, event: events.StepStarted) -> bytes:
         stage, percent = STAGES.get(event.step, (self._stage, self._percent))
         if not self._shows_progress or stage == self._stage:
             return b""
@@ -112,12 +97,12 @@ class ConversationEncoder:
         return frame({"type": "progress", "stage": stage, "percent": self._percent})
 
     @_encode.register
-    def _retrieval_decided(self, event: RetrievalDecided) -> bytes:
+    def _retrieval_decided(self, event: events.RetrievalDecided) -> bytes:
         self._decided = event
         return b""
 
     @_encode.register
-    def _sources_graded(self, event: SourcesGraded) -> bytes:
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
         self._documents.learn(event.sources)
         if not self._shows_progress:
             return b""
@@ -130,7 +115,7 @@ class ConversationEncoder:
         return b"".join(frame({"type": "source_preview", "source": source}) for source in previews)
 
     @_encode.register
-    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
+    def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
         if not self._shows_thinking:
             return b""
         now = datetime.fromisoformat(self._at)
@@ -139,7 +124,7 @@ class ConversationEncoder:
         return frame({"type": "thinking", "content": event.delta, "duration": duration})
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         assessment = event.message.get("assessment")
         searched = self._decided is None or self._decided.needs_retrieval
         listed = event.message["sources"] if event.stop_reason == FROM_CATALOGUE else []
@@ -159,7 +144,7 @@ class ConversationEncoder:
         )
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         return frame(failure_data(event.code, event.message, event.suggestion, retryable=event.retryable))
 
 

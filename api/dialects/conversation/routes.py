@@ -14,19 +14,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from sse_starlette import EventSourceResponse
 
-from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
+from api.dependencies import Asker, Asking, needs
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
 from api.dialects.conversation.schemas import ConversationQuestion
-from api.dialects.event_frames import frame
+from api.event_frames import frame
 from api.fields import knobs_with
 from api.problems import describe_fault, problems
-from api.scopes import needs
 from api.stream import HEADERS, MEDIA_TYPE, RunStream, StreamPosition, resume_position, stream_responses, wants_stream
 from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest
 from graph.events import TERMINAL, Envelope
-from graph.evidence import Identity
-from tools.process.library import Library
 from tools.sessions.run_request import AlreadyAsked, RunReader, RunRequest
 
 # An EventSource reconnects with the last id that it received, until it is closed or answered with 204.
@@ -84,42 +81,26 @@ STREAM: dict[int | str, dict[str, Any]] = {
 async def ask_by_event_source(
     question: Annotated[ConversationQuestion, Query()],
     request: Request,
-    me: Me,
-    settings: AppSettings,
-    library: OpenLibrary,
-    runner: OpenRunner,
+    by: Asking,
 ) -> Response:
     """Ask a question in a conversation; a reader that reconnects with `Last-Event-ID` gets what it missed."""
-    return await _answer(question, request, me, settings.run_knobs, library, runner)
+    return await _answer(question, request, by)
 
 
 @router.post(PATH, response_class=EventSourceResponse, responses=STREAM)
 @needs("ask")
-async def ask_in_conversation(
-    question: ConversationQuestion,
-    request: Request,
-    me: Me,
-    settings: AppSettings,
-    library: OpenLibrary,
-    runner: OpenRunner,
-) -> Response:
+async def ask_in_conversation(question: ConversationQuestion, request: Request, by: Asking) -> Response:
     """Ask a question in a conversation, as JSON."""
-    return await _answer(question, request, me, settings.run_knobs, library, runner)
+    return await _answer(question, request, by)
 
 
-async def _answer(
-    question: ConversationQuestion,
-    request: Request,
-    me: Identity,
-    knobs: dict[str, Any],
-    library: Library,
-    runner: GrantedRunner,
-) -> Response:
+async def _answer(question: ConversationQuestion, request: Request, by: Asker) -> Response:
     if (left := resume_position(request)) is not None:
-        return await _rejoin(left, question, me, library, runner)
+        return await _rejoin(left, question, by)
+    me, runner = by.me, by.runner
     conversation_id = question.conversation_id or str(uuid4())
-    session = await library.sessions.create(me, external_id=conversation_id, dialect=DIALECT)
-    knobs = knobs_with(knobs, question.answer_from)
+    session = await by.library.sessions.create(me, external_id=conversation_id, dialect=DIALECT)
+    knobs = knobs_with(by.settings.run_knobs, question.answer_from)
     context = Context(workspace=me.workspace, user=me.user, groups=list(me.groups), thinking=question.thinking, **knobs)
     # A page may open its EventSource twice, and one that lost its connection early asks again: that joins the run.
     once = request.method == "GET" and question.conversation_id is not None
@@ -135,13 +116,11 @@ async def _answer(
     return _stream(run, conversation_id, question)
 
 
-async def _rejoin(
-    left: StreamPosition, question: ConversationQuestion, me: Identity, library: Library, runner: GrantedRunner
-) -> Response:
-    run = await runner.join(me, left.run_id)
+async def _rejoin(left: StreamPosition, question: ConversationQuestion, by: Asker) -> Response:
+    run = await by.runner.join(by.me, left.run_id)
     if left.seq == SWEPT_SEQ or await run.is_over(left.seq):
         return Response(status_code=204)
-    session = (await library.sessions.get(me, run.session_id, limit=1)).session
+    session = (await by.library.sessions.get(by.me, run.session_id, limit=1)).session
     conversation_id = session.external_id or session.session_id
     if (end := await _end_without_log(run)) is not None:
         frames = ConversationEncoder(conversation_id, run.message_id).encode(replace(end, seq=SWEPT_SEQ))

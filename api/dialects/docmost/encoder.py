@@ -11,24 +11,11 @@ from typing_extensions import TypedDict
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import by_position, footnote, marked_pieces
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection
-from graph.events import (
-    AnswerAssessed,
-    AnyEvent,
-    Envelope,
-    PagesLoaded,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    SearchFailed,
-    SourcesGraded,
-    StepStarted,
-    ThinkingDelta,
-)
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from graph import events
+from graph.events import Envelope
 from graph.evidence import Freshness, PageUse, Source
 
 NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
@@ -100,8 +87,15 @@ class DocmostEncoder:
     resumable = False
     ignored = (
         DRAFT_EVENTS
-        | (INTERNAL_EVENTS - {PagesLoaded})
-        | {Queued, RunStarted, StepStarted, RetrievalDecided, SearchFailed, AnswerAssessed}
+        | (INTERNAL_EVENTS - {events.PagesLoaded})
+        | {
+            events.Queued,
+            events.RunStarted,
+            events.StepStarted,
+            events.RetrievalDecided,
+            events.SearchFailed,
+            events.AnswerAssessed,
+        }
     )
 
     def __init__(self) -> None:
@@ -131,13 +125,10 @@ class DocmostEncoder:
         sources = frame({"type": "sources", "data": listed, **self._pages})
         return sources + (frame({"type": "memory", "data": NO_MEMORY}) if first else b"")
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _pages_loaded(self, event: PagesLoaded) -> bytes:
+    def _pages_loaded(self, event: events.PagesLoaded) -> bytes:
         if event.cut:
             self._pages["cutPages"] = [cut_page(use) for use in event.cut]
         if event.unused:
@@ -145,23 +136,23 @@ class DocmostEncoder:
         return b""
 
     @_encode.register
-    def _sources_graded(self, event: SourcesGraded) -> bytes:
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
         self._sources = self._buffered.extended(self._sources, event.sources)
         return self._context() if event.sources else b""
 
     @_encode.register
-    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
+    def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
         return self._context() + frame({"type": "thinking", "data": event.delta})
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         if not self._buffered.rests_on_sources(event):
             self._sources = []
         self._quotes = quotes_in_context(event.message["citations"])
         return self._context() + DONE
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         failure = {
             "type": "error",
             "data": event.message,

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import Asking, Me, OpenLibrary, needs
 from api.dialects.docmost.encoder import DocmostEncoder
 from api.dialects.docmost.schemas import (
     AiError,
@@ -25,7 +25,6 @@ from api.dialects.docmost.schemas import (
 )
 from api.fields import Cursor, Limit
 from api.problems import register_error_shape
-from api.scopes import needs
 from api.stream import RunStream, stream_responses
 from graph.errors import ModelUnavailable
 from graph.evidence import Identity, Segment, Space
@@ -151,17 +150,17 @@ async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) 
     responses={**STREAM, **error_responses(400, 404, 409, 413, 422, 429, 503)},
 )
 @needs("ask")
-async def stream_ai_chat(
-    body: AiQuestion, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
-) -> Response:
+async def stream_ai_chat(body: AiQuestion, by: Asking) -> Response:
     """Answer the last message, from the selected pages and the other sources that the request allows."""
-    if body.model not in ("", EXTRACTIVE) and not settings.models and find_backend(body.model) is None:
+    if body.model not in ("", EXTRACTIVE) and not by.settings.models and find_backend(body.model) is None:
         raise NotConfigured(f"The model {body.model!r} was requested, but no model is configured.")
-    session_id = str(body.session_id or (await library.sessions.create(me, ephemeral=True, dialect=DIALECT)).session_id)
+    session_id = str(
+        body.session_id or (await by.library.sessions.create(by.me, ephemeral=True, dialect=DIALECT)).session_id
+    )
     if body.selected_page_ids is None:
-        selected = (await library.sessions.get(me, session_id, limit=1)).session.page_ids
+        selected = (await by.library.sessions.get(by.me, session_id, limit=1)).session.page_ids
         body = body.model_copy(update={"selected_page_ids": selected})
-    run = await runner.start(session_id, body.to_run_request(me, settings.run_knobs))
+    run = await by.runner.start(session_id, body.to_run_request(by.me, by.settings.run_knobs))
     return RunStream(run, DocmostEncoder(), "cancel")
 
 

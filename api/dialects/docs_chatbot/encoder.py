@@ -13,23 +13,11 @@ from typing_extensions import TypedDict
 from answers.citations import excerpt
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import Mark, bracket, by_position, marked_pieces
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection, final_sections
-from graph.events import (
-    AnswerAssessed,
-    AnyEvent,
-    Envelope,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    SearchFailed,
-    SourcesGraded,
-    StepStarted,
-    ThinkingDelta,
-)
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from graph import events
+from graph.events import Envelope
 from graph.evidence import Message, Source
 from tools.auth.document_links import LinkSigner
 from tools.retrieval.withholding import MARKED as SELECTION
@@ -122,7 +110,14 @@ class DocsChatbotEncoder:
     ignored = (
         DRAFT_EVENTS
         | INTERNAL_EVENTS
-        | {Queued, StepStarted, RetrievalDecided, SearchFailed, ThinkingDelta, AnswerAssessed}
+        | {
+            events.Queued,
+            events.StepStarted,
+            events.RetrievalDecided,
+            events.SearchFailed,
+            events.ThinkingDelta,
+            events.AnswerAssessed,
+        }
     )
 
     def __init__(self, signer: LinkSigner | None = None) -> None:
@@ -154,23 +149,20 @@ class DocsChatbotEncoder:
         self._listed = listed
         return frame({"type": "sources", "sources": listed})
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _run_started(self, event: RunStarted) -> bytes:
+    def _run_started(self, event: events.RunStarted) -> bytes:
         self._ids["message_id"] = event.message_id
         return frame({"type": "started", **self._ids})
 
     @_encode.register
-    def _sources_graded(self, event: SourcesGraded) -> bytes:
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
         self._sources = self._buffered.extended(self._sources, event.sources)
         return self._context() if event.sources else b""
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         if not self._buffered.rests_on_sources(event):
             self._sources = []
         self._quotes = quotes_in_context(event.message["citations"])
@@ -178,7 +170,7 @@ class DocsChatbotEncoder:
         return self._context() + frame(done)
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         failure = {
             "type": "error",
             **self._ids,

@@ -5,12 +5,11 @@ from typing import Any
 from fastapi import APIRouter, Request, status
 from pydantic import UUID4
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import Asking, Me, OpenLibrary, needs
 from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.schemas import DocsQuery, DocsReply, DocsSession
 from api.fields import Cursor, Limit
-from api.problems import problem, problems
-from api.scopes import needs
+from api.problems import problems, run_problem
 from api.stream import RunStream, stream_responses, wait_for_end, wants_stream
 from graph.errors import SessionBusy
 from graph.events import RunFailed
@@ -26,21 +25,19 @@ REPLY = stream_responses("The answer with its sources; in parts if the request a
     "/messages", response_model=DocsReply, responses={**REPLY, **problems(400, 404, 409, 413, 422, 429, 502, 503)}
 )
 @needs("ask")
-async def ask_docs(
-    body: DocsQuery, request: Request, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
-) -> Any:
+async def ask_docs(body: DocsQuery, request: Request, by: Asking) -> Any:
     """Answer a question about the documentation; the first one creates a session."""
-    session_id = str(body.session_id or (await library.sessions.create(me, dialect=DIALECT)).session_id)
-    run = await runner.start(session_id, body.to_run_request(me, settings.run_knobs))
-    signer = await library.links.signer(me)
+    session_id = str(body.session_id or (await by.library.sessions.create(by.me, dialect=DIALECT)).session_id)
+    run = await by.runner.start(session_id, body.to_run_request(by.me, by.settings.run_knobs))
+    signer = await by.library.links.signer(by.me)
     if wants_stream(request):
         return RunStream(run, DocsChatbotEncoder(signer), "cancel")
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
-        return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)
+        return run_problem(end, run.run_id)
     if not end.message["answer"]:
         raise SessionBusy("The answer was stopped before it had any text.", suggestion="Ask again.")
-    messages = (await library.sessions.get(me, session_id, limit=NEWEST_MESSAGES)).messages
+    messages = (await by.library.sessions.get(by.me, session_id, limit=NEWEST_MESSAGES)).messages
     answer = next(message for message in messages if message.message_id == run.message_id)
     return DocsReply.of(answer, session_id, signer)
 

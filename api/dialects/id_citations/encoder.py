@@ -8,7 +8,6 @@ from functools import singledispatchmethod
 
 from typing_extensions import Unpack
 
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.id_citations.schemas import (
     AnswerError,
     AnswerMetadata,
@@ -20,20 +19,9 @@ from api.dialects.id_citations.schemas import (
     question_row,
 )
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
-from graph.events import (
-    AnswerAssessed,
-    AnyEvent,
-    Envelope,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    SearchFailed,
-    SourcesGraded,
-    StepStarted,
-    ThinkingDelta,
-)
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from graph import events
+from graph.events import AnyEvent, Envelope
 
 
 class IdCitationsEncoder:
@@ -47,7 +35,15 @@ class IdCitationsEncoder:
     ignored = (
         DRAFT_EVENTS
         | INTERNAL_EVENTS
-        | {Queued, StepStarted, RetrievalDecided, SearchFailed, SourcesGraded, ThinkingDelta, AnswerAssessed}
+        | {
+            events.Queued,
+            events.StepStarted,
+            events.RetrievalDecided,
+            events.SearchFailed,
+            events.SourcesGraded,
+            events.ThinkingDelta,
+            events.AnswerAssessed,
+        }
     )
 
     _envelope: Envelope
@@ -66,19 +62,16 @@ class IdCitationsEncoder:
         self._sections.update({each.position: cited_section(each) for each in settled})
         return self._encode(envelope.event) or (self._frame(self._answer("processing")) if settled else b"")
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _run_started(self, event: RunStarted) -> bytes:
+    def _run_started(self, event: events.RunStarted) -> bytes:
         self._message_id, self._asked_at = event.message_id, self._envelope.at
         question = question_row(self._envelope.run_id, event.message_id, event.question, self._envelope.at)
         return self._frame(question, self._answer("processing"))
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         self._sections = {each.position: cited_section(each) for each in final_sections(event.message)}
         status: Status = "cancelled" if event.outcome == "cancelled" else "completed"
         ended = AnswerMetadata(outcome=event.outcome, stop_reason=event.stop_reason)
@@ -87,7 +80,7 @@ class IdCitationsEncoder:
         return self._frame(self._answer(status, **ended))
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         self._sections = {}  # sections already sent are no longer valid
         fault = AnswerError(
             code=event.code, message=event.message, suggestion=event.suggestion, retryable=event.retryable

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response, status
 
-from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
+from api.dependencies import Asker, Asking, needs
 from api.dialects.id_citations.encoder import IdCitationsEncoder
 from api.dialects.id_citations.schemas import (
     ChangedMessages,
@@ -18,12 +18,10 @@ from api.dialects.id_citations.schemas import (
 )
 from api.fields import Cursor, Limit
 from api.problems import problems
-from api.scopes import needs
 from api.stream import RunStream, resume_position, stream_responses, wants_stream
 from graph.errors import NotFound
 from graph.evidence import Identity
 from text.numbers import page_references
-from tools.process.library import Library
 from tools.sessions.run_request import RunReader
 from tools.sessions.session_store import RunStatus, StoredMessage, named_session
 
@@ -32,9 +30,7 @@ from tools.sessions.session_store import RunStatus, StoredMessage, named_session
 class WorkspaceMessages:
     """A user's conversation with a workspace."""
 
-    library: Library
-    runner: GrantedRunner
-    me: Identity
+    by: Asker
     session_id: str
 
     async def page(self, limit: int, cursor: str | None) -> MessagePage:
@@ -44,7 +40,7 @@ class WorkspaceMessages:
         """
         # Read before the history, so that a run that ends meanwhile is in at least one of the two.
         unfinished = [] if cursor else await self._unfinished()
-        history = await self.library.sessions.get(self.me, self.session_id, limit=limit, cursor=cursor)
+        history = await self.by.library.sessions.get(self.by.me, self.session_id, limit=limit, cursor=cursor)
         ended = {message.run_id for message in history.messages}
         rows = await self._stored(history.messages)
         for run in unfinished:
@@ -53,10 +49,10 @@ class WorkspaceMessages:
         return MessagePage(messages=rows, next_cursor=history.next_cursor)
 
     async def _unfinished(self) -> list[RunStatus]:
-        listed = self.library.sessions.list_runs
+        listed = self.by.library.sessions.list_runs
         # In this order, so that a run that begins meanwhile is in at least one of the two.
-        waiting = await listed(self.me, session_id=self.session_id, status="queued")
-        running = await listed(self.me, session_id=self.session_id, status="running")
+        waiting = await listed(self.by.me, session_id=self.session_id, status="queued")
+        running = await listed(self.by.me, session_id=self.session_id, status="running")
         found = {run.run_id: run for run in (*waiting.runs, *running.runs)}
         return sorted(found.values(), key=lambda run: run.created_at)
 
@@ -66,12 +62,12 @@ class WorkspaceMessages:
         for message in messages:
             rows.append(stored_row(message))
             if message.run_id and message.run_id not in answered:
-                run = await self.library.sessions.run(self.me, message.run_id)
+                run = await self.by.library.sessions.run(self.by.me, message.run_id)
                 rows.append(failed_row(run, await self._message_id(run.run_id)))
         return rows
 
     async def _message_id(self, run_id: str) -> str:
-        return (await self.runner.join(self.me, run_id)).message_id
+        return (await self.by.runner.join(self.by.me, run_id)).message_id
 
 
 DIALECT = "id_citations"
@@ -96,60 +92,46 @@ READ: dict[int | str, dict[str, Any]] = {
 
 @router.post(PATH, status_code=status.HTTP_202_ACCEPTED, response_model=ChangedMessages, responses=MADE)
 @needs("ask")
-async def send_message(
-    workspace_id: str,
-    body: NewMessage,
-    request: Request,
-    me: Me,
-    settings: AppSettings,
-    library: OpenLibrary,
-    runner: OpenRunner,
-) -> Any:
+async def send_message(workspace_id: str, body: NewMessage, request: Request, by: Asking) -> Any:
     """Ask your workspace a question; the answer also appears among the messages."""
-    _require_own_workspace(workspace_id, me)
-    session = await library.sessions.create(me, external_id=workspace_id, dialect=DIALECT)
-    run_request = body.to_run_request(me, settings.run_knobs)
+    _require_own_workspace(workspace_id, by.me)
+    session = await by.library.sessions.create(by.me, external_id=workspace_id, dialect=DIALECT)
+    run_request = body.to_run_request(by.me, by.settings.run_knobs)
     if page_references(body.content) and not body.document_ids:
-        run_request = replace(run_request, page_ids=await _paged_documents(library, me))
-    run = await runner.start(session.session_id, run_request)
+        run_request = replace(run_request, page_ids=await _paged_documents(by))
+    run = await by.runner.start(session.session_id, run_request)
     if body.stream or wants_stream(request):
         return _stream(run)
-    return ChangedMessages(messages=in_progress(await library.sessions.run(me, run.run_id), run.message_id))
+    return ChangedMessages(messages=in_progress(await by.library.sessions.run(by.me, run.run_id), run.message_id))
 
 
 @router.get(PATH, response_model=MessagePage, responses=READ)
 @needs("ask")
 async def read_messages(
-    workspace_id: str,
-    request: Request,
-    me: Me,
-    library: OpenLibrary,
-    runner: OpenRunner,
-    limit: Limit = 100,
-    cursor: Cursor = None,
+    workspace_id: str, request: Request, by: Asking, limit: Limit = 100, cursor: Cursor = None
 ) -> Any:
     """Read the conversation with your workspace, or follow the answer in progress."""
-    _require_own_workspace(workspace_id, me)
-    session_id = await named_session(library.database, library.workspaces, me, DIALECT, workspace_id)
+    _require_own_workspace(workspace_id, by.me)
+    session_id = await named_session(by.library.database, by.library.workspaces, by.me, DIALECT, workspace_id)
     if wants_stream(request):
-        return await _follow(request, me, runner, session_id)
+        return await _follow(request, by, session_id)
     if session_id is None:
         return MessagePage(messages=[], next_cursor=None)
-    return await WorkspaceMessages(library, runner, me, session_id).page(limit, cursor)
+    return await WorkspaceMessages(by, session_id).page(limit, cursor)
 
 
-async def _paged_documents(library: Library, me: Identity) -> tuple[str, ...]:
+async def _paged_documents(by: Asker) -> tuple[str, ...]:
     """Return the ids of all documents with pages, to resolve a page reference; none if there are too many documents."""
-    listed = await library.documents.list(me, limit=MOST_DOCUMENTS)
+    listed = await by.library.documents.list(by.me, limit=MOST_DOCUMENTS)
     return () if listed.next_cursor else tuple(each.document_id for each in listed.documents if each.page_count)
 
 
-async def _follow(request: Request, me: Identity, runner: GrantedRunner, session_id: str | None) -> Response:
+async def _follow(request: Request, by: Asker, session_id: str | None) -> Response:
     left = resume_position(request)
     if left is not None:
-        run: RunReader | None = await runner.join(me, left.run_id)
+        run: RunReader | None = await by.runner.join(by.me, left.run_id)
     else:
-        run = await runner.current(me, session_id) if session_id else None
+        run = await by.runner.current(by.me, session_id) if session_id else None
     if run is None:
         return Response(status_code=status.HTTP_204_NO_CONTENT)
     if run.session_id != session_id:

@@ -1,6 +1,6 @@
 """The native dialect: every event unchanged, flat with its envelope, named by its type."""
 
-from api.dialects.event_frames import EncodedJson, frame
+from api.event_frames import EncodedJson, frame
 from graph.events import Envelope, payload
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response, status
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, Asking, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.native.encoder import NativeEncoder
 from api.dialects.native.schemas import (
     FinishedRun,
@@ -20,8 +20,7 @@ from api.dialects.native.schemas import (
     message_as_json,
 )
 from api.fields import Cursor, Limit, Name, optional
-from api.problems import problem, problems
-from api.scopes import needs
+from api.problems import problems, run_problem
 from api.stream import RunStream, resume_position, stream_responses, wait_for_end
 from graph.errors import InvalidRequest
 from graph.events import RunFailed
@@ -127,7 +126,7 @@ async def start_run(
         return RunStream(run, NativeEncoder(), body.on_disconnect)
     end = await wait_for_end(run, request, body.on_disconnect)
     if isinstance(end, RunFailed):
-        return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)
+        return run_problem(end, run.run_id)
     return FinishedRun.of(run, end)
 
 
@@ -160,10 +159,10 @@ async def join_run(
 
 @runs_router.post("/api/runs/{run_id}/cancel", responses=problems(404, 422, 503))
 @needs("ask")
-async def cancel_run(run_id: UUID, me: Me, library: OpenLibrary, runner: OpenRunner) -> RunStatus:
+async def cancel_run(run_id: UUID, by: Asking) -> RunStatus:
     """Cancel a run in whichever process it is, and return its status; a run that has ended is left as it is."""
-    await (await runner.join(me, str(run_id))).cancel("cancel_requested")
-    return await library.sessions.run(me, str(run_id))
+    await (await by.runner.join(by.me, str(run_id))).cancel("cancel_requested")
+    return await by.library.sessions.run(by.me, str(run_id))
 
 
 Status = Annotated[RunState | None, Query(description="Only runs in this state.")]

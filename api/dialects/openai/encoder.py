@@ -13,25 +13,13 @@ from typing import Any
 
 from api.dialects.annotated_text import SourceAddresses
 from api.dialects.buffered import BufferedEncoding
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.openai.schemas import ReplyOptions, completion_id, finish_reason, token_usage
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
 from api.dialects.quotes import excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection, Retracted
-from graph.events import (
-    AnswerAssessed,
-    AnyEvent,
-    Envelope,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    SearchFailed,
-    SourcesGraded,
-    StepStarted,
-    ThinkingDelta,
-)
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from graph import events
+from graph.events import Envelope
 from graph.evidence import Message, Source
 
 
@@ -74,7 +62,7 @@ class OpenAIEncoder:
 
     stateful = True
     resumable = False
-    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {RunStarted, RetrievalDecided, AnswerAssessed}
+    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {events.RunStarted, events.RetrievalDecided, events.AnswerAssessed}
     _envelope: Envelope
 
     def __init__(self, options: ReplyOptions | None = None) -> None:
@@ -113,25 +101,22 @@ class OpenAIEncoder:
     def _status(self, description: str, *, done: bool = False) -> bytes:
         return self._chunk_without_choices(event=status_event(description, done=done)) if self._options.events else b""
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _queued(self, event: Queued) -> bytes:
+    def _queued(self, event: events.Queued) -> bytes:
         return self._status(f"Waiting, {event.position} in the queue")
 
     @_encode.register
-    def _step_started(self, event: StepStarted) -> bytes:
+    def _step_started(self, event: events.StepStarted) -> bytes:
         return self._status(STEPS[event.step]) if event.step in STEPS else b""
 
     @_encode.register
-    def _search_failed(self, event: SearchFailed) -> bytes:
+    def _search_failed(self, event: events.SearchFailed) -> bytes:
         return self._status(event.message)
 
     @_encode.register
-    def _sources_graded(self, event: SourcesGraded) -> bytes:
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
         if self._options.events and self._addresses.changes(event.sources):
             raise Retracted  # a number already sent now belongs to another source
         new = self._addresses.learn(event.sources)
@@ -142,11 +127,11 @@ class OpenAIEncoder:
         )
 
     @_encode.register
-    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
+    def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
         return self._delta({"reasoning_content": event.delta})
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         shown = self._status(outcome_text(event), done=True)
         # All annotations are in one chunk: clients merge lists of several chunks by an index that annotations lack.
         if self._text.annotations and not self._options.events:
@@ -168,6 +153,6 @@ class OpenAIEncoder:
         )
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         failed = frame(error(event.code, event.message, event.suggestion))
         return self._status("The answer failed", done=True) + failed + DONE

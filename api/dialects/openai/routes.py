@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, Asking, Me, needs
 from api.dialects.openai.encoder import OpenAIEncoder, text_chunks
 from api.dialects.openai.interface_tasks import answer_to_task
 from api.dialects.openai.schemas import CompletionRequest, ReplyOptions, completion, text_completion
@@ -21,8 +21,7 @@ from api.dialects.openai_api import (
     resolve_model,
     thoughts_of,
 )
-from api.problems import in_dialect_shape, problem
-from api.scopes import needs
+from api.problems import in_dialect_shape, run_problem
 from api.stream import HEADERS, RunStream, wait_for_end
 from graph.events import RunFailed
 from tools.auth.identities import SCOPES
@@ -59,28 +58,25 @@ async def get_model(model: str, me: Me, settings: AppSettings) -> Model:
 async def complete(
     body: CompletionRequest,
     request: Request,
-    me: Me,
-    settings: AppSettings,
-    library: OpenLibrary,
-    runner: OpenRunner,
+    by: Asking,
     x_citewell_events: Switch = None,
     x_citewell_links: Switch = None,
 ) -> Response:
     """Answer the last message of a conversation."""
-    name = answering_model(settings, body.model or "")
+    name = answering_model(by.settings, body.model or "")
     if (task := await answer_to_task(body.task)) is not None:
         return _without_run(task, body, name)
     asked = name if (body.model or "") in DEPLOYMENT_DEFAULT else str(body.model)
-    thinking = body.thinks and can_think(settings, name)
-    run_request = body.to_run_request(me, asked, thinking=thinking, knobs=settings.run_knobs)
+    thinking = body.thinks and can_think(by.settings, name)
+    run_request = body.to_run_request(by.me, asked, thinking=thinking, knobs=by.settings.run_knobs)
     session_id = body.session_id
     if session_id is None:
-        session_id = (await library.sessions.create(me, ephemeral=True, dialect="openai")).session_id
-    run = await runner.start(session_id, run_request)
+        session_id = (await by.library.sessions.create(by.me, ephemeral=True, dialect="openai")).session_id
+    run = await by.runner.start(session_id, run_request)
     options = ReplyOptions(
         model=name,
         base_url=str(request.base_url),
-        signer=await library.links.signer(me),
+        signer=await by.library.links.signer(by.me),
         usage=bool(body.stream_options and body.stream_options.include_usage),
         events=_first(body.citewell.events, x_citewell_events),
         links=_first(body.citewell.links, x_citewell_links),
@@ -101,10 +97,7 @@ def _without_run(text: str, body: CompletionRequest, model: str) -> Response:
 async def _whole(run: RunReader, request: Request, options: ReplyOptions, headers: dict[str, str]) -> Response:
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
-        failed = problem(
-            end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id, headers=headers
-        )
-        return in_dialect_shape(request.url.path, failed)
+        return in_dialect_shape(request.url.path, run_problem(end, run.run_id, headers))
     content = completion(
         run.run_id, run.session_id, end, options, created=int(time.time()), thinking=await thoughts_of(run, end)
     )

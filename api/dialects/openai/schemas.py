@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
@@ -9,9 +10,20 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
-from api.dialects.openai_api import DEFAULT_BASE_URL, MARKS, NO_THINKING, extension, total_tokens
+from api.dialects.openai_api import (
+    DEFAULT_BASE_URL,
+    MARKS,
+    NO_THINKING,
+    Part,
+    TextForm,
+    ToolChoice,
+    extension,
+    parts_of,
+    text_of,
+    total_tokens,
+)
 from api.dialects.section_buffer import final_sections
-from api.fields import CONTROL, AnswerFromField, Body, SearchOptions, knobs_with
+from api.fields import AnswerFromField, Body, SearchOptions, knobs_with
 from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.events import RunFinished
@@ -21,35 +33,16 @@ from tools.auth.document_links import LinkSigner
 from tools.sessions.run_request import RunRequest
 
 
-def _parts(content: object) -> object:
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        raise ValueError("it must be a string, or a list of parts")
-    return content
-
-
-class Part(BaseModel):
-    """A part of a message; only text and refusals are read."""
-
-    type: str
-    text: str = ""
-    refusal: str = ""
-
-
 class CompletionMessage(BaseModel):
     """A message of the conversation. Tool calls and their results are ignored."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: Annotated[list[Part], BeforeValidator(_parts)] = []
+    content: Annotated[list[Part], BeforeValidator(partial(parts_of, kind="text"))] = []
 
     @property
     def text(self) -> str:
         """The message's text, with its parts on separate lines."""
-        text = "\n".join(part.text or part.refusal for part in self.content if part.type in ("text", "refusal"))
-        return CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+        return text_of(self.content, ("text", "refusal"))
 
 
 class StreamOptions(BaseModel):
@@ -84,9 +77,9 @@ class CompletionRequest(BaseModel):
     metadata: Metadata | None = None
     reasoning_effort: str | None = None
     n: int | None = None
-    tool_choice: Any = None
-    function_call: Any = None
-    response_format: dict[str, Any] | None = None
+    tool_choice: ToolChoice = None
+    function_call: ToolChoice = None
+    response_format: TextForm = None
     citewell: Options = Options()
 
     @field_validator("n")
@@ -95,23 +88,6 @@ class CompletionRequest(BaseModel):
         if n not in (None, 1):
             raise ValueError("only one answer is supported; omit the field or send 1")
         return n
-
-    @field_validator("tool_choice", "function_call")
-    @classmethod
-    def _not_forced(cls, choice: object) -> object:
-        if choice not in (None, "none", "auto"):
-            raise ValueError("tools are never called, so none can be forced; send 'auto' or 'none'")
-        return choice
-
-    @field_validator("response_format")
-    @classmethod
-    def _text_format(cls, form: dict[str, Any] | None) -> dict[str, Any] | None:
-        if form is not None and form.get("type", "text") != "text":
-            raise ValueError(
-                "answers are text whose sentences carry citations, and can't follow a schema; omit the field or send"
-                " {'type': 'text'}, and have another model put the answer into a form"
-            )
-        return form
 
     @property
     def session_id(self) -> str | None:
@@ -231,26 +207,24 @@ def completion(
     if thinking:
         message["reasoning_content"] = thinking
     message["annotations"] = text.annotations
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason(end)}
-    return {
-        "id": completion_id(run_id),
-        "object": "chat.completion",
-        "created": created,
-        "model": options.model,
-        "choices": [choice],
-        "usage": token_usage(end.spent),
-        "citewell": extension(run_id, session_id, end),
-    }
+    made = _completion(completion_id(run_id), options.model, message, finish_reason(end), end.spent, created)
+    return {**made, "citewell": extension(run_id, session_id, end)}
 
 
 def text_completion(text: str, model: str, *, created: int) -> dict[str, Any]:
     """Return a chat completion that no run has made; ``created`` is in seconds since 1970."""
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    return _completion(completion_id(str(uuid4())), model, message, "stop", {}, created)
+
+
+def _completion(
+    id_: str, model: str, message: dict[str, Any], finish: str, spent: Mapping[str, Spent], created: int
+) -> dict[str, Any]:
     return {
-        "id": completion_id(str(uuid4())),
+        "id": id_,
         "object": "chat.completion",
         "created": created,
         "model": model,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": token_usage({}),
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
+        "usage": token_usage(spent),
     }

@@ -12,24 +12,12 @@ from typing import Any
 
 from api.dialects.annotated_text import AnnotatedText, Annotation, SourceAddresses
 from api.dialects.buffered import BufferedEncoding
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
 from api.dialects.responses.schemas import MESSAGE, REASONING, ResponseOptions, response_object, usage
 from api.dialects.section_buffer import FinalSection, final_sections
-from graph.events import (
-    AnswerAssessed,
-    AnyEvent,
-    Envelope,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    SearchFailed,
-    SourcesGraded,
-    StepStarted,
-    ThinkingDelta,
-)
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from graph import events
+from graph.events import Envelope
 
 Item = dict[str, Any]
 
@@ -47,7 +35,7 @@ class ResponsesEncoder:
 
     stateful = True
     resumable = False
-    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {RetrievalDecided, AnswerAssessed}
+    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {events.RetrievalDecided, events.AnswerAssessed}
     _envelope: Envelope
 
     def __init__(self, options: ResponseOptions | None = None) -> None:
@@ -69,19 +57,19 @@ class ResponsesEncoder:
     def encode(self, envelope: Envelope) -> bytes:
         """Return the frames of an event, after those of the text that it releases."""
         self._envelope = envelope
-        if isinstance(envelope.event, RunStarted) and not self._options.model:
+        if isinstance(envelope.event, events.RunStarted) and not self._options.model:
             self._model = envelope.event.model
         opening = b""
         if self._created is None:
             self._created = int(datetime.fromisoformat(envelope.at).timestamp())
-            status = "queued" if isinstance(envelope.event, Queued) else "in_progress"
+            status = "queued" if isinstance(envelope.event, events.Queued) else "in_progress"
             opening = self._event("response.created", response=self._response(status))
-        if not self._in_progress and not isinstance(envelope.event, Queued):
+        if not self._in_progress and not isinstance(envelope.event, events.Queued):
             self._in_progress = True
             opening += self._event("response.in_progress", response=self._response("in_progress"))
         return opening + self._buffered.encode(envelope.event)
 
-    def finished(self, end: RunFinished) -> dict[str, Any]:
+    def finished(self, end: events.RunFinished) -> dict[str, Any]:
         """Return the response of a finished run, all of whose events were encoded, with the text as it was repaired."""
         addresses = SourceAddresses(self._options.base_url, self._options.signer)
         addresses.learn(end.message["sources"])
@@ -89,7 +77,7 @@ class ResponsesEncoder:
         content = "".join(piece for section in final_sections(end.message) for piece in text.write(section))
         return self._finished(end, content, text)
 
-    def failed(self, event: RunFailed) -> dict[str, Any]:
+    def failed(self, event: events.RunFailed) -> dict[str, Any]:
         """Return the response of a failed run. ``code`` is ours, which is stable."""
         told = error(event.code, event.message, event.suggestion)["error"]
         return self._response("failed", error={"code": told["code"], "message": told["message"]})
@@ -103,7 +91,7 @@ class ResponsesEncoder:
             self._run_id, self._created or 0, status, self._options, model=self._model or "citewell", **fields
         )
 
-    def _finished(self, end: RunFinished, content: str, text: AnnotatedText) -> dict[str, Any]:
+    def _finished(self, end: events.RunFinished, content: str, text: AnnotatedText) -> dict[str, Any]:
         cut = end.outcome == "cancelled"
         output = [self._reasoning()] if self._summary else []
         if content:
@@ -226,34 +214,31 @@ class ResponsesEncoder:
 
     # Events of a run
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _queued(self, event: Queued) -> bytes:
+    def _queued(self, event: events.Queued) -> bytes:
         return self._event("response.queued", response=self._response("queued"))
 
     @_encode.register
-    def _run_started(self, event: RunStarted) -> bytes:
+    def _run_started(self, event: events.RunStarted) -> bytes:
         return b""  # told when the response was opened
 
     @_encode.register
-    def _step_started(self, event: StepStarted) -> bytes:
+    def _step_started(self, event: events.StepStarted) -> bytes:
         return self._tell(STEPS[event.step]) if event.step in STEPS else b""
 
     @_encode.register
-    def _search_failed(self, event: SearchFailed) -> bytes:
+    def _search_failed(self, event: events.SearchFailed) -> bytes:
         return self._tell(event.message)
 
     @_encode.register
-    def _sources_graded(self, event: SourcesGraded) -> bytes:
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
         self._addresses.learn(event.sources)
         return b""
 
     @_encode.register
-    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
+    def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
         if self._reasoning_done:
             return b""
         begun = b""
@@ -263,7 +248,7 @@ class ResponsesEncoder:
         return begun + self._sum_up(event.delta)
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         cut = event.outcome == "cancelled"
         shown = b"" if self._written or cut else self._tell(outcome_text(event))
         shown += self._end_reasoning() + self._end_message("incomplete" if cut else "completed")
@@ -271,6 +256,6 @@ class ResponsesEncoder:
         return shown + self._end(f"response.{'incomplete' if cut else 'completed'}", response)
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         ended = self._end_reasoning() + self._end_message("incomplete")
         return ended + self._end("response.failed", self.failed(event))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import AppSettings, GrantedRunner, Me, OpenLibrary, OpenRunner
+from api.dependencies import Asker, Asking, needs
 from api.dialects.branch_request import branch_at_question, whole_history
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, error_responses
 from api.dialects.responses.encoder import ResponsesEncoder
@@ -25,14 +25,11 @@ from api.dialects.responses.schemas import (
     run_of,
     unknown_response,
 )
-from api.problems import in_dialect_shape, problem
-from api.scopes import needs
+from api.problems import in_dialect_shape, run_problem
 from api.stream import RunStream, wait_for_end
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
-from graph.evidence import Identity
 from tools.auth.document_links import LinkSigner
-from tools.process.library import Library
 from tools.sessions.run_listing import RunStatus
 from tools.sessions.run_request import RunReader, question_id
 from tools.sessions.session_store import Session
@@ -54,10 +51,7 @@ ONE: dict[int | str, dict[str, Any]] = {200: {"description": "The response.", "c
 async def create_response(
     body: ResponseRequest,
     request: Request,
-    me: Me,
-    settings: AppSettings,
-    library: OpenLibrary,
-    runner: OpenRunner,
+    by: Asking,
     x_citewell_links: Switch = None,
 ) -> Response:
     """Answer the last message of the input.
@@ -67,28 +61,28 @@ async def create_response(
     """
     body.check()
     body.question()  # so that a question that can't be asked makes no session
-    name = answering_model(settings, body.model or "")
+    name = answering_model(by.settings, body.model or "")
     asked = name if (body.model or "") in DEPLOYMENT_DEFAULT else str(body.model)
-    session_id, edit, continues = await _session(body, library, runner, me)
+    session_id, edit, continues = await _session(body, by)
     run_request = body.to_run_request(
-        me,
+        by.me,
         asked,
-        thinking=body.thinks and can_think(settings, name),
-        knobs=settings.run_knobs,
+        thinking=body.thinks and can_think(by.settings, name),
+        knobs=by.settings.run_knobs,
         continues=continues,
         edit=edit,
     )
     try:
-        run = await runner.start(session_id, run_request)
+        run = await by.runner.start(session_id, run_request)
     except CitewellError:
         if not continues:  # else each try of a full service would leave an empty session in the list
             with suppress(CitewellError):
-                await library.sessions.delete(me, session_id)
+                await by.library.sessions.delete(by.me, session_id)
         raise
     options = ResponseOptions(
         model=name,
         base_url=str(request.base_url),
-        signer=await library.links.signer(me),
+        signer=await by.library.links.signer(by.me),
         steps=body.citewell.steps,
         links=bool(x_citewell_links) if body.citewell.links is None else body.citewell.links,
         background=bool(body.background),
@@ -100,13 +94,10 @@ async def create_response(
     if body.stream:
         return RunStream(run, ResponsesEncoder(options), "continue" if body.background else "cancel", headers=headers)
     if body.background:
-        return JSONResponse(await _now(run, await library.sessions.run(me, run.run_id), options), headers=headers)
+        return JSONResponse(await _now(run, await by.library.sessions.run(by.me, run.run_id), options), headers=headers)
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
-        failed = problem(
-            end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id, headers=headers
-        )
-        return in_dialect_shape(request.url.path, failed)
+        return in_dialect_shape(request.url.path, run_problem(end, run.run_id, headers))
     return JSONResponse(await _whole(run, options), headers=headers)
 
 
@@ -119,16 +110,14 @@ After = Annotated[int, Query(ge=-1, description="The sequence number of the last
 async def get_response(
     response_id: str,
     request: Request,
-    me: Me,
-    library: OpenLibrary,
-    runner: OpenRunner,
+    by: Asking,
     stream: Stream = False,
     starting_after: After = -1,
 ) -> Response:
     """Read a stored response, or join its stream again."""
-    found, session = await _stored(library, me, response_id)
-    run = await runner.join(me, found.run_id)
-    options = _reading(request, session, await library.links.signer(me))
+    found, session = await _stored(by, response_id)
+    run = await by.runner.join(by.me, found.run_id)
+    options = _reading(request, session, await by.library.links.signer(by.me))
     if stream:
         return RunStream(run, ResponsesEncoder(replace(options, after=starting_after)), "continue")
     return JSONResponse(await _now(run, found, options))
@@ -136,10 +125,10 @@ async def get_response(
 
 @router.get("/{response_id}/input_items", responses=error_responses(503))
 @needs("ask")
-async def list_input_items(response_id: str, me: Me, library: OpenLibrary, runner: OpenRunner) -> InputItems:
+async def list_input_items(response_id: str, by: Asking) -> InputItems:
     """List the stored input of a response: its question."""
-    found, _ = await _stored(library, me, response_id)
-    message_id = (await runner.join(me, found.run_id)).message_id
+    found, _ = await _stored(by, response_id)
+    message_id = (await by.runner.join(by.me, found.run_id)).message_id
     item_id = f"{MESSAGE}{question_id(message_id)}"
     return InputItems(
         data=[InputItem(id=item_id, content=[InputText(text=found.question)])], first_id=item_id, last_id=item_id
@@ -148,85 +137,79 @@ async def list_input_items(response_id: str, me: Me, library: OpenLibrary, runne
 
 @router.post("/{response_id}/cancel", response_model=None, responses={**ONE, **error_responses(503)})
 @needs("ask")
-async def cancel_response(
-    response_id: str, request: Request, me: Me, library: OpenLibrary, runner: OpenRunner
-) -> Response:
+async def cancel_response(response_id: str, request: Request, by: Asking) -> Response:
     """Stop a response, in the background or not; one that has ended is left as it is."""
-    found, session = await _stored(library, me, response_id)
-    run = await runner.join(me, found.run_id)
+    found, session = await _stored(by, response_id)
+    run = await by.runner.join(by.me, found.run_id)
     await run.cancel("cancel_requested")
-    options = _reading(request, session, await library.links.signer(me))
-    return JSONResponse(await _now(run, await library.sessions.run(me, found.run_id), options))
+    options = _reading(request, session, await by.library.links.signer(by.me))
+    return JSONResponse(await _now(run, await by.library.sessions.run(by.me, found.run_id), options))
 
 
 @router.delete("/{response_id}", responses=error_responses(503))
 @needs("ask")
-async def delete_response(response_id: str, me: Me, library: OpenLibrary) -> Deleted:
+async def delete_response(response_id: str, by: Asking) -> Deleted:
     """Delete a response with its session, if it is the only one there."""
-    found, session = await _stored(library, me, response_id)
-    others = await library.sessions.list_runs(me, session_id=session.session_id, limit=2)
+    found, session = await _stored(by, response_id)
+    others = await by.library.sessions.list_runs(by.me, session_id=session.session_id, limit=2)
     if len(others.runs) > 1:
         raise InvalidRequest(
             "response_id: it is part of a conversation, and can't be deleted alone.",
             suggestion=f"DELETE /api/sessions/{session.session_id} deletes the conversation.",
         )
-    await library.sessions.delete(me, session.session_id)
+    await by.library.sessions.delete(by.me, session.session_id)
     return Deleted(id=f"{RESPONSE}{found.run_id}")
 
 
-async def _session(
-    body: ResponseRequest, library: Library, runner: GrantedRunner, me: Identity
-) -> tuple[str, str | None, bool]:
+async def _session(body: ResponseRequest, by: Asker) -> tuple[str, str | None, bool]:
     """Return the session of a request, the question beside which its own stands, and whether the session goes on.
 
     An answer in the input that bears our id stands for the response that it came with, as ``previous_response_id``
     does; one that is no longer stored is read as it was sent.
     """
     if body.previous_response_id is not None:
-        session, edit = await _following(library, runner, me, body.previous_response_id, "previous_response_id")
+        session, edit = await _following(by, body.previous_response_id, "previous_response_id")
         return session, edit, True
     if body.conversation is not None:
-        return await _conversation(library, me, body.conversation), None, True
+        return await _conversation(by, body.conversation), None, True
     if body.stored and (named := body.answered_before) is not None:
         run_id, field = named
         try:
-            session, edit = await _following(library, runner, me, f"{RESPONSE}{run_id}", field)
+            session, edit = await _following(by, f"{RESPONSE}{run_id}", field)
         except NotFound:
             if body.only_refers:
                 raise unknown_response(f"{MESSAGE}{run_id}", field) from None
         else:
             return session, edit, True
-    made = await library.sessions.create(me, ephemeral=not body.stored, dialect=DIALECT)
+    made = await by.library.sessions.create(by.me, ephemeral=not body.stored, dialect=DIALECT)
     return made.session_id, None, False
 
 
-async def _following(
-    library: Library, runner: GrantedRunner, me: Identity, response_id: str, field: str
-) -> tuple[str, str | None]:
+async def _following(by: Asker, response_id: str, field: str) -> tuple[str, str | None]:
     """Return the session of a response, and the question that already follows it there, if any."""
-    found, session = await _stored(library, me, response_id, field)
-    answer = (await runner.join(me, found.run_id)).message_id
+    found, session = await _stored(by, response_id, field)
+    answer = (await by.runner.join(by.me, found.run_id)).message_id
     try:
-        history = await whole_history(library, me, session.session_id, branch=answer)
+        history = await whole_history(by.library, by.me, session.session_id, branch=answer)
     except NotFound:  # it failed, and so left a question without an answer
-        history = await whole_history(library, me, session.session_id)
+        history = await whole_history(by.library, by.me, session.session_id)
     return session.session_id, branch_at_question(history, [answer], first=False).edit
 
 
-async def _conversation(library: Library, me: Identity, name: str) -> str:
+async def _conversation(by: Asker, name: str) -> str:
     session_id = run_of(CONVERSATION, name)
     if session_id is not None:
-        return (await library.sessions.get(me, session_id, limit=1)).session.session_id
-    return (await library.sessions.create(me, external_id=name, dialect=DIALECT)).session_id
+        return (await by.library.sessions.get(by.me, session_id, limit=1)).session.session_id
+    return (await by.library.sessions.create(by.me, external_id=name, dialect=DIALECT)).session_id
 
 
-async def _stored(library: Library, me: Identity, response_id: str, field: str = "") -> tuple[RunStatus, Session]:
+async def _stored(by: Asker, response_id: str, field: str = "") -> tuple[RunStatus, Session]:
     run_id = run_of(RESPONSE, response_id)
     if run_id is None:
         raise unknown_response(response_id, field)
     try:
-        found = await library.sessions.run(me, run_id)
-        session = (await library.sessions.get(me, found.session_id, limit=1)).session
+        found = await by.library.sessions.run(by.me, run_id)
+        session = (await by.library.sessions.get(by.me, found.session_id, limit=1)).session
     except NotFound:
         raise unknown_response(response_id, field) from None
     if session.ephemeral:

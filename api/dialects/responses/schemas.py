@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -16,8 +17,18 @@ from api.dialects.annotated_text import (
     chat_annotation,
 )
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
-from api.dialects.openai_api import DEFAULT_BASE_URL, MARKS, NO_THINKING, total_tokens
-from api.fields import CONTROL, AnswerFromField, Body, Name, SearchOptions, knobs_with
+from api.dialects.openai_api import (
+    DEFAULT_BASE_URL,
+    MARKS,
+    NO_THINKING,
+    Part,
+    TextForm,
+    ToolChoice,
+    parts_of,
+    text_of,
+    total_tokens,
+)
+from api.fields import AnswerFromField, Body, Name, SearchOptions, knobs_with
 from graph.context import Context
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Spent
@@ -52,31 +63,13 @@ def unknown_response(id_: str, field: str = "") -> NotFound:
     )
 
 
-def _parts(content: object) -> object:
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [{"type": "input_text", "text": content}]
-    if not isinstance(content, list):
-        raise ValueError("it must be a string, or a list of parts")
-    return content
-
-
-class Part(BaseModel):
-    """A part of a message; only text and refusals are read."""
-
-    type: str
-    text: str = ""
-    refusal: str = ""
-
-
 class Item(BaseModel):
     """An item of the input. Messages are read, and references to answers; reasoning and calls of tools are ignored."""
 
     type: str | None = None
     id: str | None = None
     role: Literal["system", "developer", "user", "assistant"] | None = None
-    content: Annotated[list[Part], BeforeValidator(_parts)] = []
+    content: Annotated[list[Part], BeforeValidator(partial(parts_of, kind="input_text"))] = []
 
     @property
     def is_message(self) -> bool:
@@ -86,8 +79,7 @@ class Item(BaseModel):
     @property
     def text(self) -> str:
         """The message's text, with its parts on separate lines."""
-        text = "\n".join(part.text or part.refusal for part in self.content if part.type in _TEXTS)
-        return CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+        return text_of(self.content, _TEXTS)
 
     @property
     def answered_by(self) -> str | None:
@@ -113,17 +105,7 @@ class Reasoning(BaseModel):
 class TextOptions(BaseModel):
     """The form of the answer, which can only be text."""
 
-    format: dict[str, Any] | None = None
-
-    @field_validator("format")
-    @classmethod
-    def _plain(cls, form: dict[str, Any] | None) -> dict[str, Any] | None:
-        if form is not None and form.get("type", "text") != "text":
-            raise ValueError(
-                "answers are text whose sentences carry citations, and can't follow a schema; omit the field or send"
-                " {'type': 'text'}, and have another model put the answer into a form"
-            )
-        return form
+    format: TextForm = None
 
 
 class Options(SearchOptions, Body):
@@ -148,16 +130,9 @@ class ResponseRequest(BaseModel):
     conversation: Annotated[Name | None, BeforeValidator(_named)] = None
     reasoning: Reasoning | None = None
     text: TextOptions | None = None
-    tool_choice: Any = None
+    tool_choice: ToolChoice = None
     prompt: dict[str, Any] | None = None
     citewell: Options = Options()
-
-    @field_validator("tool_choice")
-    @classmethod
-    def _not_forced(cls, choice: object) -> object:
-        if choice not in (None, "none", "auto"):
-            raise ValueError("tools are never called, so none can be forced; send 'auto' or 'none'")
-        return choice
 
     @field_validator("prompt")
     @classmethod

@@ -5,24 +5,12 @@ from functools import singledispatchmethod
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import marked_pieces, reference
-from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.quotes import QuoteInContext, quotes_in_context
 from api.dialects.section_buffer import FinalSection
 from api.dialects.self_rag.schemas import RetrievedSources
-from graph.events import (
-    AnswerAssessed,
-    AnyEvent,
-    Envelope,
-    Queued,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    SearchFailed,
-    SourcesGraded,
-    StepStarted,
-    ThinkingDelta,
-)
+from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from graph import events
+from graph.events import Envelope
 
 
 class QuoteOfSource(QuoteInContext):
@@ -43,12 +31,14 @@ class SelfRagEncoder:
 
     stateful = True
     resumable = False
-    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {Queued, RunStarted, SearchFailed, ThinkingDelta}
+    ignored = (
+        DRAFT_EVENTS | INTERNAL_EVENTS | {events.Queued, events.RunStarted, events.SearchFailed, events.ThinkingDelta}
+    )
 
     def __init__(self) -> None:
         self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._retrieved = RetrievedSources()
-        self._decided: RetrievalDecided | None = None
+        self._decided: events.RetrievalDecided | None = None
         self._assessed = False
         self._listed: int | None = None  # the number of sources sent; None before the first list
 
@@ -73,40 +63,37 @@ class SelfRagEncoder:
         self._listed = len(sources)
         return frame({"total": len(sources), "sources": sources}, event="retrieval")
 
-    @singledispatchmethod
-    def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, by its class; none for a class without a handler."""
-        return b""
+    _encode = singledispatchmethod(silent)
 
     @_encode.register
-    def _retrieval_decided(self, event: RetrievalDecided) -> bytes:
+    def _retrieval_decided(self, event: events.RetrievalDecided) -> bytes:
         if self._decided is not None:
             return b""
         self._decided = event
         return frame({"needs_retrieval": event.needs_retrieval, "reason": event.reason}, event="decision")
 
     @_encode.register
-    def _sources_graded(self, event: SourcesGraded) -> bytes:
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
         self._retrieved.learn(event.sources)
         if self._decided is not None and self._decided.intent == "about_library":
             return self._retrieval()
         return b""  # sent later, since another round may add sources
 
     @_encode.register
-    def _step_started(self, event: StepStarted) -> bytes:
+    def _step_started(self, event: events.StepStarted) -> bytes:
         # After writing begins, only a repair adds sources.
         searched = self._decided is not None and self._decided.needs_retrieval
         return self._retrieval() if searched and self._listed is None and event.step in WRITING else b""
 
     @_encode.register
-    def _answer_assessed(self, event: AnswerAssessed) -> bytes:
+    def _answer_assessed(self, event: events.AnswerAssessed) -> bytes:
         if self._assessed:
             return b""
         self._assessed = True
         return frame({"supported": event.supported, "utility": event.utility}, event="assessment")
 
     @_encode.register
-    def _run_finished(self, event: RunFinished) -> bytes:
+    def _run_finished(self, event: events.RunFinished) -> bytes:
         quotes = [
             QuoteOfSource(index=self._retrieved.number(index), **quote)
             for index, each in quotes_in_context(event.message["citations"]).items()
@@ -115,5 +102,5 @@ class SelfRagEncoder:
         return frame({"message": "completed", **({"quotes": quotes} if quotes else {})}, event="done")
 
     @_encode.register
-    def _run_failed(self, event: RunFailed) -> bytes:
+    def _run_failed(self, event: events.RunFailed) -> bytes:
         return frame({"message": event.message}, event="error")

@@ -42,12 +42,8 @@ capabilities:
       key: {{ .Values.database.key }}
 - name: CITEWELL_LOG_FORMAT
   value: {{ .Values.logFormat }}
-- name: CITEWELL_METRICS__SERVE
-  value: {{ ternary "port" "off" .Values.metrics.enabled | quote }}
-- name: CITEWELL_METRICS__HOST
-  value: 0.0.0.0
-- name: CITEWELL_METRICS__PORT
-  value: {{ .Values.metrics.port | quote }}
+- name: CITEWELL_METRICS__LISTEN
+  value: {{ ternary (printf "0.0.0.0:%v" .Values.metrics.port) "off" .Values.metrics.enabled | quote }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
   value: {{ $value | quote }}

@@ -4,44 +4,40 @@ from typing import Any, Protocol
 
 from pydantic_core import to_json
 
-from graph.events import (
-    AnyEvent,
-    ClaimChecked,
-    ContentRemoved,
-    Correction,
-    Envelope,
-    PagesLoaded,
-    QueryRewritten,
-    RunResumed,
-    SectionChecked,
-    SectionFinished,
-    SectionRevised,
-    SectionStarted,
-    SourcesDisagree,
-    SourcesFound,
-    StepFinished,
-    TextDelta,
-    TitleChanged,
-)
+from graph import events
+from graph.events import AnyEvent, Envelope
 
 EventTypes = frozenset[type[AnyEvent]]
 # Dialects that send only final sections leave these to their buffer.
 DRAFT_EVENTS: EventTypes = frozenset(
-    {SectionStarted, TextDelta, ClaimChecked, SectionFinished, SectionChecked, SectionRevised, Correction}
+    {
+        events.SectionStarted,
+        events.TextDelta,
+        events.ClaimChecked,
+        events.SectionFinished,
+        events.SectionChecked,
+        events.SectionRevised,
+        events.Correction,
+    }
 )
 # Internals of a run that the wire formats of chat windows have no frame for.
 INTERNAL_EVENTS: EventTypes = frozenset(
     {
-        RunResumed,
-        StepFinished,
-        PagesLoaded,
-        SourcesFound,
-        SourcesDisagree,
-        QueryRewritten,
-        ContentRemoved,
-        TitleChanged,
+        events.RunResumed,
+        events.StepFinished,
+        events.PagesLoaded,
+        events.SourcesFound,
+        events.SourcesDisagree,
+        events.QueryRewritten,
+        events.ContentRemoved,
+        events.TitleChanged,
     }
 )
+
+
+def silent(encoder: Any, event: AnyEvent) -> bytes:
+    """Return no frame: what an encoder's ``singledispatchmethod`` does with an event that it has no handler for."""
+    return b""
 
 
 class EncodedJson(str):

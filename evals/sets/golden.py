@@ -6,7 +6,7 @@ from evals.cases import DataSet, Document
 from evals.sets.own import load_own, read_document
 from graph.errors import InvalidRequest
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parents[1] / "golden"
 MANUAL = Path(__file__).resolve().parents[2] / "docs"
 # Pages that change whenever something is measured.
 FIGURES_ALONE = frozenset({"benchmarks", "evaluation", "scale"})
