@@ -23,7 +23,7 @@ from tools.library.ingestion import NewDocument
 from tools.process.library import Library, open_library
 from tools.retrieval.indexing import index_documents, maintain
 from tools.retrieval.placing import move_if_outgrown
-from tools.retrieval.segment_rows import IndexedDocument
+from tools.retrieval.segment_rows import PackedDocument
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import lock_library
@@ -46,11 +46,13 @@ class BenchWorkspace:
     documents: list[BenchDocument]
     embeddings: NDArray[np.float32]
 
-    def indexed(self) -> list[IndexedDocument]:
+    def packed(self) -> list[PackedDocument]:
         """Return the documents in the form that ``index_documents`` takes."""
         vectors = np.split(self.embeddings, np.cumsum([len(each.spans) for each in self.documents])[:-1])
         return [
-            IndexedDocument(each.document_id, each.title, each.spans, each.text, vector)
+            PackedDocument.of(self.number, each.document_id, each.title, each.spans, each.text).with_vectors(
+                self.number, vector
+            )
             for each, vector in zip(self.documents, vectors, strict=True)
         ]
 
@@ -90,14 +92,15 @@ async def fill_workspace(conn: Connection, workspace: BenchWorkspace, *, maintai
 
     Without ``maintained``, statistics and indexes are left for later.
     """
-    indexed = workspace.indexed()
-    for start in range(0, len(indexed), BATCH_DOCUMENTS):
-        batch = indexed[start : start + BATCH_DOCUMENTS]
+    packed = workspace.packed()
+    for start in range(0, len(packed), BATCH_DOCUMENTS):
+        batch = slice(start, start + BATCH_DOCUMENTS)
         async with conn.transaction():
             await lock_library(conn, workspace.number)
-            ids, titles = [each.document_id for each in batch], [each.title for each in batch]
+            named = workspace.documents[batch]
+            ids, titles = [each.document_id for each in named], [each.title for each in named]
             await conn.execute(_DOCUMENTS, [workspace.number, ids, titles])
-            await index_documents(conn, workspace.number, batch)
+            await index_documents(conn, workspace.number, packed[batch])
         await move_if_outgrown(conn, workspace.number)
     if maintained:
         await maintain(conn, workspace.number)

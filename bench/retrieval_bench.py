@@ -21,8 +21,9 @@ from tools.embeddings.static_embedding import StaticEmbedder
 from tools.langchain.vector_store import library_vector_store
 from tools.retrieval.flat_indexes import LEAST_SEARCHES, FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.indexing import drop_segments, index_segments, maintain
+from tools.retrieval.indexing import drop_segments, index_documents, maintain
 from tools.retrieval.search_sql import EXPLORED, vector_as_text
+from tools.retrieval.segment_rows import PackedDocument
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import find_place
@@ -38,20 +39,18 @@ async def replacement_seconds(
 ) -> list[float]:
     """Replace documents with new ones, embedded beforehand, and restore the old ones; return the seconds of each."""
     seconds = []
-    vectors = workspace.indexed()
-    for old, new in zip(vectors[:REPLACEMENTS], corpus.documents(REPLACEMENTS), strict=True):
+    for old, new in zip(workspace.packed()[:REPLACEMENTS], corpus.documents(REPLACEMENTS), strict=True):
         embedded = await embedder.embed(new.bodies())
         began = time.perf_counter()
         async with conn.transaction():
             await drop_segments(conn, workspace.number, [old.document_id])
-            await index_segments(conn, workspace.number, old.document_id, new.title, new.spans, new.text, embedded)
+            packed = PackedDocument.of(workspace.number, old.document_id, new.title, new.spans, new.text)
+            await index_documents(conn, workspace.number, [packed.with_vectors(workspace.number, embedded)])
         await maintain(conn, workspace.number)
         seconds.append(time.perf_counter() - began)
         async with conn.transaction():
             await drop_segments(conn, workspace.number, [old.document_id])
-            await index_segments(
-                conn, workspace.number, old.document_id, old.title, old.spans, old.canonical_text, old.embeddings
-            )
+            await index_documents(conn, workspace.number, [old])
     return seconds
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from graph.errors import NotFound
 from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult
+from tests.cut_documents import CutDocument
 from tools.library.catalogue import Documents, write_document_rows
 from tools.library.new_documents import NewDocument, make_ready
 from tools.retrieval.flat_indexes import FlatIndexes
@@ -26,7 +27,6 @@ from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.indexing import drop_segments, index_documents, new_version
 from tools.retrieval.reindexing import reindex
 from tools.retrieval.search_sql import Statement
-from tools.retrieval.segment_rows import IndexedDocument
 from tools.retrieval.segmenting import SegmentSize, SegmentSpan
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -85,7 +85,7 @@ async def ingest(database: Database, number: int, seed: int, embedder: WordEmbed
         for index, (body, end) in enumerate(zip(bodies, ends, strict=True))
     ]
     document_id = str(UUID(int=number))
-    document = IndexedDocument(document_id, "", spans, "".join(bodies), await embedder.embed(bodies))
+    document = CutDocument(document_id, "", spans, "".join(bodies), await embedder.embed(bodies))
     async with database.connection() as conn, conn.transaction():
         await lock_library(conn, 1)
         await conn.execute(
@@ -94,7 +94,7 @@ async def ingest(database: Database, number: int, seed: int, embedder: WordEmbed
             [document_id],
         )
         await drop_segments(conn, 1, [document_id])
-        await index_documents(conn, 1, [document])
+        await index_documents(conn, 1, [document.packed()])
 
 
 async def change(database: Database, number: int, columns: str) -> None:

@@ -18,6 +18,7 @@ from graph.errors import DatabaseUnavailable
 from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.contract.searcher_kit import LIBRARY, LIGHTHOUSE, document
+from tests.cut_documents import CutDocument
 from tests.postgres.test_backups import empty_database, restore, run
 from tests.postgres.test_flat_search import WordEmbedder, prose
 from tests.postgres.test_shared_tables import QUESTIONS, Process, another, held_lock, waiting_backend
@@ -31,7 +32,6 @@ from tools.retrieval.indexing import drop_segments, index_documents, maintain
 from tools.retrieval.placing import give_own_tables, share_tables_again
 from tools.retrieval.reindexing import reindex
 from tools.retrieval.search_sql import search_statement
-from tools.retrieval.segment_rows import IndexedDocument
 from tools.retrieval.segmenting import SegmentSpan
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -114,7 +114,7 @@ async def tables_of(process: Process, number: int) -> list[str]:
     return [name for (name,) in rows]
 
 
-async def made(number: int, seed: int, segments: int, embedder: WordEmbedder) -> IndexedDocument:
+async def made(number: int, seed: int, segments: int, embedder: WordEmbedder) -> CutDocument:
     random = np.random.default_rng([number, seed])
     bodies = [f"{prose(random, 12)} " for _ in range(segments)]
     ends = np.cumsum([len(body) for body in bodies]).tolist()
@@ -122,7 +122,7 @@ async def made(number: int, seed: int, segments: int, embedder: WordEmbedder) ->
         SegmentSpan(index, end - len(body), end, None, "", 5)
         for index, (body, end) in enumerate(zip(bodies, ends, strict=True))
     ]
-    return IndexedDocument(str(UUID(int=number)), "", spans, "".join(bodies), await embedder.embed(bodies))
+    return CutDocument(str(UUID(int=number)), "", spans, "".join(bodies), await embedder.embed(bodies))
 
 
 Change = tuple[int, int, int]  # a document's number, the seed of its text, and how many segments; 0 deletes it
@@ -155,7 +155,7 @@ async def test_any_documents_in_parts_of_any_size_give_the_same_hits_and_scores(
                         " VALUES (%s, %s, '', 'text/plain', '') ON CONFLICT DO NOTHING",
                         [workspace, new.document_id],
                     )
-                    await index_documents(conn, workspace, [new], part_segments=part_segments)
+                    await index_documents(conn, workspace, [new.packed(workspace)], part_segments=part_segments)
             if indexed:
                 await maintain(conn, workspace, index_vectors_above=PART_SEGMENTS)
     await see_whole(process)
@@ -304,9 +304,9 @@ async def test_a_document_is_refused_that_is_in_another_part(process: Process) -
     embedder, number = WordEmbedder(), await process.workspaces.number("split")
     async with process.database.connection() as conn:
         for n in (1, 2, 3):
-            await index_documents(conn, number, [await made(n, 0, 2, embedder)], part_segments=2)
+            await index_documents(conn, number, [(await made(n, 0, 2, embedder)).packed(number)], part_segments=2)
         with pytest.raises(psycopg.errors.UniqueViolation):
-            await index_documents(conn, number, [await made(1, 1, 2, embedder)], part_segments=2)
+            await index_documents(conn, number, [(await made(1, 1, 2, embedder)).packed(number)], part_segments=2)
     [(segments,)] = await process.rows("SELECT count(*) FROM all_segments WHERE workspace = %s", number)
     assert segments == 6
 
@@ -351,7 +351,7 @@ async def test_each_part_has_a_vector_index_and_a_search_merges_them(process: Pr
                 " VALUES (%s, %s, '', 'text/plain', '')",
                 [number, new.document_id],
             )
-            await index_documents(conn, number, [new], part_segments=250)
+            await index_documents(conn, number, [new.packed(number)], part_segments=250)
         before = await HybridSearcher(process.database, process.workspaces, embedder).search(
             SearchQuery("said1", SPLIT)
         )

@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from graph.errors import EmbeddingUnavailable, InvalidRequest
+from tests.cut_documents import CutDocument
 from tools.embeddings.embedder import check_recorded, recorded_embedding
-from tools.retrieval.indexing import drop_segments, index_segments
+from tools.retrieval.indexing import drop_segments, index_documents
 from tools.retrieval.reindexing import reindex
 from tools.retrieval.segmenting import SegmentSpan
 from tools.storage.database import Database
@@ -76,7 +77,8 @@ async def store(database: Database, workspace: int, document: str, bodies: Seque
     old = await LengthEmbedder("old", dimension).embed(bodies)
     async with database.connection() as connection:
         await check_recorded(connection, LengthEmbedder("old", 8))
-        await index_segments(connection, workspace, document, "T", spans, "".join(bodies), old)
+        packed = CutDocument(document, "T", spans, "".join(bodies), old).packed(workspace)
+        await index_documents(connection, workspace, [packed])
 
 
 async def vectors(database: Database) -> dict[tuple[int, str, int], tuple[str, list[float]]]:

@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any
 from uuid import UUID
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 from graph.errors import EmbeddingUnavailable, NotFound
 from graph.evidence import Identity
 from graph.ports import SearchQuery
+from tests.cut_documents import CutDocument
 from text.terms import weigh_question, weigh_segment
 from tools.retrieval import indexing
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, BoundQuery, HybridSearcher, bound_parameters
-from tools.retrieval.indexing import drop_segments, index_documents, index_segments
+from tools.retrieval.indexing import drop_segments, index_documents
 from tools.retrieval.scope import Scope
 from tools.retrieval.search_sql import (
     CONTEXT,
@@ -32,7 +34,6 @@ from tools.retrieval.search_sql import (
     planned,
     search_statement,
 )
-from tools.retrieval.segment_rows import IndexedDocument
 from tools.retrieval.segment_store import SegmentStore
 from tools.retrieval.segmenting import SegmentSpan
 from tools.retrieval.term_counting import count_common_terms
@@ -80,13 +81,13 @@ def cut(text: str, size: int) -> list[SegmentSpan]:
     return [SegmentSpan(n, at, min(at + size, len(text)), None, "", 1) for n, at in enumerate(starts)]
 
 
-async def made(number: int, text: str, size: int = 120, title: str = "") -> IndexedDocument:
+async def made(number: int, text: str, size: int = 120, title: str = "") -> CutDocument:
     spans = cut(text, size)
     vectors = await HashEmbedder().embed([text[span.start : span.end] for span in spans])
-    return IndexedDocument(str(UUID(int=number)), title, spans, text, vectors)
+    return CutDocument(str(UUID(int=number)), title, spans, text, vectors)
 
 
-async def store(database: Database, documents: Sequence[IndexedDocument], workspace: int = 1) -> None:
+async def store(database: Database, documents: Sequence[CutDocument], workspace: int = 1) -> None:
     async with database.connection() as conn:
         async with conn.transaction():
             for document in documents:
@@ -95,7 +96,7 @@ async def store(database: Database, documents: Sequence[IndexedDocument], worksp
                     " VALUES (%s, %s, %s, 'text/plain', '')",
                     [workspace, document.document_id, document.title],
                 )
-            await index_documents(conn, workspace, documents)
+            await index_documents(conn, workspace, [document.packed(workspace) for document in documents])
         await indexing.maintain(conn, workspace)
 
 
@@ -135,10 +136,10 @@ def of_terms(counts: dict[int, int]) -> dict[int, int]:
     return {term: count for term, count in counts.items() if term > 0}
 
 
-def exact_scores(documents: Sequence[IndexedDocument], question: str) -> dict[tuple[str, int], float]:
+def exact_scores(documents: Sequence[CutDocument], question: str) -> dict[tuple[str, int], float]:
     """Score every segment as the lexical leg should, in memory."""
     vectors = {
-        (document.document_id, span.segment_index): weigh_segment(document.canonical_text[span.start : span.end])
+        (document.document_id, span.segment_index): weigh_segment(document.text[span.start : span.end])
         for document in documents
         for span in document.spans
     }
@@ -188,7 +189,7 @@ async def test_statistics_stay_true_through_any_change(database: Database) -> No
         dropped = await drop_segments(conn, 1, [documents[0].document_id, documents[1].document_id, str(UUID(int=99))])
         assert dropped == len(documents[0].spans) + len(documents[1].spans)
         again = await made(0, prose(100), 60)
-        await index_segments(conn, 1, again.document_id, "", again.spans, again.canonical_text, again.embeddings)
+        await index_documents(conn, 1, [again.packed()])
     terms, segments, holding = await kept_counts(database)
     true, *totals = await true_counts(database)
     assert [segments, holding] == totals
@@ -212,7 +213,7 @@ async def test_terms_are_counted_while_the_library_changes(database: Database) -
                     " VALUES (1, %s, '', 'text/plain', '')",
                     [document.document_id],
                 )
-                await index_documents(conn, 1, [document])
+                await index_documents(conn, 1, [document.packed()])
                 await drop_segments(conn, 1, [documents[UUID(document.document_id).int - 30].document_id])
 
     await asyncio.gather(recount(), change())
@@ -298,11 +299,11 @@ async def test_a_failed_ingestion_leaves_nothing(database: Database) -> None:
     await store(database, [document])
     before = await kept_counts(database), await true_counts(database)
     async with database.connection() as conn:
-        with pytest.raises(ValueError, match="exactly one embedding"):
-            await index_segments(conn, 1, document.document_id, "", document.spans, "x", document.embeddings[:1])
         with pytest.raises(Exception, match="duplicate key"):
-            await index_documents(conn, 1, [await made(2, prose(50)), document])
+            await index_documents(conn, 1, [(await made(2, prose(50))).packed(), document.packed()])
     assert (await kept_counts(database), await true_counts(database)) == before
+    with pytest.raises(ValueError, match="exactly one embedding"):
+        replace(document, embeddings=document.embeddings[:1]).packed()
 
 
 async def test_ingestions_at_once_do_not_deadlock(database: Database) -> None:
@@ -325,7 +326,7 @@ async def test_a_large_workspace_is_searched_by_its_vector_index(database: Datab
         assert await found.fetchone() == (True,)
         await indexing.maintain(conn, 1, index_vectors_above=200)
     searcher = HybridSearcher(database, Workspaces(database), HashEmbedder())
-    target = documents[3].canonical_text[:60]
+    target = documents[3].text[:60]
     found_hits = (await searcher.search(SearchQuery(target, ME, expand=0))).hits
     assert found_hits[0].segment.text == target
 
@@ -403,7 +404,7 @@ async def _create(database: Database, workspace: int) -> None:
 GUIDE = "The guide of the tower says what the Amphitrite carries"
 
 
-async def found_by_name(database: Database, named: Sequence[IndexedDocument], guide: str = GUIDE) -> list[int]:
+async def found_by_name(database: Database, named: Sequence[CutDocument], guide: str = GUIDE) -> list[int]:
     """Search for a guide that names documents, and give the numbers of the documents found after it."""
     filler = [await made(900 + n, prose(30)) for n in range(20)]
     await store(database, [await made(1, guide, 1000), *named, *filler])

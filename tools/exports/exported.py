@@ -3,7 +3,7 @@
 The formats are written from this alone. What its reader may not see was taken out before it was made.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -147,6 +147,13 @@ class ExportedAnswer:
     def withheld(self) -> bool:
         """Whether something of it is left out, since its reader may not read the document."""
         return any(each.withheld for each in self.sections) or any(note.withheld for note in self.notes)
+
+    def told(self) -> Iterator[tuple[ExportedSection, bool]]:
+        """Yield the sections, each with whether what no source backs begins with it."""
+        grounded = True
+        for section in self.sections:
+            yield section, grounded and not section.grounded
+            grounded = section.grounded
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,16 +36,9 @@ Content = Element | str | None
 def html_report(transcript: Transcript, words: Words, *, note: str = "") -> bytes:
     """Return a transcript as an HTML page in UTF-8; ``note`` stands above it."""
     title = fit(transcript.title)
-    head = h(
-        "head",
-        {},
-        h("meta", {"charset": "utf-8"}),
+    alone = (  # what a server says in headers, a file says itself
         h("meta", {"http-equiv": "Content-Security-Policy", "content": POLICY}),
         h("meta", {"name": "referrer", "content": "no-referrer"}),
-        h("meta", {"name": "robots", "content": "noindex, nofollow"}),
-        h("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-        h("title", {}, title),
-        h("style", {}, STYLE),
     )
     top = h(
         "header",
@@ -63,12 +56,22 @@ def html_report(transcript: Transcript, words: Words, *, note: str = "") -> byte
         *(_exchange(each, words) for each in transcript.exchanges),
         _documents(transcript.documents, words) if transcript.documents else None,
     )
+    return whole_page(words, title, body, *alone)
+
+
+def whole_page(words: Words, title: str, body: Element, *about: Element) -> bytes:
+    """Return a page as a file; ``about`` are further elements of its head."""
+    head = h(
+        "head",
+        {},
+        h("meta", {"charset": "utf-8"}),
+        *about,
+        h("meta", {"name": "robots", "content": "noindex, nofollow"}),
+        h("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+        h("title", {}, title),
+        h("style", {}, STYLE),
+    )
     page = h("html", {"lang": words.language}, head, h("body", {}, body))
-    return whole_page(page)
-
-
-def whole_page(page: Element) -> bytes:
-    """Return a page's element as a file."""
     markup: bytes = etree.tostring(page, method="html", encoding="utf-8")
     return b"<!doctype html>\n" + markup + b"\n"
 
@@ -133,11 +136,9 @@ def _answer(answer: ExportedAnswer, words: Words) -> Iterator[Element]:
 
 
 def _sections(answer: ExportedAnswer, words: Words) -> Iterator[Element]:
-    grounded = True
-    for section in answer.sections:
-        if grounded and not section.grounded:
+    for section, turns_ungrounded in answer.told():
+        if turns_ungrounded:
             yield h("p", {"class": "notice"}, words("ungrounded"))
-        grounded = section.grounded
         if section.withheld:
             yield h("p", {"class": "withheld"}, words("left_out"))
         else:
@@ -252,8 +253,7 @@ def _note(note: Note, words: Words) -> Element:
 
 
 def _source(source: Source, words: Words) -> Element:
-    where = ", ".join(part for part in (source["title"], words.place(source)) if part)
-    return h("li", {"dir": "auto"}, h("strong", {}, where), h("br", {}), source["excerpt"])
+    return h("li", {"dir": "auto"}, h("strong", {}, words.source(source)), h("br", {}), source["excerpt"])
 
 
 def _steps(answer: ExportedAnswer, words: Words) -> Element:

@@ -97,11 +97,9 @@ def _exchange(exchange: Exchange, words: Words) -> Iterator[str]:
 
 
 def _sections(answer: ExportedAnswer, words: Words) -> Iterator[str]:
-    grounded = True
-    for section in answer.sections:
-        if grounded and not section.grounded:
+    for section, turns_ungrounded in answer.told():
+        if turns_ungrounded:
             yield f"*{words('ungrounded')}*"
-        grounded = section.grounded
         yield f"*{_inert(words('left_out'))}*" if section.withheld else _marked(section, words)
 
 

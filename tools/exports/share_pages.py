@@ -1,6 +1,6 @@
 """The pages of a share that does not open: because there is none, or until it is known who asks."""
 
-from tools.exports.html_report import POLICY, STYLE, Element, h, whole_page
+from tools.exports.html_report import POLICY, Element, h, whole_page
 from tools.exports.wording import Words
 
 _CLOSED_POLICY = f"{POLICY}; frame-ancestors 'none'"
@@ -35,14 +35,4 @@ def asking_page(words: Words, *, login: str, by_key: bool, tried: bool) -> tuple
 
 
 def _page(words: Words, title: str, *body: Element | None) -> bytes:
-    head = h(
-        "head",
-        {},
-        h("meta", {"charset": "utf-8"}),
-        h("meta", {"name": "robots", "content": "noindex, nofollow"}),
-        h("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-        h("title", {}, title),
-        h("style", {}, STYLE),
-    )
-    page = h("html", {"lang": words.language}, head, h("body", {}, h("main", {}, h("h1", {}, title), *body)))
-    return whole_page(page)
+    return whole_page(words, title, h("main", {}, h("h1", {}, title), *body))

@@ -171,7 +171,7 @@ class _WordFile:
         notes = {note.number: note for note in answer.notes}
         self._sections(answer, notes)
         for title, lines in (
-            (words("nearest"), [self._nearest(each) for each in answer.nearest]),
+            (words("nearest"), [f"{words.source(each)}: {each['excerpt']}" for each in answer.nearest]),
             (words("disagreements"), [each["reason"] for each in answer.disagreements]),
         ):
             self._bullets(title, lines)
@@ -185,14 +185,11 @@ class _WordFile:
             self._steps(answer.account)
 
     def _sections(self, answer: ExportedAnswer, notes: dict[int, Note]) -> None:
-        words = self._words
-        grounded = True
-        for section in answer.sections:
-            if grounded and not section.grounded:
-                self._say(words("ungrounded"))
-            grounded = section.grounded
+        for section, turns_ungrounded in answer.told():
+            if turns_ungrounded:
+                self._say(self._words("ungrounded"))
             if section.withheld:
-                self._say(words("left_out"))
+                self._say(self._words("left_out"))
                 continue
             tree = MarkedTree(section)
             _Blocks(self, tree, notes).write(tree.root.children)
@@ -213,10 +210,6 @@ class _WordFile:
         rows = [[step, f"{each['calls']}", f"{each['tokens']}", f"{each['ms']:.0f}"] for step, each in account.steps]
         if rows:
             self._table([self._words(name) for name in ("step", "calls", "tokens", "milliseconds")], rows)
-
-    def _nearest(self, source: Any) -> str:
-        where = ", ".join(part for part in (source["title"], self._words.place(source)) if part)
-        return f"{where}: {source['excerpt']}"
 
     def _claims(self, answer: ExportedAnswer, notes: dict[int, Note]) -> None:
         words = self._words
@@ -280,7 +273,7 @@ class _WordFile:
         element = self._footnotes.add(number)
         paragraph = Paragraph(element, self._document._body)
         _set_style(element, "FootnoteText")
-        sign = _run_of(element)
+        sign = Run(_appended(element), paragraph)
         _style_run(sign, "FootnoteReference")
         sign._r.append(OxmlElement("w:footnoteRef"))
         if note.withheld:
@@ -417,10 +410,6 @@ def _appended(element: Any) -> Any:
 def _underlined(run: Run, text: str) -> None:
     run.text = text
     run.underline = True
-
-
-def _run_of(element: Any) -> Run:
-    return Run(_appended(element), None)  # type: ignore[arg-type]
 
 
 def _style_run(run: Run, style: str) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
-from graph.evidence import SectionClaim
+from graph.evidence import SectionClaim, Source
 from tools.exports.exported import ExportedAnswer, Note, RunAccount, Transcript
 
 Language = Literal["en", "vi", "zh"]
@@ -47,6 +47,10 @@ class Words:
             heading = heading[1:]
         path = " › ".join(part for part in (note.title.strip(), *heading) if part)
         return ", ".join(part for part in (path, self.place(note.place)) if part)
+
+    def source(self, source: Source) -> str:
+        """Return title and place of a source that no quote is of."""
+        return ", ".join(part for part in (source["title"], self.place(source)) if part)
 
     def giver(self, claim: SectionClaim) -> str:
         """Return who gave a claim its verdict."""

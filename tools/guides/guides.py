@@ -202,7 +202,8 @@ class Guides:
     async def _make_follow_ups(
         self, identity: Identity, answer: StoredMessage, messages: Sequence[StoredMessage]
     ) -> list[dict[str, Any]]:
-        quoted = [(each["document_id"], each["start"], each["end"]) for each in _citations(messages)]
+        citations = [each for message in messages for each in message.body.get("citations", ())]
+        quoted = [(each["document_id"], each["start"], each["end"]) for each in citations]
         asked = [message.content for message in messages if message.role == "user"]
         around = await self._neighbours(identity, answer)
         titles = {segment.document_id: segment.title for segment in around}
@@ -303,10 +304,6 @@ def _of_segments(segments: Sequence[Segment]) -> list[Candidate]:
     """Return the questions of segments, those of the first ones first, but of several kinds."""
     found = [each for segment in segments for each in rule_questions(segment.title, [segment])]
     return spread_out(found[: 2 * MOST_TRIED])
-
-
-def _citations(messages: Iterable[StoredMessage]) -> list[dict[str, Any]]:
-    return [each for message in messages for each in message.body.get("citations", ())]
 
 
 def _is_quoted(document_id: str, start: int, end: int, quoted: Iterable[tuple[str, int, int]]) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
@@ -51,12 +51,8 @@ class Prover:
     """Asks questions of the library by a graph over ``keyless`` resources, compiled for the first question."""
 
     def __init__(self, compiled: Callable[[], KeylessGraph], resources: Resources) -> None:
-        self._compiled = compiled
+        self._graph = cache(compiled)
         self._resources = resources
-
-    @cached_property
-    def _graph(self) -> KeylessGraph:
-        return self._compiled()
 
     async def prove(self, candidate: Candidate, identity: Identity) -> Proven | None:
         """Return the proof that the library answers a question by the span that it was made of; None where it does not.
@@ -76,7 +72,7 @@ class Prover:
         config: RunnableConfig = {"configurable": {RUN_RESOURCES_KEY: resources}}
         try:
             async with asyncio.timeout(MOST_SECONDS):
-                values = await self._graph.ainvoke(InputState(question=candidate.question), config, context=context)
+                values = await self._graph().ainvoke(InputState(question=candidate.question), config, context=context)
                 state = State(**values)
                 if state.outcome != "answered" or state.disagreements or state.about_library is not None:
                     return None

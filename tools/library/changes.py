@@ -137,7 +137,8 @@ def _compared(
     if said is None and stored is not None:
         said = stored.fields.readers  # so that nobody opens a document by not mentioning them
     readers = stored_readers(said, document.fields.owner)
-    document = replace(document, fields=replace(document.fields, readers=readers))
+    if readers != document.fields.readers:
+        document = replace(document, fields=replace(document.fields, readers=readers))
     if (refusal := refusal_to_store(document, stored, identity, all_readers=all_readers)) is not None:
         return ComparedDocument(document, "refused", refusal=refusal)
     if stored is None:
@@ -181,6 +182,8 @@ async def tell_changes(
     written = [each.document.document_id for each in changes if each.writes]
     similar = await find_similar(connection, workspace, identity, written) if written else {}
     return [
-        replace(outcome, similar_to=similar.get(outcome.document_id, [])) if isinstance(outcome, Ingested) else outcome
+        replace(outcome, similar_to=similar[outcome.document_id])
+        if isinstance(outcome, Ingested) and outcome.document_id in similar
+        else outcome
         for outcome in (each.outcome(drafts) for each in changes)
     ]

@@ -5,7 +5,7 @@ What is stored already under a document's id decides whether it is cut into segm
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 
@@ -13,7 +13,16 @@ from graph.errors import CitewellError, UnreadableDocument
 from tools.concurrency.tasks import cancel_and_wait
 from tools.embeddings.embedder import Embedder
 from tools.library.new_documents import UnreadDocument
-from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, read_in_thread, silent, wired_sources
+from tools.library.reading import (
+    Progress,
+    ReadFile,
+    Reading,
+    WiredDocument,
+    read_document,
+    read_unembedded,
+    silent,
+    wired_sources,
+)
 from tools.library.sandbox import Sandbox
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
@@ -23,8 +32,12 @@ from tools.settings import STATIC, Settings
 from tools.storage.database import Database
 
 READ_AHEAD = 8  # files for each process that reads
+# Loaded at once, and in a thread also read at once: a hop between threads costs as much as reading a short text.
+LOADED_DOCUMENTS, LOADED_BYTES = 200, 1_000_000
 BATCH_DOCUMENTS = 200  # of one transaction
 BATCH_BYTES = 32_000_000  # of their rows and originals
+
+Loaded = tuple[str, int, WiredDocument]  # as ``wired_sources`` yields them
 
 _HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"
 
@@ -50,7 +63,7 @@ class DocumentReader:
         self._database = database
         self._originals = originals
         self._sandbox = sandbox
-        self._ahead = READ_AHEAD * (1 if sandbox is None else sandbox.size)
+        self._ahead = 1 if sandbox is None else READ_AHEAD * sandbox.size
         embeds = sandbox is not None and settings.embedding.model == STATIC
         recognition = (
             Recognition(settings.ocr_languages, settings.jobs.file_seconds) if settings.ocr_languages else None
@@ -73,7 +86,10 @@ class DocumentReader:
         Raises InvalidRequest, UnreadableDocument, DatabaseUnavailable.
         """
         known = {} if whole else await self._known_hashes(workspace, [document.document_id])
-        return await self._read(workspace, document, known.get(document.document_id), on_progress)
+        how = replace(self._how, workspace=workspace, known_hash=known.get(document.document_id))
+        if self._sandbox is None:
+            return await asyncio.to_thread(self._read_here, document, how, on_progress)
+        return await self._read_in(self._sandbox, document, how, on_progress)
 
     async def read_batches(self, workspace: int, sources: Sequence[UnreadDocument]) -> AsyncGenerator[list[ReadItem]]:
         """Yield what is read of sources, in order and in batches, none of which has a document twice."""
@@ -108,43 +124,68 @@ class DocumentReader:
 
     async def _read_ahead(self, workspace: int, sources: Sequence[UnreadDocument]) -> AsyncGenerator[ReadItem]:
         """Yield what is read of each document of the sources, in order, and go on reading meanwhile."""
-        ids = {each.document_id for each in sources if each.document_id}
-        known = await self._known_hashes(workspace, ids)
-
-        async def read(name: str, number: int, wired: WiredDocument) -> ReadItem:
-            try:
-                if wired.document_id in ids or wired.is_text:  # a text without an id is new
-                    file = await self._read(workspace, wired, known.get(wired.document_id))
-                else:
-                    file = await self.read(workspace, wired)
-            except CitewellError as error:
-                return ReadItem(name, number, error)
-            return ReadItem(name, number, file)
-
-        ahead: deque[asyncio.Task[ReadItem]] = deque()
-        documents = wired_sources(sources, max_bytes=self._how.max_bytes)
+        how = replace(self._how, workspace=workspace)
+        ahead: deque[asyncio.Task[list[ReadItem]]] = deque()
+        documents = wired_sources(sources, max_bytes=how.max_bytes)
         try:
-            while document := await asyncio.to_thread(next, documents, None):
-                ahead.append(asyncio.create_task(read(*document)))
-                if len(ahead) > self._ahead:
-                    yield await ahead.popleft()
+            while loaded := await asyncio.to_thread(_load_some, documents):
+                known = await self._known_hashes(workspace, [wired.document_id for _, _, wired in loaded])
+                for part in [loaded] if self._sandbox is None else [[each] for each in loaded]:
+                    ahead.append(asyncio.create_task(self._read_loaded(part, how, known)))
+                    if len(ahead) > self._ahead:
+                        for item in await ahead.popleft():
+                            yield item
             while ahead:
-                yield await ahead.popleft()
+                for item in await ahead.popleft():
+                    yield item
         finally:
             await cancel_and_wait(*ahead)
 
-    async def _read(
-        self, workspace: int, document: WiredDocument, known_hash: str | None, on_progress: Progress = silent
+    async def _read_loaded(self, loaded: Sequence[Loaded], how: Reading, known: Mapping[str, str]) -> list[ReadItem]:
+        hashes = [known.get(wired.document_id) for _, _, wired in loaded]
+        hows = [replace(how, known_hash=each) if each else how for each in hashes]
+        if self._sandbox is None:
+            return await asyncio.to_thread(self._read_all_here, loaded, hows)
+        [(name, number, wired)], [how] = loaded, hows
+        try:
+            return [ReadItem(name, number, await self._read_in(self._sandbox, wired, how))]
+        except CitewellError as error:
+            return [ReadItem(name, number, error)]
+
+    def _read_all_here(self, loaded: Sequence[Loaded], hows: Sequence[Reading]) -> list[ReadItem]:
+        documents = [wired for _, _, wired in loaded]
+        return [
+            ReadItem(name, number, read if isinstance(read, CitewellError) else self._with_original(read, wired))
+            for (name, number, wired), read in zip(
+                loaded, read_unembedded(list(zip(documents, hows, strict=True))), strict=True
+            )
+        ]
+
+    def _read_here(self, document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
+        return self._with_original(read_document(document, how, on_progress), document)
+
+    async def _read_in(
+        self, sandbox: Sandbox, document: WiredDocument, how: Reading, on_progress: Progress = silent
     ) -> ReadFile:
-        how = replace(self._how, workspace=workspace, known_hash=known_hash)
-        read = read_in_thread if self._sandbox is None else self._sandbox.read
-        file = await read(document, how, on_progress=on_progress)
+        file = await sandbox.read(document, how, on_progress)
+        return await asyncio.to_thread(self._with_original, file, document)
+
+    def _with_original(self, file: ReadFile, document: WiredDocument) -> ReadFile:
         if document.is_text or not self._originals.keeps:
             return file
-        return replace(file, ready=await asyncio.to_thread(file.ready.with_original, document.data))
+        return replace(file, ready=file.ready.with_original(document.data))
 
     async def _known_hashes(self, workspace: int, document_ids: Iterable[str]) -> dict[str, str]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]
         async with self._database.connection() as connection:
             found = await connection.execute(_HASHES, [workspace, ids])
             return dict(await found.fetchall())
+
+
+def _load_some(documents: Iterator[Loaded]) -> list[Loaded]:
+    some: list[Loaded] = []
+    size = 0
+    while len(some) < LOADED_DOCUMENTS and size < LOADED_BYTES and (document := next(documents, None)):
+        some.append(document)
+        size += len(document[2].data)
+    return some

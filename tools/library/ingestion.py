@@ -194,9 +194,12 @@ class Ingestor:
             on_progress(start, len(texts))
             vectors += list(await self._embedder.embed(texts[start : start + EMBEDDED_AT_ONCE]))
         left = iter(vectors)
-        return [
-            file.with_vectors(workspace, list(islice(left, len(file.texts)))) if file.texts else file for file in files
-        ]
+        return await asyncio.to_thread(
+            lambda: [
+                file.with_vectors(workspace, list(islice(left, len(file.texts)))) if file.texts else file
+                for file in files
+            ]
+        )
 
     async def store(
         self,

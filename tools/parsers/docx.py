@@ -261,8 +261,8 @@ class _Document:
     def _row(self, element: Any, properties: Any | None, depth: int) -> TableRow:
         header = bool(switch(properties, "tblHeader")) or _is_first(properties)
         row = TableRow([], header)
-        for skipped in (child_value(properties, "gridBefore"),):
-            row.cells.extend(TableCell() for _ in range(min(whole_number(skipped), _WIDEST)))
+        skipped = min(whole_number(child_value(properties, "gridBefore")), _WIDEST)
+        row.cells.extend(TableCell() for _ in range(skipped))
         for cell in _through(element, _TC):
             own = cell.find(f"{W}tcPr")
             span = max(1, min(whole_number(child_value(own, "gridSpan"), 1), _WIDEST))
@@ -285,7 +285,7 @@ class _Document:
             style_id = child_value(properties, "pStyle") or ""
             words = self._words(block, self._styles[style_id])
             paragraph = self._paragraph(words, properties, style_id, self._styles[style_id])
-            said.append((paragraph.marker if paragraph.marker != "- " else "") + " ".join(paragraph.text.split()))
+            said.append(paragraph.in_cell)
             for box in words.boxes:
                 said.extend(" ".join(self._words(each, Style()).text.split()) for each in self._blocks(box))
             row.notes.extend(filter(None, words.notes))

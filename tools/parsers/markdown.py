@@ -221,8 +221,10 @@ class MarkdownReader:
             terms.terms, terms.defined = (), False
         self._place = "dt"
 
-    def _dt_close(self, token: Token) -> None:
+    def _leave_place(self, token: Token) -> None:
         self._place = ""
+
+    _dt_close = _leave_place
 
     def _dd_open(self, token: Token) -> None:
         above = self._around[-1]
@@ -256,8 +258,7 @@ class MarkdownReader:
     def _admonition_title_open(self, token: Token) -> None:
         self._place = "title"
 
-    def _admonition_title_close(self, token: Token) -> None:
-        self._place = ""
+    _admonition_title_close = _leave_place
 
     def _label(self, words: str) -> None:
         """Write a label that what else is around hangs on."""

@@ -5,6 +5,7 @@ Deleted, hidden and struck-out text, comments, hidden slides and macros are left
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
@@ -280,10 +281,10 @@ class _Reader:
 
     def _read_table(self, element: Any, depth: int) -> None:
         rows = list(_rows(element))
-        if all(sum(1 for _ in _cells(row)) <= 1 for row, _ in rows):
-            for row, _ in rows if depth < _DEEPEST else ():
-                for cell in _cells(row):
-                    self.read_blocks(cell, depth + 1)
+        cells = [list(row.iterchildren(f"{TABLE}table-cell", f"{TABLE}covered-table-cell")) for row, _ in rows]
+        if all(len(each) <= 1 for each in cells):
+            for cell in chain.from_iterable(cells) if depth < _DEEPEST else ():
+                self.read_blocks(cell, depth + 1)
         else:
             self.flow.table(self._table(element, rows, depth))
 
@@ -371,7 +372,3 @@ def _rows(table: Any) -> Iterator[tuple[Any, bool]]:
             yield child, header
         elif child.tag in _ROWS:
             opened.append((iter(child), header or child.tag == f"{TABLE}table-header-rows"))
-
-
-def _cells(row: Any) -> Iterator[Any]:
-    yield from row.iterchildren(f"{TABLE}table-cell", f"{TABLE}covered-table-cell")

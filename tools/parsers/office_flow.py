@@ -46,6 +46,11 @@ class Paragraph:
     list_id: str = ""
     of_table: bool = False
 
+    @property
+    def in_cell(self) -> str:
+        """Its words within a cell of a table, on one line and without a bullet."""
+        return ("" if self.marker == BULLET else self.marker) + " ".join(self.text.split())
+
 
 @dataclass(slots=True)
 class TableCell:

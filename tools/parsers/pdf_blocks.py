@@ -231,22 +231,21 @@ class BlockWriter:
                 ahead += 1
             if ahead >= len(self._page.lines) or not (self._page.is_like(line, ahead) and self._page.hangs(ahead)):
                 return None
+        end = self._page.paragraph_end(place, self._page.lines[place + 1].x0) if hangs else place + 1
+        return self._term_with_meaning(place, line.lead, line.text[line.lead :].strip(), end, 2 * NEAR)
+
+    def _term_with_meaning(self, place: int, length: int, meaning: str, end: int, deeper: float) -> int | None:
+        """Write a term of the first letters of a line, and what it means, up to the line at ``end``."""
+        line = self._page.lines[place]
         self._run_in_x = line.x0
         x = self._page.indent(line)
         above = self._above(x)
-        term = self._add("term", unwrapped(line.text[: line.lead]), x, above)
+        term = self._add("term", unwrapped(line.text[:length]), x, above)
         if term is None:
             return None
         self._containers.append(_Container(x, (*above, term)))
-        end = self._page.paragraph_end(place, self._page.lines[place + 1].x0) if hangs else place + 1
-        first = replace(line, text=line.text[line.lead :].strip())
-        self._add(
-            "paragraph",
-            self._joined([first, *self._page.lines[place + 1 : end]]),
-            x + 2 * NEAR,
-            (*above, term),
-            tight=True,
-        )
+        body = self._joined([replace(line, text=meaning), *self._page.lines[place + 1 : end]])
+        self._add("paragraph", body, x + deeper, (*above, term), tight=True)
         return end
 
     def _term_beside(self, place: int) -> int | None:
@@ -264,18 +263,8 @@ class BlockWriter:
             ):
                 continue
             self._columns_of_terms.add(shape)
-            self._run_in_x = line.x0
-            x = self._page.indent(line)
-            above = self._above(x)
-            term = self._add("term", unwrapped(line.text[: cell.at]), x, above)
-            if term is None:
-                return None
-            self._containers.append(_Container(x, (*above, term)))
             end = self._page.paragraph_end(place, cell.x0)
-            first = line.text[cell.at :]
-            body = self._joined([replace(line, text=first), *self._page.lines[place + 1 : end]])
-            self._add("paragraph", body, x + cell.x0 - line.x0, (*above, term), tight=True)
-            return end
+            return self._term_with_meaning(place, cell.at, line.text[cell.at :], end, cell.x0 - line.x0)
         return None
 
     def _terms_above(self, place: int) -> int | None:

@@ -6,27 +6,19 @@ Terms and statistics change in the transaction of their segments.
 import asyncio
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from typing import LiteralString
-from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from psycopg import errors, sql
 
 from tools.retrieval.segment_rows import (
     HEADER,
     TRAILER,
-    IndexedDocument,
     PackedDocument,
     TermCounts,
-    packed_rows,
-    vector_rows,
 )
-from tools.retrieval.segmenting import SegmentSpan
 from tools.retrieval.term_counting import (
     COMMON,
     add_missing_impacts,
@@ -51,10 +43,7 @@ from tools.storage.partitions import (
 
 log = logging.getLogger(__name__)
 
-__all__ = ["COMMON", "drop_segments", "index_documents", "index_segments", "maintain"]
-
-
-BATCH = 256  # rows prepared in a thread at a time
+__all__ = ["COMMON", "drop_segments", "index_documents", "maintain"]
 
 
 async def new_version(conn: Connection, workspace: int) -> None:
@@ -62,23 +51,10 @@ async def new_version(conn: Connection, workspace: int) -> None:
     await conn.execute("UPDATE library_statistics SET segments = segments WHERE workspace = %s", [workspace])
 
 
-async def index_segments(
-    conn: Connection,
-    workspace: int,
-    document_id: str,
-    title: str,
-    spans: Sequence[SegmentSpan],
-    canonical_text: str,
-    embeddings: NDArray[np.float32] | None,
-) -> None:
-    """Index the segments of one document, which has none in the library yet. See ``index_documents``."""
-    await index_documents(conn, workspace, [IndexedDocument(document_id, title, spans, canonical_text, embeddings)])
-
-
 async def index_documents(
     conn: Connection,
     workspace: int,
-    documents: Sequence[IndexedDocument | PackedDocument],
+    documents: Sequence[PackedDocument],
     *,
     part_segments: int | None = None,
 ) -> None:
@@ -87,23 +63,21 @@ async def index_documents(
     The title counts among the terms of every segment, so a new title means indexing again. They go to a part of the
     workspace that has room for them below ``part_segments``, by default ``PART_SEGMENTS``, to a new one where none has.
     Within a transaction of the caller's it becomes part of that. Call ``maintenance.maintain`` afterwards. Raises
-    UniqueViolation where a segment is indexed already, ValueError where embeddings do not match a document's spans.
+    UniqueViolation where a segment is indexed already.
     """
-    for document in documents:
-        document.check()
     segments = sum(document.segments for document in documents)
     if segments == 0:
         return
-    terms: list[TermCounts] = []
     async with conn.transaction():
         place = await room_for(conn, await lock_library(conn, workspace), segments, part_segments)
         new = [document.document_id for document in documents if document.segments]
         await _refuse_doubled(conn, place, new)
         tables = place.tables[place.emptiest]
-        await _copy(conn, tables.segments, SEGMENT_COLUMNS, _segments(workspace, documents, terms))
-        if any(document.has_vectors for document in documents):
-            await _copy(conn, tables.vectors, VECTOR_COLUMNS, _vectors(workspace, documents))
-        await _add_counts(conn, workspace, terms)
+        await _copy(conn, tables.segments, SEGMENT_COLUMNS, [document.rows for document in documents])
+        vectors = [document.vectors for document in documents if document.vectors]
+        if vectors:
+            await _copy(conn, tables.vectors, VECTOR_COLUMNS, vectors)
+        await _add_counts(conn, workspace, [document.terms for document in documents])
         in_part = _COUNT_IN_PART.format(place.emptiest + 1) if place.parts > 1 else ""
         added = {"workspace": workspace, "document_ids": new, "segments": segments}
         await conn.execute(_ADD.format(in_part=in_part), added)
@@ -127,50 +101,12 @@ async def _refuse_doubled(conn: Connection, place: Place, document_ids: Sequence
         raise errors.UniqueViolation(f"The segments of the document {doubled} are indexed already.")
 
 
-async def _copy(conn: Connection, table: sql.Identifier, columns: LiteralString, blocks: Iterator[bytes]) -> None:
+async def _copy(conn: Connection, table: sql.Identifier, columns: LiteralString, blocks: Sequence[bytes]) -> None:
     copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(table, sql.SQL(columns))
     async with conn.cursor().copy(copy) as stream:
         await stream.write(HEADER)
-        while block := await asyncio.to_thread(_join, blocks):
-            await stream.write(block)
+        await stream.write(await asyncio.to_thread(b"".join, blocks))
         await stream.write(TRAILER)
-
-
-def _segments(
-    workspace: int, documents: Sequence[IndexedDocument | PackedDocument], terms: list[TermCounts]
-) -> Iterator[bytes]:
-    for document in documents:
-        if isinstance(document, PackedDocument):
-            terms.append(document.terms)
-            yield document.rows
-        else:
-            held: list[NDArray[np.int32]] = []
-            yield from packed_rows(
-                workspace,
-                document.document_id,
-                document.title,
-                document.spans,
-                document.canonical_text,
-                held,
-                vectors=document.has_vectors,
-            )
-            terms.append(TermCounts.of(held))
-
-
-def _vectors(workspace: int, documents: Sequence[IndexedDocument | PackedDocument]) -> Iterator[bytes]:
-    for document in documents:
-        if isinstance(document, PackedDocument):
-            yield document.vectors
-            continue
-        if document.embeddings is None:
-            continue
-        for start in range(0, len(document.spans), BATCH):
-            part = slice(start, start + BATCH)
-            yield vector_rows(workspace, UUID(document.document_id), start, document.embeddings[part])
-
-
-def _join(blocks: Iterator[bytes]) -> bytes:
-    return b"".join(islice(blocks, BATCH))
 
 
 async def _add_counts(conn: Connection, workspace: int, counts: Sequence[TermCounts]) -> None:

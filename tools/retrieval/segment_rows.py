@@ -4,7 +4,7 @@ Nothing here needs a database, so that a process without one can lay the rows ou
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import Struct
 from uuid import UUID
@@ -83,14 +83,14 @@ def _weights(terms: TermVector) -> bytes:
     return head + elements.tobytes()
 
 
-def vector_rows(workspace: int, document_id: UUID, first: int, embeddings: NDArray[np.float32]) -> bytes:
-    """Lay out vectors, shape (segments, dimension), rounded to halfs; ``first`` is the index of the first segment."""
+def vector_rows(workspace: int, document_id: UUID, embeddings: NDArray[np.float32]) -> bytes:
+    """Lay out the vectors of all segments in order, shape (segments, dimension), rounded to halfs."""
     halves = embeddings.astype(">f2")
     dimension = halves.shape[1] if len(halves) else 0
     rows = [
         _VECTOR.pack(_VECTOR_FIELDS, 4, workspace, 4, index, 16, document_id.bytes, 4 + 2 * dimension, dimension, 0)
         + vector.tobytes()
-        for index, vector in enumerate(halves, start=first)
+        for index, vector in enumerate(halves)
     ]
     return b"".join(rows)
 
@@ -135,65 +135,44 @@ _EMPTY_REALS = Struct(">iiii").pack(12, 0, 0, REAL_OID)
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedDocument:
-    """A document to index. ``embeddings`` has shape (len(spans), dimension), normalised; None without pgvector."""
-
-    document_id: str
-    title: str
-    spans: Sequence[SegmentSpan]
-    canonical_text: str
-    embeddings: NDArray[np.float32] | None
-
-    @property
-    def segments(self) -> int:
-        """The number of its segments."""
-        return len(self.spans)
-
-    @property
-    def has_vectors(self) -> bool:
-        """Whether it is for a library with pgvector."""
-        return self.embeddings is not None
-
-    def check(self) -> None:
-        """Raise ValueError where the embeddings do not match the spans."""
-        if self.embeddings is not None and len(self.spans) != len(self.embeddings):
-            raise ValueError("every span needs exactly one embedding")
-
-
-@dataclass(frozen=True, slots=True)
 class PackedDocument:
-    """A document whose rows are laid out already, with the number of its segments that hold each of its terms."""
+    """A document whose rows are laid out, with the number of its segments that hold each of its terms.
+
+    ``vectors`` is empty before it is embedded, and for a library without pgvector.
+    """
 
     document_id: str
     segments: int
     rows: bytes
     terms: TermCounts
-    vectors: bytes
+    vectors: bytes = b""
 
-    @property
-    def has_vectors(self) -> bool:
-        """Whether it is for a library with pgvector."""
-        return bool(self.vectors)
+    @classmethod
+    def of(
+        cls,
+        workspace: int,
+        document_id: str,
+        title: str,
+        spans: Sequence[SegmentSpan],
+        text: str,
+        *,
+        vectors: bool = True,
+    ) -> "PackedDocument":
+        """Lay out the segments of a document, for a library with ``vectors`` or without. Takes CPU time."""
+        number = UUID(document_id)
+        rows: list[bytes] = []
+        held: list[NDArray[np.int32]] = []
+        for span in spans:
+            body = text[span.start : span.end]
+            named, around = named_and_around(span.blocks, span.start, span.end, text)
+            terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
+            held.append(terms.ids)
+            rows.append(segment_row(workspace, number, span, terms, with_impacts(terms), body, vectors=vectors))
+        return cls(document_id, len(rows), b"".join(rows), TermCounts.of(held))
 
-    def check(self) -> None:
-        """Accept it: rows and vectors were laid out together."""
-
-
-def packed_rows(
-    workspace: int,
-    document_id: str,
-    title: str,
-    spans: Sequence[SegmentSpan],
-    text: str,
-    held: list[NDArray[np.int32]],
-    *,
-    vectors: bool = True,
-) -> Iterator[bytes]:
-    """Yield the rows of a document's segments, and add the terms of each to ``held``. Takes CPU time."""
-    number = UUID(document_id)
-    for span in spans:
-        body = text[span.start : span.end]
-        named, around = named_and_around(span.blocks, span.start, span.end, text)
-        terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
-        held.append(terms.ids)
-        yield segment_row(workspace, number, span, terms, with_impacts(terms), body, vectors=vectors)
+    def with_vectors(self, workspace: int, embeddings: NDArray[np.float32]) -> "PackedDocument":
+        """Return it with vectors, shape (segments, dimension). Raises ValueError where they are not as many."""
+        if len(embeddings) != self.segments:
+            raise ValueError("every segment needs exactly one embedding")
+        vectors = vector_rows(workspace, UUID(self.document_id), embeddings)
+        return PackedDocument(self.document_id, self.segments, self.rows, self.terms, vectors)
