@@ -1,7 +1,7 @@
 # `make demo` and `make test` need Python 3.11-3.13 and a package registry, nothing else. Where Node.js 20 or later and
 # npm are there, `make test` runs other people's clients of our wire formats and the page's modules too, and `make check`
-# the page's types and bundles. Where Chromium and Firefox are there, `make test` opens the page in them, rather in
-# Debian's chromium-headless-shell, which costs less; CHROMIUM=/path and FIREFOX=/path name others.
+# the page's types and bundles. Where Chromium and Firefox are there, `make test` opens the page in them; CHROMIUM=/path
+# and FIREFOX=/path name others.
 # PYTHON=/path/to/python3 chooses the interpreter; STUDIO_PORT, DATA, SET and ARGS go to the targets that name them.
 
 RUN := .venv/bin

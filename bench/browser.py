@@ -9,7 +9,7 @@ import shlex
 import shutil
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,13 +51,12 @@ exec {browser} "$@"
 
 
 @asynccontextmanager
-async def launched(home: Path, *flags: str, names: Iterable[str] = NAMES) -> AsyncIterator[Browser]:
+async def launched(home: Path, *flags: str) -> AsyncIterator[Browser]:
     """Start the browser with its own home folder and a minimal environment.
 
-    The browser is the one that CHROMIUM names, or the first of ``names`` on the PATH. Raises NotAvailable if there is
-    none.
+    The browser is the one that CHROMIUM names, or the first on the PATH. Raises NotAvailable if there is none.
     """
-    found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or "", *names))
+    found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or "", *NAMES))
     path = next((path for path in found if path is not None), None)
     if path is None:
         raise NotAvailable("no Chromium: install Debian's package chromium, or name another by CHROMIUM")
