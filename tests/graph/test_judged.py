@@ -119,7 +119,7 @@ async def test_what_the_judge_refutes_is_repaired_in_its_section_alone() -> None
     state = await asked.ask(QUESTION)
     assert [section["text"] for section in state.sections] == ["Staff get 25 days of annual leave.", better.text]
     (correction,) = asked.told("correction")
-    assert correction.text.endswith("It should read: Unused days expire in March.")
+    assert correction.text.endswith(": Unused days expire in March.")
     assert state.stop_reason == "answer_complete"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import prompts
 from answers.checking import support_score
 from graph.ports import DraftClosed, DraftOpened, DraftText, Revision
 from graph.state import InputState, State
@@ -116,7 +117,7 @@ async def test_of_a_section_that_holds_in_part_the_part_stays() -> None:
     assert assessed.claims == {"supported": 2, "contradicted": 0, "unsupported": 0, "unverified": 0}
     (correction,) = session.told("correction")
     assert [claim["text"] for claim in correction.claims] == ["Salaries are paid on the 21st."]
-    assert "do not bear out “Salaries are paid on the 21st.”" in correction.text
+    assert correction.text == prompts.lines("en").withdrawn.format(claims="Salaries are paid on the 21st.")
 
 
 async def test_an_answer_of_which_nothing_holds_becomes_an_honest_no() -> None:

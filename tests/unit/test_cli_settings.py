@@ -75,7 +75,7 @@ def test_the_example_file_read_as_it_would_be_sets_what_is_valid(tmp_path: Path)
 @pytest.mark.parametrize("size", ["300", "9 tokens", "300 letters"])
 def test_a_size_of_segments_that_is_none_is_told_how_to_write_it(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CITEWELL_SEGMENT_SIZE", size)
-    with pytest.raises(ConfigurationError, match="write a number from 10 to 9999 and what it counts: 300 tokens"):
+    with pytest.raises(ConfigurationError, match=r"10 to 9999 .*: 300 tokens"):
         load_settings()
 
 

@@ -129,7 +129,7 @@ def test_an_app_does_not_start_beside_a_broken_dialect(site: Path) -> None:
 def test_an_app_does_not_start_where_a_setting_names_no_dialect_that_is_there(site: Path) -> None:
     install_documented(site, "dialects.md")
     create_app(PLAIN.model_copy(update={"session_days": {"docmost": "never", "lines": 3}}))
-    with pytest.raises(ConfigurationError, match=r"there is no dialect .docmots.; there are: native, docmost,.*lines"):
+    with pytest.raises(ConfigurationError, match=r"\Wdocmots\W.* native, docmost,.*lines"):
         create_app(PLAIN.model_copy(update={"session_days": {"lines": 3, "docmots": 7}}))
 
 
@@ -174,7 +174,7 @@ def test_openai_clients_see_and_name_installed_backends(site: Path) -> None:
     assert [model.id for model in models_of(PLAIN)] == ["extractive", "acme"]
     assert resolve_model(PLAIN, "acme") == "acme"
     assert resolve_model(PLAIN, "many/of-them") == "many/of-them"
-    with pytest.raises(CitewellError, match="there is no model 'any'"):
+    with pytest.raises(CitewellError, match="model 'any'"):
         resolve_model(PLAIN, "any")
 
 

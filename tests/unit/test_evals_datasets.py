@@ -24,7 +24,7 @@ def test_a_folder_that_holds_nothing_is_refused(tmp_path: Path, name: str) -> No
 
 
 def test_a_set_is_asked_for_by_a_name_and_a_path(tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="no data set 'squad'; there are golden, governed, manuals, own"):
+    with pytest.raises(InvalidRequest, match=r"'squad'.* golden, governed, manuals, own"):
         load_data_set("squad", tmp_path)
     with pytest.raises(InvalidRequest, match="add --path"):
         load_data_set("manuals", None)
@@ -49,7 +49,7 @@ DOCUMENT = {"name": "town", "title": "Town", "text": BRIDGE}
         ({"id": "1", "question": "q"}, r"line 1: evidence: "),
         (
             {"id": "1", "question": "q", "evidence": [[{"document": "city", "quote": BRIDGE}]]},
-            r"line 1: document: there is no 'city'",
+            r"line 1: document: .*'city'",
         ),
         (
             {"id": "1", "question": "q", "evidence": [[{"document": "town", "quote": "The Cedar Bridge"}]]},

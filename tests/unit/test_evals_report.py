@@ -102,7 +102,7 @@ def test_the_page_says_what_was_run_and_what_went_wrong() -> None:
     page = page_of(record("q1"), refused("q2", question="Is there a night boat?"), failed("q3"))
 
     assert "ferries, extractive" in page.text
-    assert "3 questions asked of 3 documents. 1 right. Ended on 04 May 2026 at 12:30 UTC." in page.text
+    assert re.search(r"3 questions .* 3 documents\. 1 right\. .* 04 May 2026 at 12:30 UTC", page.text)
     assert f"{TITLES['refused']} (1)" in page.text
     assert "Is there a night boat?" in page.text
     assert "model_unavailable: " in page.text
@@ -254,7 +254,7 @@ def test_stated_chances_are_shown_beside_what_was_right() -> None:
     wrong = record("q3", claims=[claim(FARE, citation(FARE, sentences=[1]))], answerhood=0.9)
     page = page_of(record("q1", answerhood=0.92), record("q2", answerhood=0.55), wrong)
 
-    assert "3 answers of known truth, 0.667 of them right, stated 0.790 on average." in page.text
+    assert re.search(r"3 answers .* 0\.667 .* 0\.790 ", page.text)
     assert "Right less stated" in page.text
     assert "Right less stated" not in page_of(record("q1")).text
 

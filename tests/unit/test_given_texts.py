@@ -30,8 +30,8 @@ def test_a_segment_has_the_title_and_the_headings_above_it() -> None:
     ("texts", "fault"),
     [
         ([GivenText("a")] * (MOST_TEXTS + 1), "sources: there are 51"),
-        ([GivenText("é" * (MOST_BYTES // 2)), GivenText("a")], "sources: their texts have 500,001 bytes"),
-        ([GivenText("a"), GivenText(" \n")], "sources.1.text: it is blank"),
+        ([GivenText("é" * (MOST_BYTES // 2)), GivenText("a")], "sources: .* 500,001 bytes"),
+        ([GivenText("a"), GivenText(" \n")], "sources.1.text: .*blank"),
     ],
 )
 def test_a_limit_names_the_field_and_what_to_do(texts: list[GivenText], fault: str) -> None:

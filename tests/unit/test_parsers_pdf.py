@@ -238,7 +238,8 @@ def test_a_paragraph_that_goes_on_hangs_on_its_beginning() -> None:
 
 def test_pages_without_text_are_counted() -> None:
     parsed = read(column(72, 700, PROSE), [], [])
-    assert parsed.left_out == ("2 of 3 pages hold no text.",)
+    (said,) = parsed.left_out
+    assert "2 of 3 pages" in said
     assert read(column(72, 700, PROSE)).left_out == ()
 
 

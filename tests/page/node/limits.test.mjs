@@ -12,27 +12,27 @@ const lines = (steps, pages) => limits(steps, pages).map(({ line }) => line);
 const failed = { type: "search_failed", kind: "web", code: "web_unavailable", message: "No reply." };
 
 test("a failed search is said once, however often it was tried", () => {
-  assert.deepEqual(lines([step("search_web", failed), step("search_web", failed)]), ["The web could not be searched."]);
+  assert.deepEqual(lines([step("search_web", failed), step("search_web", failed)]), [en.answer.limits.failed.web]);
 });
 
 test("a web search that is not set up did not fail: it was not made", () => {
   const missing = { ...failed, code: "web_not_configured" };
-  assert.deepEqual(lines([step("search_web", missing)]), ["The web was not searched: no web search is set up here."]);
+  assert.deepEqual(lines([step("search_web", missing)]), [en.answer.limits.failed.noWeb]);
 });
 
 const use = (title, segments) => ({ document_id: title, title, segments, of: 10 });
 
 test("documents that were cut are named, and those that were not read are counted", () => {
   assert.deepEqual(lines([], { used: [use("Leave", 10)], cut: [use("Handbook", 3)], unused: ["x"] }), [
-    "“Handbook” was read only in part: 3 of 10 passages.",
-    "1 selected document was not read: not found, or no room was left.",
+    en.answer.limits.part("Handbook", 3, 10),
+    en.answer.limits.unread(1),
   ]);
 });
 
 test("of many that were cut, how many is said at once, and each below it", () => {
   const cut = ["A", "B", "C"].map((title) => use(title, 2));
   const [only] = limits([], { used: [use("D", 10)], cut, unused: [] });
-  assert.equal(only.line, "3 of the 4 selected documents were read only in part.");
+  assert.equal(only.line, en.answer.limits.parts(3, 4));
   assert.equal(only.each.length, 3);
 });
 

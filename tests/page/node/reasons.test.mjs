@@ -4,19 +4,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { sayFallback, sayReason, sayReasons } from "../../../api/page/text/reasons.js";
+import { en } from "../../../api/page/words/en.js";
 
 const why = (code, ...parts) => [{ code, parts, text: "in English" }];
 
+const { problems, reasons } = en;
 const CASES = [
-  ["It is part of a longer sentence of the source.", "part_of_sentence"],
-  ["The closest sentence of the source has 87% of its words.", "closest_sentence", 0.87],
-  ["The closest sentence of the source has 100% of its words.", "closest_sentence", 1],
-  ["“30” is nowhere in the sources.", "nowhere", "30"],
-  ["The source says “25 days”, the answer says “30 days”.", "differs", "25 days", "30 days"],
-  ["It is nearly a sentence of its source, but for this: “will” → “may”.", "nearly_quoted", "will", "may"],
-  ["It is nearly a sentence of its source, but for this: +“so far”, −“not”.", "nearly_quoted", "", "so far", "not", ""],
-  ["To prove what paragraph 2, 5 says.", "repair", 2, 5],
-  ["notes: 1,200 of its results were cut at 100,000 characters.", "results_cut", "notes", 1200, 100000],
+  [reasons.part_of_sentence, "part_of_sentence"],
+  [reasons.closest_sentence("87%"), "closest_sentence", 0.87],
+  [reasons.closest_sentence("100%"), "closest_sentence", 1],
+  [reasons.nowhere("30"), "nowhere", "30"],
+  [reasons.differs("25 days", "30 days"), "differs", "25 days", "30 days"],
+  [reasons.nearly_quoted("“will” → “may”"), "nearly_quoted", "will", "may"],
+  [reasons.nearly_quoted("+“so far”, −“not”"), "nearly_quoted", "", "so far", "not", ""],
+  [reasons.repair("2, 5"), "repair", 2, 5],
+  [reasons.results_cut("notes", "1,200", "100,000"), "results_cut", "notes", 1200, 100000],
 ];
 for (const [said, code, ...parts] of CASES) {
   test(`${code} ${parts.join(" ")}`, () => assert.equal(sayReason(why(code, ...parts)), said));
@@ -32,9 +34,7 @@ test("a code that is not known, and a reason without one, stay as the server say
 
 test("a fallback says what failed and what was done instead", () => {
   const fallback = { code: "model_unavailable", message: "Model m: no reply. Kept.", why: why("kept_by_score") };
-  assert.equal(
-    sayFallback(fallback),
-    "The model did not answer. What was found was kept by how near it is to the question. Try again in a moment, or choose another model.",
-  );
+  const [failed, advice] = problems.model_unavailable;
+  assert.equal(sayFallback(fallback), `${failed} ${reasons.kept_by_score} ${advice}`);
   assert.equal(sayFallback({ code: "of_a_plugin", message: "It stood still.", suggestion: "Push." }), "It stood still. Push.");
 });

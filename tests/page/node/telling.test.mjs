@@ -5,8 +5,11 @@ import { fold, newRun } from "../../../api/page/state/run.js";
 import { liveTurn } from "../../../api/page/state/turns.js";
 import { doingNow, summaryOf, took, total } from "../../../api/page/text/summing.js";
 import { tellStep } from "../../../api/page/text/telling.js";
+import { en } from "../../../api/page/words/en.js";
 import { NAMES, eventsOf } from "./golden.mjs";
 
+const said = en.run.told;
+const NO_WEB = en.problems.web_unavailable.join(" ");
 const QUESTION = "When does leave lapse?";
 const step = (name, ...told) => ({ name, ms: 5, told });
 const going = (name, ...told) => ({ name, ms: null, told });
@@ -31,35 +34,35 @@ test("a decision, and how the question was understood", () => {
   assert.equal(line(step("decide_retrieval", decided())), "Decided to search");
   assert.deepEqual(texts(step("decide_retrieval", decided())), []);
   assert.deepEqual(texts(step("decide_retrieval", decided({ standalone_question: "Why?", reason: "a follow-up" }))), ["Understood as “Why?”", "a follow-up"]);
-  assert.equal(line(step("decide_retrieval", decided({ needs_retrieval: false, intent: "small_talk" }))), "Took it as small talk");
-  assert.equal(line(step("decide_retrieval", decided({ needs_retrieval: false }))), "Decided to reply without a search");
+  assert.equal(line(step("decide_retrieval", decided({ needs_retrieval: false, intent: "small_talk" }))), said.talk);
+  assert.equal(line(step("decide_retrieval", decided({ needs_retrieval: false }))), said.directly);
   assert.equal(line(going("decide_retrieval")), "Understanding the question…");
 });
 
 test("selected pages: whole, in part, and those that were not read", () => {
   const page = { document_id: "d", title: "Handbook", segments: 3, of: 10 };
   const loaded = { type: "pages_loaded", used: [page, page], cut: [page], unused: ["x"] };
-  assert.equal(line(step("load_selected_pages", loaded)), "Read 3 selected documents (1 in part, 1 not found or not fitting in)");
+  assert.equal(line(step("load_selected_pages", loaded)), `${said.pages(3)} (${said.partly(1)}, ${said.unread(1)})`);
   assert.deepEqual(texts(step("load_selected_pages", loaded)), ["“Handbook”: 3 of 10 passages"]);
   const within = found({ kind: "page", count: 4 });
-  assert.deepEqual(texts(step("load_selected_pages", within, { ...loaded, cut: [] })), ["Searched within them: 4 passages found"]);
+  assert.deepEqual(texts(step("load_selected_pages", within, { ...loaded, cut: [] })), [said.within(4)]);
   assert.equal(line(step("load_selected_pages", { ...loaded, used: [], cut: [], unused: [] })), "Read the marked passage");
 });
 
 test("searches, what hindered them, and those that failed", () => {
-  assert.equal(line(step("search_segments", found())), "Searched the library: 10 passages found");
+  assert.equal(line(step("search_segments", found())), said.library(10));
   assert.deepEqual(texts(step("search_segments", found({ query: "lapse", degraded: "By words alone." }))), ["For “lapse”", "By words alone."]);
   const both = step("search_segments", found({ count: 6 }), found({ query: "lapse leave", count: 4 }));
-  assert.equal(line(both), "Searched the library: 10 passages found");
+  assert.equal(line(both), said.library(10));
   assert.deepEqual(texts(both), ["For “lapse leave”"]);
   assert.equal(line(step("search_web", found({ kind: "web", count: 1 }))), "Asked the web: 1 result");
   const failed = { type: "search_failed", kind: "web", code: "web_unavailable", message: "No answer." };
-  assert.equal(line(step("search_web", failed)), "Could not ask the web");
-  assert.deepEqual(grave(step("search_web", failed)), ["The web search did not answer. Try again in a moment."]);
+  assert.equal(line(step("search_web", failed)), said.failed.web);
+  assert.deepEqual(grave(step("search_web", failed)), [NO_WEB]);
   assert.ok(tell(step("search_web", failed)).failed);
   const pages = step("load_selected_pages", { ...failed, kind: "page" }, { type: "pages_loaded", used: [{}], cut: [], unused: [] });
   assert.equal(line(pages), "Read 1 selected document");
-  assert.deepEqual(grave(pages), ["Could not search within the documents: The web search did not answer. Try again in a moment."]);
+  assert.deepEqual(grave(pages), [`${said.failed.page}: ${NO_WEB}`]);
 });
 
 test("what was kept is counted by round, what was left out by reason", () => {
@@ -75,8 +78,8 @@ test("another wording, and a second look for what failed", () => {
   const rewritten = { type: "query_rewritten", query: "carry over", reason: "broader", attempt: 1, fallback: null };
   assert.equal(line(step("rewrite_query", rewritten)), "Tried another wording: “carry over”");
   assert.deepEqual(texts(step("rewrite_query", rewritten)), ["broader"]);
-  assert.equal(line(step("check_claims"), step("rewrite_query", rewritten)), "Looked again for what failed: “carry over”");
-  assert.equal(line(step("rewrite_query")), "Found nothing else to try");
+  assert.equal(line(step("check_claims"), step("rewrite_query", rewritten)), said.again("carry over"));
+  assert.equal(line(step("rewrite_query")), said.nothingElse);
   assert.deepEqual(texts(step("rewrite_query", rewritten), step("search_segments", found({ query: "carry over" }))), []);
 });
 
@@ -85,13 +88,13 @@ test("writing, and what was left out of it", () => {
   const removed = { type: "content_removed", section_index: 0, kind: "link", target: `//${"e".repeat(300)}` };
   assert.equal(line(step("generate_answer", written, written)), "Wrote 2 sections");
   assert.deepEqual(grave(step("generate_answer", written, removed)), [
-    "Left out 1 source that the model made up",
-    `Left out a link that no source holds: //${"e".repeat(158)}…`,
+    said.madeUp(1),
+    `${said.removed.link}: //${"e".repeat(158)}…`,
   ]);
   assert.equal(line(going("generate_answer", written)), "Writing the answer…");
   assert.deepEqual(texts(going("generate_answer", { ...written, unknown_ids: 0 })), ["Wrote 1 section"]);
-  assert.equal(line(step("generate_answer")), "Found no answer in the sources");
-  assert.equal(line(step("check_claims"), step("generate_answer")), "Wrote again what had failed");
+  assert.equal(line(step("generate_answer")), said.wroteNothing);
+  assert.equal(line(step("check_claims"), step("generate_answer")), said.wroteAgain);
 });
 
 test("checks, repairs and withdrawals", () => {
@@ -104,7 +107,7 @@ test("checks, repairs and withdrawals", () => {
   assert.equal(line(check, step("check_claims", revised("Better."))), "Repaired 1 section");
   const both = [check, step("check_claims", revised("Better."), revised(""))];
   assert.deepEqual([line(...both), ...texts(...both)], ["Repaired 1 section", "Withdrew 1 section"]);
-  assert.equal(line(check, step("check_claims")), "The new wording proved no better");
+  assert.equal(line(check, step("check_claims")), said.unmended);
 });
 
 test("disagreements and fallbacks are never passed over", () => {
