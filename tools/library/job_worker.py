@@ -30,6 +30,7 @@ from tools.library.claimed_files import (
 )
 from tools.library.ingestion import Ingested, Ingestor
 from tools.library.job_store import POLL_SECONDS, STOPS, WORK
+from tools.library.reading import WiredDocument
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
 from tools.settings import JobSettings
@@ -189,9 +190,8 @@ class JobWorker:
             file.progress = (done, of)
 
         try:
-            document = await load_document(self._database, file, max_bytes=self._ingestor.max_bytes)
             ingested = await self._ingestor.ingest_wired(
-                file.identity, document, finish=finish, on_progress=on_progress
+                file.identity, await self._upload(file), finish=finish, on_progress=on_progress
             )
             FILES.labels("unchanged" if ingested.status == "unchanged" else "stored").inc()
             if ingested.status != "unchanged":
@@ -218,6 +218,9 @@ class JobWorker:
             async with self._database.connection() as connection:
                 await release(connection, file)
                 await connection.execute(NOTIFY, [WORK])
+
+    async def _upload(self, file: ClaimedFile) -> WiredDocument:
+        return await load_document(self._database, file, max_bytes=self._ingestor.max_bytes)
 
     async def _keep_leases(self) -> None:
         last = 0.0
