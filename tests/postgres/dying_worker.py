@@ -120,10 +120,10 @@ def _wrap(process: Deployment, step: str) -> None:
             worker._upload = _deadly(worker._upload, lambda file: file.name, before=True)
         case "read":
             sandbox: Any = process.sandbox
-            sandbox.read = _deadly(sandbox.read, lambda document, how: document.name)
+            sandbox.read = _deadly(sandbox.read, lambda document, *_: document.name)
         case "before_commit" | "recorded":
             whole, before = job_worker.record_stored, step == "before_commit"
             job_worker.record_stored = _deadly(whole, lambda connection, file, *_: file.name, before=before)
         case "after_commit":
             ingestor: Any = process.ingestor
-            ingestor.ingest_wired = _deadly(ingestor.ingest_wired, lambda identity, document: document.name)
+            ingestor.ingest_wired = _deadly(ingestor.ingest_wired, lambda identity, document, *_: document.name)

@@ -24,7 +24,8 @@ from tests.api.serving import served
 from tests.conftest import NO_FILE, QUICKLY
 from tests.manual_programs import PROGRAMS, ROOT, STUDIO_PROGRAMS, Program
 from tests.scripted_openai import ScriptedOpenAI, say, scripted_openai
-from tools.library.ingestion import Refused
+from tools.library.found_files import unread_files
+from tools.library.ingestion import NewDocument, Refused
 from tools.settings import Settings
 
 __all__ = ["scripted_openai"]
@@ -55,7 +56,8 @@ async def manual(shared_database_url: str, tmp_path_factory: pytest.TempPathFact
     )
     async with open_citewell(settings) as citewell:
         pages = [*(ROOT / "docs").glob("*.md"), ROOT / "docs" / "demo"]
-        reports = citewell.library.ingestor.ingest_paths(Identity(), pages)
+        files = unread_files(pages, settings.workspace, NewDocument(source_type="file"))
+        reports = citewell.library.ingestor.ingest_many(Identity(), files)
         assert [report async for report in reports if isinstance(report, Refused)] == []
         async with served(create_app(settings, citewell=citewell)) as url:
             yield {"http://127.0.0.1:8400": url, "https://citewell.example.com": url}
