@@ -162,6 +162,15 @@ class CompletionRecorder:
             log.exception("the failure of run %s could not be recorded", run.run_id)
             run.fail_log(error)
 
+    async def charge_deleted(self, run: Run) -> None:
+        """Charge a run that nobody ends, since its session was deleted while it was answered."""
+        if run.elsewhere is None:
+            return
+        try:
+            await self._ledger.charge_deleted(run)
+        except DatabaseUnavailable as error:
+            log.error("what run %s used is not stored: %s", run.run_id, error.message)
+
     def hand_over(self, run: Run) -> None:
         """Redirect a run's readers to the stored log, so that they follow it in the process that continues it."""
         run.hand_over(self._logs.stored(run))

@@ -324,6 +324,7 @@ class Executor:
         """Record the end of a run that another process left, and that was to be stopped, with what it used."""
         await self._attempts.restore_spent(run)
         await self._recorder.record_cancelled(run)
+        await self._recorder.charge_deleted(run)
 
     async def run(self, run: Run) -> None:
         """Wait for the run's turn unless it has begun, answer it, and record how it ended."""
@@ -339,6 +340,7 @@ class Executor:
                     if end is not None:
                         # Shielded: a cancel while the end is being recorded would leave the run without one.
                         await shield_until_done(end)
+                    await shield_until_done(self._recorder.charge_deleted(run))
                 finally:
                     describe_run(span, run.request.question, run.model, run.message_id, run.end)
         finally:

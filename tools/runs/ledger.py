@@ -236,6 +236,11 @@ class Ledger:
         """
         await self._close(run, {"outcome": "failed", "stop_reason": end.code, "answer": None, "body": None}, lines)
 
+    async def charge_deleted(self, run: Run) -> None:
+        """Store what a run used that is this process's no longer, where nobody else does: its session is deleted."""
+        if run.account is not None:
+            await self._spending.record_late(run.run_id, run.account, if_deleted=True)
+
     async def _close(
         self, run: Run, answer: dict[str, Any], lines: Sequence[LogLine], checkpoint: CheckpointRow | None = None
     ) -> None:
@@ -252,8 +257,6 @@ class Ledger:
                 written = {**row, **(checkpoint or {}), "parent": parent, "at_the_end": at_the_end}
                 await connection.execute(_WRITE_WITH_CHECKPOINT if checkpoint else _WRITE_AFTER_CHECKPOINT, written)
         if found is None:
-            if run.account is not None:
-                await self._spending.record_late(run.run_id, run.account, if_deleted=True)
             raise Superseded("Another process has taken this run over.")
         if run.account is not None:
             run.account.settle(use)
