@@ -19,6 +19,7 @@ from psycopg import sql
 from pydantic import SecretStr
 
 from tests import once  # noqa: F401 - for what it does
+from tests.handed_on import handed_on
 from tools.settings import RunSettings, Settings
 from tools.storage.database import Database
 from tools.storage.embedded import EmbeddedServer, start_embedded
@@ -167,6 +168,12 @@ def same_day() -> None:
     left = 86_400 - time.time() % 86_400
     if left < NEAR_MIDNIGHT:
         time.sleep(left + 0.1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def processes_handed_on() -> AsyncIterator[None]:
+    async with handed_on():
+        yield
 
 
 @pytest.fixture(scope="session")
