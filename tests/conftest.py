@@ -188,16 +188,20 @@ def postgres() -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture(scope="session")
-async def template(postgres: EmbeddedServer) -> str:
-    await _admin(postgres, "CREATE DATABASE {}", TEMPLATE)
-    await migrate(Settings(**NO_FILE, database_url=SecretStr(postgres.url(TEMPLATE))))
-    return TEMPLATE
+async def template(postgres: EmbeddedServer) -> AsyncIterator[str]:
+    async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
+        _administrators[postgres.url()] = connection
+        await _admin(postgres, "CREATE DATABASE {}", TEMPLATE)
+        await migrate(Settings(**NO_FILE, database_url=SecretStr(postgres.url(TEMPLATE))))
+        yield TEMPLATE
+        del _administrators[postgres.url()]
 
 
 _numbers = count(1)
 # Where files were just deleted, ext4 without a journal takes six times as long to make others.
 MOST_LEFT = 40  # databases of 10 MB
 _left: list[str] = []
+_administrators: dict[str, psycopg.AsyncConnection] = {}  # by the server that they are connected to
 
 
 async def fresh_database(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
@@ -245,5 +249,4 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 
 
 async def _admin(server: EmbeddedServer, statement: str, name: str) -> None:
-    async with await psycopg.AsyncConnection.connect(server.url(), autocommit=True) as connection:
-        await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
+    await _administrators[server.url()].execute(sql.SQL(statement).format(sql.Identifier(name)))
