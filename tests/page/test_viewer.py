@@ -4,14 +4,13 @@ import asyncio
 import zlib
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
 from graph.evidence import Identity
 from tests.page.axe import accessible
-from tests.page.browsing import NARROW, PATIENCE, Visits
+from tests.page.browsing import NARROW, PATIENCE, WIDE, Visits
 from tests.page.english import english
 from tests.page.sites import Site
 from tests.page.test_reader import answered, marker
@@ -140,7 +139,7 @@ async def test_a_pdf_page_is_drawn_with_the_quote_marked_on_it(chromium_page: Vi
     assert 180 < box["width"] / points < 260
     await expect(fourth.locator(".textLayer")).to_contain_text(QUOTE)
     await expect(page.locator(".reader").get_by_text("4 pages", exact=True)).to_be_visible()
-    await accessible(page, "a page of a PDF with a quote")
+    await accessible(page, "a page of a PDF with a quote", [WIDE])
 
     await page.get_by_role("region", name="Page 3 of 4").scroll_into_view_if_needed()
     note = "This page is a picture: what it says could not be read, so no answer can quote it."
@@ -218,7 +217,7 @@ async def test_text_has_its_headings_lists_tables_and_pictures(chromium_page: Vi
     await expect(reader.get_by_role("blockquote")).to_have_text("Never leave a lamp alone.")
     await expect(reader.locator("pre code")).to_have_text("lamp on")
     await drawn(reader.get_by_role("img", name="A lamp"))
-    await accessible(page, "a document with its headings, tables and pictures")
+    await accessible(page, "a document with its headings, tables and pictures", [WIDE])
 
     await page.goto(address(library, "house.html", "A-17"))
     await marked(page, "A-17")
@@ -256,7 +255,7 @@ async def test_a_workbook_is_a_grid_with_the_cell_marked(chromium_page: Visits, 
     number = row["anchor"].rpartition("!")[2].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     named = reader.get_by_role("row").filter(has=page.locator("mark.current")).get_by_role("rowheader")
     await expect(named).to_have_text(number)
-    await accessible(page, "a sheet")
+    await accessible(page, "a sheet", [WIDE])
     await reader.get_by_role("tab", selected=True).press("Home")
     await expect(reader.get_by_role("tab", selected=True)).to_have_text(sheets[0])
     await expect(current(page)).to_have_count(0)
@@ -310,11 +309,13 @@ async def test_a_quote_that_the_server_cannot_place_is_found_in_the_text_of_the_
     assert 385 < 842 - (box["y"] + box["height"] - sheet["y"]) / points < 405
 
 
-@pytest.mark.parametrize("name", ["sleep.pdf", "lamps.md", "workbook.xlsx"])
-async def test_a_telephone_shows_it_all_within_its_width(chromium_page: Visits, library: Library, name: str) -> None:
-    quotes: dict[str, Any] = {"sleep.pdf": QUOTE, "lamps.md": "Green | 60"}
-    quote = quotes.get(name) or library[1][name][1].splitlines()[-1]
-    page = await chromium_page(address(library, name, quote), viewport=NARROW, color_scheme="dark")
-    await expect(current(page).first).to_be_in_viewport()
-    assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
-    await accessible(page, f"{name} on a telephone")
+async def test_a_telephone_shows_it_all_within_its_width(chromium_page: Visits, library: Library) -> None:
+    row = library[1]["workbook.xlsx"][1].splitlines()[-1]
+    page = await chromium_page(library[0].url, viewport=NARROW, color_scheme="dark")
+    for name, quote in (("sleep.pdf", QUOTE), ("lamps.md", "Green | 60"), ("workbook.xlsx", row)):
+        await page.goto(address(library, name, quote))
+        about = (await library[0].client.get(f"/api/documents/{library[1][name][0]}")).json()
+        await expect(page.locator(".reader").get_by_role("heading", level=2)).to_have_text(about["title"])
+        await expect(current(page).first).to_be_in_viewport()
+        assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+        await accessible(page, f"{name} on a telephone", [NARROW])
