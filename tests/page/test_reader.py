@@ -15,7 +15,6 @@ from tests.page.browsing import NARROW, PATIENCE, WIDE, Visits
 from tests.page.english import english
 from tests.page.sites import Site
 from tests.scripted_openai import answer
-from tests.unit.pdf_files import pdf
 from tools.library.ingestion import NewDocument
 
 _numbers = count(1)
@@ -143,24 +142,6 @@ async def in_small_segments(route: Route) -> None:
         for at in range(0, len(text), 8)
     ]
     await route.fulfill(json=reply)
-
-
-async def test_a_file_with_pages_shows_where_each_begins(chromium_page: Visits, model_site: Site) -> None:
-    pages = [
-        ["The heron sleeps by day."],
-        ["The owl sleeps by night."],
-        [QUOTE, "It sleeps on Sunday."],
-    ]
-    new = NewDocument(data=pdf(pages, title="Sleep"), name="sleep.pdf")
-    document_id = (await model_site.citewell.library.ingestor.ingest(Identity(), new)).document_id
-    address, [citation] = await answered(model_site, document_id)
-    page = await chromium_page(address)
-    await marker(page).click()
-    await expect(reader(page).get_by_text("3 pages")).to_be_visible()
-    await reader(page).get_by_role("button", name="As text").click()
-    await expect(reader(page).locator(".segment")).to_have_count(3)
-    assert await reader(page).get_by_role("heading", level=3).all_text_contents() == ["Page 1", "Page 2", "Page 3"]
-    await marked_is(page, citation)
 
 
 async def test_the_quotes_of_an_answer_are_gone_through_with_the_keyboard(

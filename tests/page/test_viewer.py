@@ -13,7 +13,7 @@ from tests.page.axe import accessible
 from tests.page.browsing import NARROW, PATIENCE, WIDE, Visits
 from tests.page.english import english
 from tests.page.sites import Site
-from tests.page.test_reader import answered, marker
+from tests.page.test_reader import answered, marked_is, marker
 from tests.unit.pictured_office import png, with_picture
 from tests.unit.placed_pdf import Placed, column, placed_pdf
 from tools.library.ingestion import NewDocument
@@ -149,7 +149,8 @@ async def test_a_pdf_page_is_drawn_with_the_quote_marked_on_it(chromium_page: Vi
     await expect(fourth.locator(".sheet")).not_to_have_js_property("clientWidth", round(width))
 
     await page.get_by_role("button", name="As text").click()
-    await marked(page, QUOTE)
+    await marked_is(page, {"start": library[1]["sleep.pdf"][1].index(QUOTE), "quote": QUOTE})
+    await expect(page.locator(".reader").get_by_role("heading", level=3)).to_have_text(["Page 1", "Page 2", "Page 4"])
     await expect(page.locator(".reader .segment").first).to_contain_text("The heron sleeps by day.")
     await page.get_by_role("button", name="Document", exact=True).click()
     await expect(page.locator(".reader mark.box.current")).to_be_in_viewport()
