@@ -158,7 +158,7 @@ def _environment() -> dict[str, str]:
 hypothesis.settings.register_profile(
     "unhurried",
     parent=hypothesis.settings(),
-    max_examples=50,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
@@ -206,8 +206,8 @@ async def fresh_database(postgres: EmbeddedServer, template: str) -> AsyncIterat
     yield postgres.url(name)
     _left.append(name)
     if len(_left) == MOST_LEFT:
-        while _left:
-            await _admin(postgres, "DROP DATABASE {} WITH (FORCE)", _left.pop())
+        await _admin(postgres, "DROP DATABASE {} WITH (FORCE)", *_left)
+        _left.clear()
 
 
 @pytest.fixture
@@ -243,6 +243,7 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
         yield opened
 
 
-async def _admin(server: EmbeddedServer, statement: str, name: str) -> None:
+async def _admin(server: EmbeddedServer, statement: str, *names: str) -> None:
     async with await psycopg.AsyncConnection.connect(server.url(), autocommit=True) as connection:
-        await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
+        for name in names:
+            await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
