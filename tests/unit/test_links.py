@@ -254,7 +254,7 @@ PIECES = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(PIECES, st.lists(st.integers(0, 80), max_size=6))
 @example("[a](/x", [3])
 @example("<é@evil.example>", [2])
