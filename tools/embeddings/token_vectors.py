@@ -114,7 +114,9 @@ class _WideRows:
 
     def add(self, narrow: NDArray[np.float16], tokens: NDArray[np.integer]) -> bool:
         """Add the vectors of tokens that are missing; return whether there was room for them."""
-        missing = np.unique(tokens[self.place_of.take(tokens) < 0])
+        wanted = np.zeros(len(narrow), bool)  # numpy's own `unique` imports all of numpy.ma
+        wanted[tokens] = True
+        missing = np.flatnonzero(wanted & (self.place_of < 0))
         start, end = self._count, self._count + len(missing)
         if end > len(self.wide):
             return False
