@@ -326,13 +326,16 @@ async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(
 
 
 async def test_earlier_messages_come_on_demand_and_stay(chromium_page: Visits, extractive_site: Site) -> None:
-    page = await chromium_page(extractive_site.url)
     questions = ["When does unused leave lapse?", "How long is the notice period?", "Which class is booked for trains?"]
+    session_id = await new_session(extractive_site.client)
     for question in questions:
-        await answered(await ask(page, question))
+        body = {"question": question, "stream": False}
+        await extractive_site.client.post(f"/api/sessions/{session_id}/runs", json=body)
+    url = f"{extractive_site.url}/#/sessions/{session_id}"
+    page = await chromium_page(url, go=False)
     few = re.compile(r"/api/sessions/[^/]+\?.*limit=100")
     await page.route(few, lambda route: route.continue_(url=route.request.url.replace("limit=100", "limit=4")))
-    await page.reload()
+    await page.goto(url)
     turns = page.get_by_role("article")
     await answered(turn(page, questions[2]))
     await expect(turns).to_have_count(2)

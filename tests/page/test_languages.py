@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from api.problems import BY_CODE
 from graph.evidence import Identity
 from graph.reasons import IN_WORDS, REASONS
 from tests.page.axe import accessible
-from tests.page.browsing import NARROW, SKIPPED, Visits
+from tests.page.browsing import NARROW, SKIPPED, WIDE, Visits
 from tests.page.sites import Site
 from tests.page.test_run_panel import printed_by
 from tools.library.ingestion import NewDocument
@@ -32,6 +32,12 @@ TEXTS = {
     "vi": "Phiếu quà tặng có giá trị mười hai tháng kể từ ngày mua.",
     "zh": "礼品券的有效期是自购买之日起十二个月。",
     "ar": "مدة صلاحية قسيمة الهدية اثنا عشر شهرًا من تاريخ الشراء.",
+}
+# How a run says that it searched, and what its drawing calls the check.
+STEPS = {
+    "vi": ("Đã tìm trong thư viện", "Kiểm chứng"),
+    "zh": ("搜索了资料库", "核查论断"),
+    "ar": ("بُحث في المكتبة", "التحقق"),
 }
 # Words in the alphabet of English that stand in no text of a document, and are no names or units.
 ENGLISH = re.compile(
@@ -59,15 +65,21 @@ async def vouchers(extractive_site: Site) -> Site:
 
 
 async def ask(page: Page, question: str, at: int) -> None:
+    """Ask, wait for the answer, and unfold its run and account."""
+    turn = await answered(page, question, at)
+    await turn.locator(".run > summary").click()
+    await expect(turn.locator(".steps > li").first).to_be_visible()
+    await turn.locator(".account > summary").click()
+    await expect(turn.locator(".account dl dt").first).to_be_visible()
+
+
+async def answered(page: Page, question: str, at: int) -> Locator:
     await page.locator("#question").fill(question)
     await page.keyboard.press("Enter")
     turn = page.locator("article").nth(at)
     await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false")
     await expect(turn.get_by_role("button", name=AGAIN)).to_be_visible()
-    await turn.locator(".run > summary").click()
-    await expect(turn.locator(".steps > li").first).to_be_visible()
-    await turn.locator(".account > summary").click()
-    await expect(turn.locator(".account dl dt").first).to_be_visible()
+    return turn
 
 
 @pytest.mark.parametrize("language", ["vi", "zh", "ar"])
@@ -77,6 +89,10 @@ async def test_a_run_shows_no_english_of_the_server(chromium_page: Visits, vouch
     await expect(page.get_by_role("button", name=ASK[language], exact=True)).to_be_visible()
     for at, question in enumerate(QUESTIONS[language]):
         await ask(page, question, at)
+    searched, checked = STEPS[language]
+    run = page.locator("article").first.locator("details.run")
+    await expect(run.locator('.step[data-step="search_segments"]')).to_contain_text(searched)
+    await expect(run.locator('.graph [data-node="check_claims"]')).to_contain_text(checked)
     shown = await page.evaluate(SHOWN)
     for document in ("Staff handbook", "Travel policy", *QUESTIONS[language]):
         shown = shown.replace(document, "")
@@ -97,31 +113,31 @@ async def test_a_run_in_english_has_no_words_of_ours(chromium_page: Visits, vouc
     assert "%" not in re.sub(r"\(\d+%\)", "", shown), "but for how likely it is that an answer answers"
 
 
-async def test_from_right_to_left_all_is_mirrored(chromium_page: Visits, vouchers: Site) -> None:
+async def test_from_right_to_left_all_is_mirrored_but_an_answer_in_english(
+    chromium_page: Visits, vouchers: Site
+) -> None:
     page = await chromium_page(vouchers.url, locale="ar")
     await ask(page, QUESTIONS["ar"][0], 0)
     assert await page.evaluate(MIRRORED) == ["right", "left", "rtl"]
     await accessible(page, "an answer in Arabic")
+
+    await page.set_viewport_size(NARROW)
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await page.locator(".marker").first.focus()
+    await page.keyboard.press("Enter")
+    box = await page.locator(".popover").bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= NARROW["width"]
+    await page.keyboard.press("Escape")
+
+    await page.set_viewport_size(WIDE)
     await page.locator(".marker").first.click()
     passage = page.locator(".reader mark").first
     await expect(passage).to_be_visible()
     assert await passage.evaluate("mark => getComputedStyle(mark).direction") == "rtl"
-    narrow = await chromium_page(vouchers.url, locale="ar", viewport=NARROW)
-    await ask(narrow, QUESTIONS["ar"][0], 0)
-    assert await narrow.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    await narrow.locator(".marker").first.focus()
-    await narrow.keyboard.press("Enter")
-    box = await narrow.locator(".popover").bounding_box()
-    assert box is not None
-    assert 0 <= box["x"] <= box["x"] + box["width"] <= NARROW["width"]
 
-
-async def test_an_english_answer_on_a_page_from_right_to_left_reads_from_left_to_right(
-    chromium_page: Visits, vouchers: Site
-) -> None:
-    page = await chromium_page(vouchers.url, locale="ar")
-    await ask(page, "Which class is booked for trains?", 0)
-    section = page.locator(".section .text p").first
+    english = await answered(page, "Which class is booked for trains?", 1)
+    section = english.locator(".section .text p").first
     await expect(section).to_contain_text("Second class is booked for trains.")
     assert await section.evaluate("text => getComputedStyle(text).direction") == "ltr"
 

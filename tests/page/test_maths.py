@@ -29,10 +29,10 @@ async def test_formulas_are_drawn_whole_in_their_claims_and_prices_are_text(
     document_id = await put(model_site, TEXT)
     plain = await answered(model_site, document_id, PRICES)
     url = await answered(model_site, document_id, TEXT)
-    page = await chromium_page(plain)
+    page = await chromium_page(plain, go=False)
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
-    await page.reload()
+    await page.goto(plain)
     await expect(page.locator(".section .claim.supported")).to_have_text(PRICES)
     assert renderers(urls) == []
 
@@ -69,30 +69,11 @@ async def test_formulas_are_drawn_whole_in_their_claims_and_prices_are_text(
 
     await accessible(page, "formulas")
 
-    arabic = await chromium_page(url, locale="ar")
-    formula = arabic.locator(".section .formula").first
+    await page.evaluate("localStorage.setItem('citewell.language', 'ar')")
+    await page.reload()
+    await expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    formula = page.locator(".section .formula").first
     assert await formula.evaluate("(each) => getComputedStyle(each.firstChild).direction") == "ltr"
-
-
-async def test_a_formula_is_text_until_it_is_closed(chromium_page: Visits, modules_site: Site) -> None:
-    page = await chromium_page(modules_site.url)
-    await expect(page.locator(".shelf")).to_be_visible()  # the last of the modules, or the site would end before it
-    await page.evaluate(GROWING)
-    text = page.locator(".growing .section .text")
-
-    async def grow(said: str) -> None:
-        await page.evaluate("(said) => grow(said, {})", said)
-
-    await grow("One.\n\n\\[\na_1 * b_2 * c")
-    await expect(text.locator("p").nth(1)).to_have_text("\\[\na_1 * b_2 * c", use_inner_text=True)
-    await expect(text.locator("em, math")).to_have_count(0)
-    await grow("One.\n\n\\[\na_1 * b_2 * c\n\\]")
-    await expect(text.locator("math[display=block] msub")).to_have_count(2)
-    first = await text.locator("math").element_handle()
-    assert first is not None
-    await grow("One.\n\n\\[\na_1 * b_2 * c\n\\]\n\nTwo **and $x$ th")
-    await expect(text.locator("strong math")).to_have_text("x")
-    assert await first.evaluate("(math) => math.isConnected"), "what is drawn stays as it is"
 
 
 DRAW = """
@@ -150,9 +131,28 @@ async def drawn(page: Page, formulas: tuple[str, ...]) -> dict[str, Any]:
     return dict(zip(formulas, await page.evaluate(DRAW, list(formulas)), strict=True))
 
 
-async def test_a_formula_makes_nothing_but_mathematics(chromium_page: Visits, modules_site: Site) -> None:
+async def test_a_formula_is_text_until_it_is_closed_and_then_nothing_but_mathematics(
+    chromium_page: Visits, modules_site: Site
+) -> None:
     page = await chromium_page(modules_site.url)
-    await expect(page.locator(".shelf")).to_be_visible()
+    await expect(page.locator(".shelf")).to_be_visible()  # the last of the modules, or the site would end before it
+    await page.evaluate(GROWING)
+    text = page.locator(".growing .section .text")
+
+    async def grow(said: str) -> None:
+        await page.evaluate("(said) => grow(said, {})", said)
+
+    await grow("One.\n\n\\[\na_1 * b_2 * c")
+    await expect(text.locator("p").nth(1)).to_have_text("\\[\na_1 * b_2 * c", use_inner_text=True)
+    await expect(text.locator("em, math")).to_have_count(0)
+    await grow("One.\n\n\\[\na_1 * b_2 * c\n\\]")
+    await expect(text.locator("math[display=block] msub")).to_have_count(2)
+    first = await text.locator("math").element_handle()
+    assert first is not None
+    await grow("One.\n\n\\[\na_1 * b_2 * c\n\\]\n\nTwo **and $x$ th")
+    await expect(text.locator("strong math")).to_have_text("x")
+    assert await first.evaluate("(math) => math.isConnected"), "what is drawn stays as it is"
+
     assert [each[:80] for each, became in (await drawn(page, DRAWN)).items() if became != "drawn"] == []
     assert [each[:80] for each, became in (await drawn(page, REFUSED)).items() if became] == []
     assert [each[:80] for each, became in (await drawn(page, BOUNDED)).items() if became == "harmful"] == []

@@ -17,7 +17,10 @@ from tests.wire.node_clients import SKIPPED
 FOLDER = Path(__file__).parent / "node"
 GOLDEN = Path(__file__).parents[1] / "wire" / "golden"
 NAMES = sorted(path.name for path in FOLDER.glob("*.test.mjs"))
-DEADLINE_SECONDS = 300  # of all of them, which take some 15 of a core of its own
+# What they do before each test would be done before those of others.
+APART = ("following.test.mjs", "incoming.test.mjs")
+TOGETHER = ("together.mjs", *(name for name in NAMES if name not in APART))
+DEADLINE_SECONDS = 300  # of each process, which takes some 5 of a core of its own
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +29,16 @@ async def results() -> dict[str, Any]:
     node = shutil.which("node")
     if node is None:
         pytest.skip(f"{SKIPPED}: the page's modules")
+    reports = await asyncio.gather(*(run(node, *names) for names in (TOGETHER, *((name,) for name in APART))))
+    return {name: told for report in reports for name, told in report.items()}
+
+
+async def run(node: str, *names: str) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
         node,
         "--no-warnings",
-        "--test",
         "--test-reporter=./results.mjs",
-        *NAMES,
+        *names,
         cwd=FOLDER,
         env={"PATH": os.environ["PATH"], "GOLDEN": str(GOLDEN)},
         stdout=asyncio.subprocess.PIPE,

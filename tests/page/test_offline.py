@@ -48,9 +48,9 @@ async def line(model_site: Site) -> AsyncIterator[Line]:
 
 async def until(page: Page, holds: str) -> None:
     """Wait until what a function of the page promises is true."""
-    frame = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+    moment = "new Promise((done) => setTimeout(done, 50))"
     async with asyncio.timeout(PATIENCE / 1000):
-        await page.evaluate(f"async () => {{ while (!(await ({holds})())) await {frame}; }}")
+        await page.evaluate(f"async () => {{ while (!(await ({holds})())) await {moment}; }}")
 
 
 async def choose(page: Page, entry: str) -> None:

@@ -5,11 +5,13 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
+import pytest
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import Locator, Page, Request, Route, expect
 
@@ -19,6 +21,7 @@ from tests.page.axe import accessible
 from tests.page.browsing import NARROW, Visits, offering_web
 from tests.page.english import english
 from tests.page.sites import Site, site_of
+from tests.scripted_openai import ScriptedOpenAI
 from tools.library.ingestion import NewDocument
 from tools.library.reading import WiredDocument
 from tools.settings import Settings
@@ -175,17 +178,27 @@ async def test_documents_are_found_ticked_asked_alone_and_saved_with_the_session
     await expect(box(page, "Staff handbook")).to_be_visible()
 
 
-async def test_the_model_is_chosen_and_one_that_is_gone_is_forgotten(
-    chromium_page: Visits, model_site: Site, module_settings: Settings
-) -> None:
-    page = await chromium_page(model_site.url, go=False)
+@pytest.fixture
+async def models_site(module_settings: Settings) -> AsyncIterator[Site]:
+    """A deployment with a model that can't think, which is the default, and one that can."""
+    with ScriptedOpenAI() as server:
+        settings = with_model(module_settings, server)
+        thinker = settings.models[0].model_copy(update={"name": "thinker", "thinking_model": "deep"})
+        models = [*settings.models, thinker]
+        async with site_of(settings.model_copy(update={"models": models}), server) as site:
+            yield site
+
+
+async def test_the_model_is_chosen_and_one_that_is_gone_is_forgotten(chromium_page: Visits, models_site: Site) -> None:
+    page = await chromium_page(models_site.url, go=False)
     await offering_web(page)
-    await page.goto(model_site.url)
+    await page.goto(models_site.url)
     model = page.get_by_role("combobox", name="Model")
     think = page.get_by_role("button", name="Think", exact=True)
-    await expect(model.get_by_role("option")).to_have_text(["scripted", re.compile("^Quotes of the documents")])
+    names = ["scripted", "thinker", re.compile("^Quotes of the documents")]
+    await expect(model.get_by_role("option")).to_have_text(names)
     await expect(think).to_be_hidden()  # it has no thinking model
-    await model.select_option(index=1)
+    await model.select_option(index=2)
     body = await asked(page, "When does unused leave lapse?")
     assert body["model"] == "extractive"
 
@@ -199,17 +212,15 @@ async def test_the_model_is_chosen_and_one_that_is_gone_is_forgotten(
     assert not body.keys() & {"model", "thinking"}
     await page.get_by_role("button", name="Web", exact=True).click()
     assert (await asked(page, "Who sells trains?"))["web"] == "fallback"
-
-    named = with_model(module_settings, model_site.server)
-    deep = named.models[0].model_copy(update={"thinking_model": "deep"})
-    async with site_of(named.model_copy(update={"models": [deep]})) as site:
-        page = await chromium_page(site.url)
-        await page.get_by_role("button", name="Think", exact=True).click()
-        body = await asked(page, "How long is the notice period?")
-        assert body["thinking"] is True
-        assert {each.body["model"] for each in model_site.server.asked("generate_answer")[-1:]} == {"deep"}
-        await page.get_by_role("combobox", name="Model").select_option(index=1)
-        await expect(page.get_by_role("button", name="Think", exact=True)).to_be_hidden()
+    await model.select_option(index=1)
+    for pressed in ("true", "false"):  # as it was kept
+        await expect(think).to_have_attribute("aria-pressed", pressed)
+        await think.click()
+    body = await asked(page, "Where is second class booked?")
+    assert body["thinking"] is True
+    assert {each.body["model"] for each in models_site.server.asked("generate_answer")[-1:]} == {"deep"}
+    await model.select_option(index=2)
+    await expect(think).to_be_hidden()
 
 
 async def test_what_can_not_be_saved_or_read_is_told_and_tried_again(

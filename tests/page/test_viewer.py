@@ -4,17 +4,16 @@ import asyncio
 import zlib
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
 from graph.evidence import Identity
 from tests.page.axe import accessible
-from tests.page.browsing import NARROW, PATIENCE, Visits
+from tests.page.browsing import NARROW, PATIENCE, WIDE, Visits
 from tests.page.english import english
 from tests.page.sites import Site
-from tests.page.test_reader import answered, marker
+from tests.page.test_reader import answered, marked_is, marker
 from tests.unit.pictured_office import png, with_picture
 from tests.unit.placed_pdf import Placed, column, placed_pdf
 from tools.library.ingestion import NewDocument
@@ -140,7 +139,7 @@ async def test_a_pdf_page_is_drawn_with_the_quote_marked_on_it(chromium_page: Vi
     assert 180 < box["width"] / points < 260
     await expect(fourth.locator(".textLayer")).to_contain_text(QUOTE)
     await expect(page.locator(".reader").get_by_text("4 pages", exact=True)).to_be_visible()
-    await accessible(page, "a page of a PDF with a quote")
+    await accessible(page, "a page of a PDF with a quote", [WIDE])
 
     await page.get_by_role("region", name="Page 3 of 4").scroll_into_view_if_needed()
     note = "This page is a picture: what it says could not be read, so no answer can quote it."
@@ -150,7 +149,8 @@ async def test_a_pdf_page_is_drawn_with_the_quote_marked_on_it(chromium_page: Vi
     await expect(fourth.locator(".sheet")).not_to_have_js_property("clientWidth", round(width))
 
     await page.get_by_role("button", name="As text").click()
-    await marked(page, QUOTE)
+    await marked_is(page, {"start": library[1]["sleep.pdf"][1].index(QUOTE), "quote": QUOTE})
+    await expect(page.locator(".reader").get_by_role("heading", level=3)).to_have_text(["Page 1", "Page 2", "Page 4"])
     await expect(page.locator(".reader .segment").first).to_contain_text("The heron sleeps by day.")
     await page.get_by_role("button", name="Document", exact=True).click()
     await expect(page.locator(".reader mark.box.current")).to_be_in_viewport()
@@ -218,7 +218,7 @@ async def test_text_has_its_headings_lists_tables_and_pictures(chromium_page: Vi
     await expect(reader.get_by_role("blockquote")).to_have_text("Never leave a lamp alone.")
     await expect(reader.locator("pre code")).to_have_text("lamp on")
     await drawn(reader.get_by_role("img", name="A lamp"))
-    await accessible(page, "a document with its headings, tables and pictures")
+    await accessible(page, "a document with its headings, tables and pictures", [WIDE])
 
     await page.goto(address(library, "house.html", "A-17"))
     await marked(page, "A-17")
@@ -256,7 +256,7 @@ async def test_a_workbook_is_a_grid_with_the_cell_marked(chromium_page: Visits, 
     number = row["anchor"].rpartition("!")[2].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     named = reader.get_by_role("row").filter(has=page.locator("mark.current")).get_by_role("rowheader")
     await expect(named).to_have_text(number)
-    await accessible(page, "a sheet")
+    await accessible(page, "a sheet", [WIDE])
     await reader.get_by_role("tab", selected=True).press("Home")
     await expect(reader.get_by_role("tab", selected=True)).to_have_text(sheets[0])
     await expect(current(page)).to_have_count(0)
@@ -310,11 +310,13 @@ async def test_a_quote_that_the_server_cannot_place_is_found_in_the_text_of_the_
     assert 385 < 842 - (box["y"] + box["height"] - sheet["y"]) / points < 405
 
 
-@pytest.mark.parametrize("name", ["sleep.pdf", "lamps.md", "workbook.xlsx"])
-async def test_a_telephone_shows_it_all_within_its_width(chromium_page: Visits, library: Library, name: str) -> None:
-    quotes: dict[str, Any] = {"sleep.pdf": QUOTE, "lamps.md": "Green | 60"}
-    quote = quotes.get(name) or library[1][name][1].splitlines()[-1]
-    page = await chromium_page(address(library, name, quote), viewport=NARROW, color_scheme="dark")
-    await expect(current(page).first).to_be_in_viewport()
-    assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
-    await accessible(page, f"{name} on a telephone")
+async def test_a_telephone_shows_it_all_within_its_width(chromium_page: Visits, library: Library) -> None:
+    row = library[1]["workbook.xlsx"][1].splitlines()[-1]
+    page = await chromium_page(library[0].url, viewport=NARROW, color_scheme="dark")
+    for name, quote in (("sleep.pdf", QUOTE), ("lamps.md", "Green | 60"), ("workbook.xlsx", row)):
+        await page.goto(address(library, name, quote))
+        about = (await library[0].client.get(f"/api/documents/{library[1][name][0]}")).json()
+        await expect(page.locator(".reader").get_by_role("heading", level=2)).to_have_text(about["title"])
+        await expect(current(page).first).to_be_in_viewport()
+        assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+        await accessible(page, f"{name} on a telephone", [NARROW])

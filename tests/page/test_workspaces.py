@@ -1,6 +1,5 @@
 """The chooser of workspaces: sessions and library follow it, it is remembered, and it is used by keys alone."""
 
-import pytest
 from playwright.async_api import Page, expect
 
 from graph.evidence import Identity
@@ -89,18 +88,17 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await expect(empty.get_by_text("citewell ingest FOLDER")).to_be_hidden()
 
 
-@pytest.mark.parametrize(("width", "height", "left"), [(320, 256, 90), (844, 200, 60)])
-async def test_a_low_screen_leaves_room_for_the_answer(
-    chromium_page: Visits, extractive_site: Site, width: int, height: int, left: int
-) -> None:
-    page = await chromium_page(extractive_site.url, viewport={"width": width, "height": height})
-    await expect(page.get_by_role("textbox", name="Your question")).to_be_visible()
-    box = await page.locator(".conversation").bounding_box()
-    assert box is not None
-    assert box["height"] >= left
-    field = await page.get_by_role("textbox", name="Your question").bounding_box()
-    assert field is not None
-    assert field["y"] + field["height"] <= height
+async def test_a_low_screen_leaves_room_for_the_answer(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url)
+    for width, height, left in ((320, 256, 90), (844, 200, 60)):
+        await page.set_viewport_size({"width": width, "height": height})
+        await expect(page.get_by_role("textbox", name="Your question")).to_be_visible()
+        box = await page.locator(".conversation").bounding_box()
+        assert box is not None
+        assert box["height"] >= left
+        field = await page.get_by_role("textbox", name="Your question").bounding_box()
+        assert field is not None
+        assert field["y"] + field["height"] <= height
 
 
 async def test_a_remembered_workspace_that_is_gone_is_forgotten(chromium_page: Visits, extractive_site: Site) -> None:

@@ -1,11 +1,8 @@
 """Two deployments of one library, each for all tests of a module: one that quotes, one whose model says nothing."""
 
 from collections.abc import AsyncIterator
-from itertools import count
-from pathlib import Path
 
 import httpx
-import psycopg
 import pytest
 from pydantic import SecretStr
 
@@ -16,7 +13,6 @@ from tests.api.conftest import LIBRARY, with_model
 from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, status
 from tools.settings import Settings
-from tools.storage.embedded import EmbeddedServer
 
 LEAVE = "How many days of annual leave does an employee get?"
 QUESTIONS = {
@@ -26,18 +22,12 @@ QUESTIONS = {
     "about_library": "How many documents do I have?",
 }
 REFUSALS = 20  # more than a module asks for
-_numbers = count(1)
 
 
 @pytest.fixture(scope="module")
-async def settings_of_module(
-    postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Settings:
+def settings_of_module(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings over a database of the module's own. A title would come whenever it is there: none is made."""
-    name = f"wire_{next(_numbers)}"
-    async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
-        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    url, data_dir = SecretStr(postgres.url(name)), Path(tmp_path_factory.mktemp(name))
+    url, data_dir = SecretStr(shared_database_url), tmp_path_factory.mktemp("wire")
     return Settings(_env_file=None, database_url=url, data_dir=data_dir, pool_size=4, auto_title=False)
 
 

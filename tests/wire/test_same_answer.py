@@ -29,7 +29,7 @@ from tests.wire.runs import (
     runs,
 )
 
-EXAMPLES = settings(max_examples=40, deadline=None)
+EXAMPLES = settings(max_examples=25, deadline=None)
 RETRACTING = {"native", "id_citations"}  # what was revised is told anew; others are followed by a correction
 
 

@@ -155,12 +155,14 @@ describe("comes to an end, soon, with nothing but", () => {
     "https://", "https://a)", "***a***", "_a__b_", "\n", "\n\n- a", "  ", "a\n  - b\n", "~~~\n", "<a href=", "|", "*a*_b_`c`",
     "[[a](https://b.c)", "a ", "*a **b ***c ", "![a](", "[a](https://b.c(", "\t- ", "[a](<", "😀*",
   ];
-  // Where a step looked at all that is still to come, this many would take minutes.
-  const times = 300_000;
+  // Where a step looked at all that is still to come, this many would take minutes. What grows is closed first, which is
+  // only done to what is short enough to be parsed whole.
+  const [whole, growing] = [300_000, 2_000];
   for (const piece of pieces) {
     test(JSON.stringify(piece), () => {
-      const text = `a${piece.repeat(times / piece.length)}`;
-      for (const growing of [false, true]) assert.match(render(text, { growing })[0].textContent, /^a/);
+      const text = (length) => `a${piece.repeat(length / piece.length)}`;
+      assert.match(render(text(whole))[0].textContent, /^a/);
+      assert.match(render(text(growing), { growing: true })[0].textContent, /^a/);
     });
   }
 });
