@@ -55,10 +55,9 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
     share_heap()
     check_bind(settings)
     logging.getLogger().setLevel(settings.log_level.upper())
-    listener = listen(settings.host, settings.port, "--port")
-    app = create_app(settings)
-    config = server_config(app, settings)
-    with listener:
+    with listen(settings.host, settings.port, "--port") as listener:
+        app = create_app(settings)
+        config = server_config(app, settings)
         async with app.router.lifespan_context(app):
             # uvicorn handles signals from here on; otherwise both handlers would run.
             asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)

@@ -19,6 +19,7 @@ from psycopg import sql
 from pydantic import SecretStr
 
 from tests import once  # noqa: F401 - for what it does
+from tests.handed_on import handed_on
 from tools.settings import RunSettings, Settings
 from tools.storage.database import Database
 from tools.storage.embedded import EmbeddedServer, start_embedded
@@ -26,8 +27,11 @@ from tools.storage.startup import migrate, open_database
 
 TESTS = Path(__file__).parent
 TEMPLATE = "citewell_template"
+# The settings of whoever runs the tests stay out of them.
+for name in [each for each in os.environ if each.startswith(("CITEWELL_", "OPENAI_", "SERPER_"))]:
+    del os.environ[name]
 NO_EXAM = {"CITEWELL_JUDGE__EXAM": "manual"}  # a scripted endpoint expects no exam of its model
-os.environ.update(NO_EXAM)  # fixtures that outlive a test are made before its environment
+os.environ.update(NO_EXAM)
 NO_FILE: Any = {"_env_file": None}
 QUICKLY = RunSettings(drain_seconds=0)  # a test waits for no run that it leaves
 # The 550 files of a database are made in memory in a tenth of the time that a disk takes.
@@ -136,15 +140,18 @@ def network_fuse() -> Iterator[Fuse]:
 
 @pytest.fixture(autouse=True)
 def clean_environment() -> Iterator[None]:
-    """Keep the settings of whoever runs the tests out of them, and put back what a test changes."""
-    before = dict(os.environ)
-    for name in before:
-        if name.startswith(("CITEWELL_", "OPENAI_", "SERPER_")):
-            del os.environ[name]
-    os.environ.update(NO_EXAM)
+    """Put back what a test changes in the environment, and no more: writing it anew takes longer than most tests."""
+    before = _environment()
     yield
-    os.environ.clear()
-    os.environ.update(before)
+    after = _environment()
+    if after != before:
+        for name in after.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
 
 # A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick. Each run
@@ -152,7 +159,7 @@ def clean_environment() -> Iterator[None]:
 hypothesis.settings.register_profile(
     "unhurried",
     parent=hypothesis.settings(),
-    max_examples=50,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
@@ -169,6 +176,12 @@ def same_day() -> None:
         time.sleep(left + 0.1)
 
 
+@pytest.fixture(scope="session", autouse=True)
+async def processes_handed_on() -> AsyncIterator[None]:
+    async with handed_on():
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[EmbeddedServer]:
     """A throw-away server, tuned for tests; its template database holds the schema of this release."""
@@ -181,16 +194,20 @@ def postgres() -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture(scope="session")
-async def template(postgres: EmbeddedServer) -> str:
-    await _admin(postgres, "CREATE DATABASE {}", TEMPLATE)
-    await migrate(Settings(**NO_FILE, database_url=SecretStr(postgres.url(TEMPLATE))))
-    return TEMPLATE
+async def template(postgres: EmbeddedServer) -> AsyncIterator[str]:
+    async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
+        _administrators[postgres.url()] = connection
+        await _admin(postgres, "CREATE DATABASE {}", TEMPLATE)
+        await migrate(Settings(**NO_FILE, database_url=SecretStr(postgres.url(TEMPLATE))))
+        yield TEMPLATE
+        del _administrators[postgres.url()]
 
 
 _numbers = count(1)
 # Where files were just deleted, ext4 without a journal takes six times as long to make others.
 MOST_LEFT = 40  # databases of 10 MB
 _left: list[str] = []
+_administrators: dict[str, psycopg.AsyncConnection] = {}  # by the server that they are connected to
 
 
 async def fresh_database(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
@@ -200,8 +217,8 @@ async def fresh_database(postgres: EmbeddedServer, template: str) -> AsyncIterat
     yield postgres.url(name)
     _left.append(name)
     if len(_left) == MOST_LEFT:
-        while _left:
-            await _admin(postgres, "DROP DATABASE {} WITH (FORCE)", _left.pop())
+        await _admin(postgres, "DROP DATABASE {} WITH (FORCE)", *_left)
+        _left.clear()
 
 
 @pytest.fixture
@@ -237,6 +254,6 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
         yield opened
 
 
-async def _admin(server: EmbeddedServer, statement: str, name: str) -> None:
-    async with await psycopg.AsyncConnection.connect(server.url(), autocommit=True) as connection:
-        await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
+async def _admin(server: EmbeddedServer, statement: str, *names: str) -> None:
+    for name in names:
+        await _administrators[server.url()].execute(sql.SQL(statement).format(sql.Identifier(name)))

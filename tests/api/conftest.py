@@ -1,6 +1,7 @@
 """An open Citewell over the test's own database, and a client of its API over real HTTP."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -13,7 +14,7 @@ from api.app import create_app
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.serving import client_of
-from tests.conftest import fresh_database
+from tests.conftest import QUICKLY, fresh_database
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tools.library.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
@@ -84,6 +85,33 @@ async def citewell(settings: Settings) -> AsyncIterator[Citewell]:
 async def client(settings: Settings, citewell: Citewell) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(create_app(settings, citewell=citewell)) as opened:
         yield opened
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A served deployment that holds the library."""
+
+    settings: Settings
+    citewell: Citewell
+    client: httpx.AsyncClient
+
+
+@pytest.fixture(scope="module")
+async def deployment_of_module(
+    postgres: EmbeddedServer, library: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Deployment]:
+    """A deployment for all tests of a module: each has to keep to documents and sessions of its own."""
+    async for url in fresh_database(postgres, library):
+        settings = Settings(
+            _env_file=None,
+            database_url=SecretStr(url),
+            data_dir=tmp_path_factory.mktemp("module"),
+            pool_size=4,
+            pool_timeout_seconds=10,
+            runs=QUICKLY,
+        )
+        async with open_citewell(settings) as opened, client_of(create_app(settings, citewell=opened)) as client:
+            yield Deployment(settings, opened, client)
 
 
 @pytest.fixture(scope="session")

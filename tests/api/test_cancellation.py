@@ -17,7 +17,7 @@ from tests.postgres.test_runs import desk, log_of
 from tools.runs.live_run import Run
 from tools.storage.database import Database
 
-RUNS = 120
+RUNS = 60
 
 
 async def test_a_run_ends_once_wherever_it_is_cancelled(database: Database) -> None:

@@ -95,8 +95,8 @@ async def test_a_deleted_document_is_out_of_every_sight(client: httpx.AsyncClien
     assert HANDBOOK not in {result["document_id"] for result in found["results"]}
 
 
-async def test_search_gives_sources_best_first(client: httpx.AsyncClient) -> None:
-    found = (await client.get("/api/search", params={"q": "annual leave days", "min_score": 0})).json()
+async def test_search_gives_sources_best_first(shared_client: httpx.AsyncClient) -> None:
+    found = (await shared_client.get("/api/search", params={"q": "annual leave days", "min_score": 0})).json()
     best = found["results"][0]
     assert best["document_id"] == HANDBOOK
     assert "25 days" in best["excerpt"]
@@ -104,7 +104,7 @@ async def test_search_gives_sources_best_first(client: httpx.AsyncClient) -> Non
     scores = [result["score"] for result in found["results"]]
     assert scores == sorted(scores, reverse=True)
     only = (
-        await client.get("/api/search", params={"q": "annual leave days", "space": "nowhere", "min_score": 0})
+        await shared_client.get("/api/search", params={"q": "annual leave days", "space": "nowhere", "min_score": 0})
     ).json()
     assert only["results"] == []
 
@@ -114,26 +114,28 @@ def nested(levels: int) -> str:
 
 
 @pytest.mark.parametrize("name", ["metadata", "space", "readers"])
-async def test_a_field_of_json_that_nests_without_end_is_refused(client: httpx.AsyncClient, name: str) -> None:
+async def test_a_field_of_json_that_nests_without_end_is_refused(shared_client: httpx.AsyncClient, name: str) -> None:
     file = {"file": ("drill.md", b"Leave by the stairs.")}
-    made = await client.post("/api/documents", files=file, data={name: nested(5_000)})
+    made = await shared_client.post("/api/documents", files=file, data={name: nested(5_000)})
     assert (made.status_code, made.json()["code"]) == (422, "invalid_request")
     assert f"{name}: is nested too deeply" in made.json()["detail"]
 
 
 @pytest.mark.parametrize("levels", [21, 300])
 @pytest.mark.parametrize("path", ["/api/documents", "/api/jobs"])
-async def test_metadata_that_nests_too_deeply_is_refused(client: httpx.AsyncClient, path: str, levels: int) -> None:
+async def test_metadata_that_nests_too_deeply_is_refused(
+    shared_client: httpx.AsyncClient, path: str, levels: int
+) -> None:
     form = {"metadata": nested(levels)}
     files = {"file": ("drill.md", b"Leave by the stairs.")}
-    made = await client.post(path, files=files, data=form)
+    made = await shared_client.post(path, files=files, data=form)
     assert (made.status_code, made.json()["code"]) == (422, "invalid_request")
     assert "metadata" in made.json()["detail"]
 
 
-async def test_front_matter_that_nests_too_deeply_is_refused(client: httpx.AsyncClient) -> None:
+async def test_front_matter_that_nests_too_deeply_is_refused(shared_client: httpx.AsyncClient) -> None:
     text = f"---\nmore: {nested(20)}\n---\n\nLeave by the stairs.\n"
-    made = await client.post("/api/documents", json={"text": text, "name": "drill.md"})
+    made = await shared_client.post("/api/documents", json={"text": text, "name": "drill.md"})
     assert (made.status_code, made.json()["code"]) == (422, "invalid_request")
     assert "20 levels" in made.json()["detail"]
 
@@ -178,9 +180,9 @@ class Outline(HTMLParser):
         self._within = "" if tag == "section" else self._within
 
 
-async def test_the_page_shows_each_segment_at_its_anchor(client: httpx.AsyncClient) -> None:
-    raw = (await client.get(f"/api/documents/{HANDBOOK}/raw-text")).json()
-    response = await client.get(f"/documents/{HANDBOOK}")
+async def test_the_page_shows_each_segment_at_its_anchor(shared_client: httpx.AsyncClient) -> None:
+    raw = (await shared_client.get(f"/api/documents/{HANDBOOK}/raw-text")).json()
+    response = await shared_client.get(f"/documents/{HANDBOOK}")
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     outline = Outline()
     outline.feed(response.text)
@@ -209,22 +211,22 @@ async def test_the_page_runs_nothing_that_a_document_says(client: httpx.AsyncCli
     assert response.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_document_without_text_needs_an_address(client: httpx.AsyncClient) -> None:
+async def test_a_document_without_text_needs_an_address(shared_client: httpx.AsyncClient) -> None:
     for body in ({}, {"title": "T"}, {"url": "/wiki/page"}, {"text": None}):
-        response = await client.post("/api/documents", json=body)
+        response = await shared_client.post("/api/documents", json=body)
         assert response.status_code == 422, body
-    form = await client.post("/api/documents", files={"url": (None, "/wiki/page")})
+    form = await shared_client.post("/api/documents", files={"url": (None, "/wiki/page")})
     assert form.status_code == 422
 
 
-async def test_an_address_without_a_scheme_is_named(client: httpx.AsyncClient) -> None:
-    response = await client.post("/api/documents", json={"url": "/docs.example.org/lamps.html"})
+async def test_an_address_without_a_scheme_is_named(shared_client: httpx.AsyncClient) -> None:
+    response = await shared_client.post("/api/documents", json={"url": "/docs.example.org/lamps.html"})
     assert response.json()["detail"].startswith("url: ")
 
 
-async def test_no_private_address_is_fetched(client: httpx.AsyncClient) -> None:
+async def test_no_private_address_is_fetched(shared_client: httpx.AsyncClient) -> None:
     for url in ("http://127.0.0.1/", "http://[::1]/x", "http://169.254.169.254/latest/meta-data", "http://2130706433/"):
-        response = await client.post("/api/documents", json={"url": url})
+        response = await shared_client.post("/api/documents", json={"url": url})
         assert (response.status_code, response.json()["code"]) == (422, "unreadable_document"), url
 
 

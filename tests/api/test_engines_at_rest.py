@@ -1,4 +1,4 @@
-"""Engines for more than one machine are no part of a process with the usual settings."""
+"""What a usual process loads: no engine for more than one machine, and early what calls its model."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from tools.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
-import asyncio, sys
+import asyncio, os, sys
 import httpx
 from typer.testing import CliRunner
 from cli.main import app as commands
@@ -38,10 +38,23 @@ for command in (["ingest", "leave.md"], ["ask", QUESTION]):
     assert done.exit_code == 0, done.output
     assert_at_rest()
 asyncio.run(serve())
+
+async def serve_with_a_model():
+    app = create_app(load_settings())
+    async with app.router.lifespan_context(app):
+        assert "openai" not in sys.modules
+        while "tools.llm.model_call" not in sys.modules:
+            await asyncio.sleep(0.01)
+
+os.environ["CITEWELL_MODELS"] = '[{"name": "scripted", "base_url": "http://127.0.0.1:9/v1", "model": "any"}]'
+asyncio.run(serve_with_a_model())
+assert_at_rest()
 """
 
 
-def test_what_stores_asks_and_serves_loads_none(settings: Settings, tmp_path: Path) -> None:
+def test_what_stores_asks_and_serves_loads_none_and_with_a_model_what_calls_it_before_the_first_question(
+    settings: Settings, tmp_path: Path
+) -> None:
     assert settings.database_url is not None
     environment = {
         **os.environ,

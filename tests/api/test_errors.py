@@ -198,13 +198,16 @@ async def test_an_exhausted_pool_is_busy_and_says_when_to_try_again(
     settings: Settings, citewell: Citewell, caplog: pytest.LogCaptureFixture
 ) -> None:
     """300 askers at once were told that the database could not be reached, though it was well."""
-    tight = settings.model_copy(update={"pool_size": 2, "pool_timeout_seconds": 2.0})
+    tight = settings.model_copy(update={"pool_size": 2})
     async with open_citewell(tight) as opened, client_of(create_app(tight, citewell=opened)) as client:
         session_id = await new_session(client)
+        pool = opened.library.database.pool
         async with opened.library.database.connection(), opened.library.database.connection():
+            pool.timeout = 0.2
             asked = await client.post(f"/api/sessions/{session_id}/runs", json=ASK)
             listed = await client.get("/api/sessions")
             ready = await client.get("/readyz")
+            pool.timeout = settings.pool_timeout_seconds
         for response in (asked, listed):
             assert assert_problem(response, 503, "database_busy")["retryable"]
             assert int(response.headers["retry-after"]) > 0

@@ -29,26 +29,26 @@ async def told(client: httpx.AsyncClient, session: str) -> Any:
     return answer["feedback"]
 
 
-async def test_it_is_given_changed_withdrawn_and_counted(client: httpx.AsyncClient) -> None:
-    session, message, claim = await answered(client)
+async def test_it_is_given_changed_withdrawn_and_counted(shared_client: httpx.AsyncClient) -> None:
+    session, message, claim = await answered(shared_client)
     path = f"/api/sessions/{session}/messages/{message}/feedback"
-    assert await told(client, session) is None
-    up = await client.post(path, json={"rating": "up"})
+    assert await told(shared_client, session) is None
+    up = await shared_client.post(path, json={"rating": "up"})
     assert up.status_code == 200
-    assert up.json() == await told(client, session)
+    assert up.json() == await told(shared_client, session)
     assert {**up.json(), "changed_at": ""} == {
         "rating": "up", "reason_code": None, "text": None, "claim": None, "changed_at": ""
     }  # fmt: skip
-    before = await scrape(client)
+    before = await scrape(shared_client)
     down = {"rating": "down", "reason_code": "wrong", "text": "It is 28 days.\nSee the handbook.", "claim": claim}
-    assert (await client.post(path, json=down)).status_code == 200
-    said = await told(client, session)
+    assert (await shared_client.post(path, json=down)).status_code == 200
+    said = await told(shared_client, session)
     assert {name: said[name] for name in down} == down
-    counted = grown(before, await scrape(client), "citewell_feedback_total", "rating", "reason")
+    counted = grown(before, await scrape(shared_client), "citewell_feedback_total", "rating", "reason")
     assert counted == {("down", "wrong"): 1}
     for _ in range(2):
-        assert (await client.delete(path)).status_code == 204
-        assert await told(client, session) is None
+        assert (await shared_client.delete(path)).status_code == 204
+        assert await told(shared_client, session) is None
 
 
 @pytest.mark.parametrize(
@@ -67,24 +67,24 @@ async def test_it_is_given_changed_withdrawn_and_counted(client: httpx.AsyncClie
     ],
 )
 async def test_what_is_no_feedback_is_refused_by_field(
-    client: httpx.AsyncClient, body: dict[str, Any], field: str
+    shared_client: httpx.AsyncClient, body: dict[str, Any], field: str
 ) -> None:
-    session, message, _ = await answered(client)
-    refused = await client.post(f"/api/sessions/{session}/messages/{message}/feedback", json=body)
+    session, message, _ = await answered(shared_client)
+    refused = await shared_client.post(f"/api/sessions/{session}/messages/{message}/feedback", json=body)
     assert field in assert_problem(refused, 422, "invalid_request")["detail"]
-    assert await told(client, session) is None
+    assert await told(shared_client, session) is None
 
 
-async def test_it_is_of_answers_of_the_session(client: httpx.AsyncClient) -> None:
-    session, message, _ = await answered(client)
-    other, _, _ = await answered(client)
-    [question, _] = (await client.get(f"/api/sessions/{session}")).json()["messages"]
+async def test_it_is_of_answers_of_the_session(shared_client: httpx.AsyncClient) -> None:
+    session, message, _ = await answered(shared_client)
+    other, _, _ = await answered(shared_client)
+    [question, _] = (await shared_client.get(f"/api/sessions/{session}")).json()["messages"]
     up = {"rating": "up"}
-    refused = await client.post(f"/api/sessions/{session}/messages/{question['message_id']}/feedback", json=up)
+    refused = await shared_client.post(f"/api/sessions/{session}/messages/{question['message_id']}/feedback", json=up)
     assert "a question" in assert_problem(refused, 422, "invalid_request")["detail"]
     for path in (f"{other}/messages/{message}", f"{session}/messages/{uuid4()}", f"{uuid4()}/messages/{message}"):
-        assert_problem(await client.post(f"/api/sessions/{path}/feedback", json=up), 404, "not_found")
-        assert_problem(await client.delete(f"/api/sessions/{path}/feedback"), 404, "not_found")
+        assert_problem(await shared_client.post(f"/api/sessions/{path}/feedback", json=up), 404, "not_found")
+        assert_problem(await shared_client.delete(f"/api/sessions/{path}/feedback"), 404, "not_found")
 
 
 async def test_it_goes_with_its_session_and_by_retention(citewell: Citewell, client: httpx.AsyncClient) -> None:

@@ -200,9 +200,10 @@ async def test_a_key_set_out_of_reach_is_503_with_a_time_to_try_again(settings: 
 
 async def test_a_busy_database_is_no_fault_of_the_key(settings: Settings, citewell: Citewell, keys: ApiKeys) -> None:
     key = await keys.create("default", "ann")
-    tight = settings.model_copy(update={"pool_size": 2, "pool_timeout_seconds": 2.0})
+    tight = settings.model_copy(update={"pool_size": 2})
     async with open_citewell(tight) as opened, client_by(tight, opened, KEYS) as client:
         async with opened.library.database.connection(), opened.library.database.connection():
+            opened.library.database.pool.timeout = 0.2
             response = await client.get("/api/sessions", headers=bearer(key))
         assert_problem(response, 503, "database_busy")
         assert "retry-after" in response.headers

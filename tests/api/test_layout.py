@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from graph.entrypoint import Citewell
 from graph.evidence import Segment, SegmentBlock
+from tests.api.conftest import Deployment
 from tests.api.test_originals import uploaded
 from tests.unit.pictured_office import PNG, png, with_picture
 from tools.library.layout import _blocks
@@ -33,6 +33,11 @@ Red lamps burn.
 
 {"Green lamps are wiped on Sundays and polished on Mondays. " * 60}
 """
+
+
+@pytest.fixture(scope="module")
+def client(deployment_of_module: Deployment) -> httpx.AsyncClient:
+    return deployment_of_module.client
 
 
 async def laid_out(client: httpx.AsyncClient, name: str, data: bytes) -> tuple[str, dict[str, Any], str]:
@@ -116,7 +121,7 @@ def test_headings_that_were_stored_without_their_depth_have_that_of_their_path()
     assert [(each["kind"], each["end"]) for each in _blocks([plain])] == [("paragraph", len(text))]
 
 
-async def test_the_page_without_scripts_marks_the_quote_alone(citewell: Citewell, client: httpx.AsyncClient) -> None:
+async def test_the_page_without_scripts_marks_the_quote_alone(client: httpx.AsyncClient) -> None:
     document_id, _, text = await laid_out(client, "lamps.md", MARKDOWN.encode())
     start = text.index("lamps burn")
     path = f"/documents/{document_id}"

@@ -36,9 +36,9 @@ from tools.storage.database import Database
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
-RUNS = 240
+RUNS = 96
 AT_ONCE = 12
-BETWEEN_FAULTS = 12  # runs that begin
+BETWEEN_FAULTS = 8  # runs that begin
 # What its writer writes to a question, a section a word: code gives the verdict that a section begins with, and
 # a judge decides what code left unverified, as the word in brackets says. "held" holds the writer up for good.
 QUESTIONS = (

@@ -1,9 +1,6 @@
 """Runs over real HTTP: told, given whole, left, continued, cancelled, carried over a restart."""
 
 import asyncio
-import os
-import sys
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,8 +14,6 @@ from tests.api.serving import client_of
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 from tools.settings import Settings
 
-ROOT = Path(__file__).parents[2]
-LOADING_SECONDS = 100
 ASKED = {"question": "How many days of annual leave does an employee get?"}
 
 
@@ -265,37 +260,3 @@ async def test_a_failed_model_is_told_as_the_runs_failure(
     assert "secret" not in response.text
     status = await end_in_ledger(model_client, problem["instance"].removeprefix("urn:uuid:"))
     assert (status["outcome"], status["stop_reason"]) == ("failed", problem["code"])
-
-
-LOADS = """
-import asyncio, sys
-from api.app import create_app
-from tools.settings import load_settings
-
-async def serve():
-    app = create_app(load_settings())
-    async with app.router.lifespan_context(app):
-        assert "openai" not in sys.modules
-        while "tools.llm.model_call" not in sys.modules:
-            await asyncio.sleep(0.01)
-
-asyncio.run(serve())
-"""
-
-
-async def test_what_calls_models_is_loaded_before_the_first_question(settings: Settings, tmp_path: Path) -> None:
-    assert settings.database_url is not None
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "CITEWELL_DATABASE_URL": settings.database_url.get_secret_value(),
-        "CITEWELL_DATA_DIR": str(settings.data_dir),
-        "CITEWELL_MODELS": '[{"name": "scripted", "base_url": "http://127.0.0.1:9/v1", "model": "any"}]',
-    }
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", LOADS, env=environment, cwd=tmp_path)
-    try:
-        assert await asyncio.wait_for(process.wait(), LOADING_SECONDS) == 0
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()

@@ -260,17 +260,19 @@ async def test_preflights_that_come_at_once_all_wait_for_the_origins_of_keys(
 
 
 async def test_origins_that_could_not_be_read_are_read_for_the_next_preflight(settings: Settings) -> None:
-    hurried = settings.model_copy(update={"auth": KEYS, "pool_timeout_seconds": 1})
+    configured = settings.model_copy(update={"auth": KEYS})
     preflight = {"origin": PAGE, "access-control-request-method": "POST"}
-    async with open_citewell(hurried) as opened, client_of(create_app(hurried, citewell=opened)) as client:
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
         database = opened.library.database
         await ApiKeys(database, opened.library.workspaces).create(
             "default", "visitors", terms=scoped("ask", origins=(PAGE,))
         )
         async with AsyncExitStack() as held:
-            for _ in range(hurried.pool_size):
+            for _ in range(configured.pool_size):
                 await held.enter_async_context(database.connection())
+            database.pool.timeout = 0.2
             assert (await client.options("/api/sessions", headers=preflight)).status_code == 400
+        database.pool.timeout = settings.pool_timeout_seconds
         assert (await client.options("/api/sessions", headers=preflight)).status_code == 200
 
 

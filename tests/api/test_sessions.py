@@ -34,8 +34,8 @@ async def test_a_session_is_made_listed_read_and_deleted(client: httpx.AsyncClie
     assert (await client.get("/api/sessions")).json()["sessions"] == []
 
 
-async def test_an_empty_body_makes_a_session_with_the_default_title(client: httpx.AsyncClient) -> None:
-    made = await client.post("/api/sessions", json={})
+async def test_an_empty_body_makes_a_session_with_the_default_title(shared_client: httpx.AsyncClient) -> None:
+    made = await shared_client.post("/api/sessions", json={})
     assert made.json()["title"] == "New Chat"
 
 
@@ -49,17 +49,19 @@ async def test_the_list_pages_and_leaves_ephemeral_sessions_out(client: httpx.As
     assert rest["next_cursor"] is None
 
 
-async def test_ids_are_read_in_any_spelling_of_a_uuid(client: httpx.AsyncClient) -> None:
-    session_id = await new_session(client)
-    asked = await client.post(f"/api/sessions/{session_id.upper()}/runs", json={"question": "Hello", "stream": False})
+async def test_ids_are_read_in_any_spelling_of_a_uuid(shared_client: httpx.AsyncClient) -> None:
+    session_id = await new_session(shared_client)
+    asked = await shared_client.post(
+        f"/api/sessions/{session_id.upper()}/runs", json={"question": "Hello", "stream": False}
+    )
     assert asked.json()["session_id"] == session_id
-    assert len((await client.get(f"/api/sessions/{session_id}")).json()["messages"]) == 2
+    assert len((await shared_client.get(f"/api/sessions/{session_id}")).json()["messages"]) == 2
 
 
-async def test_a_page_that_is_not_there_is_said_and_no_error(client: httpx.AsyncClient) -> None:
-    session_id = await new_session(client)
+async def test_a_page_that_is_not_there_is_said_and_no_error(shared_client: httpx.AsyncClient) -> None:
+    session_id = await new_session(shared_client)
     body = {"question": "How many days of annual leave?", "page_ids": [str(uuid4()), HANDBOOK], "stream": False}
-    asked = await client.post(f"/api/sessions/{session_id}/runs", json=body)
+    asked = await shared_client.post(f"/api/sessions/{session_id}/runs", json=body)
     assert asked.json()["outcome"] == "answered"
 
 
@@ -116,18 +118,20 @@ async def test_selected_pages_are_given_back_once_a_message_is_complete(client: 
     assert detail["messages"][0]["page_ids"] == [HANDBOOK, TRAVEL]
 
 
-async def test_a_session_is_titled_after_its_first_question_but_never_over_a_name(client: httpx.AsyncClient) -> None:
-    session_id = await new_session(client)
+async def test_a_session_is_titled_after_its_first_question_but_never_over_a_name(
+    shared_client: httpx.AsyncClient,
+) -> None:
+    session_id = await new_session(shared_client)
     path = f"/api/sessions/{session_id}/auto-title"
     untitled = {"session_id": session_id, "title": "New Chat"}
-    assert (await client.post(path)).json() == untitled
-    await ask(client, session_id, question="How long is the notice period?")
+    assert (await shared_client.post(path)).json() == untitled
+    await ask(shared_client, session_id, question="How long is the notice period?")
     titled = {"session_id": session_id, "title": "How long is the notice period?"}
-    assert (await client.post(path)).json() == titled
-    await ask(client, session_id, question="And during probation?")
-    assert (await client.post(path)).json() == titled
-    await client.patch(f"/api/sessions/{session_id}", json={"title": "Notice"})
-    assert (await client.post(path)).json()["title"] == "Notice"
+    assert (await shared_client.post(path)).json() == titled
+    await ask(shared_client, session_id, question="And during probation?")
+    assert (await shared_client.post(path)).json() == titled
+    await shared_client.patch(f"/api/sessions/{session_id}", json={"title": "Notice"})
+    assert (await shared_client.post(path)).json()["title"] == "Notice"
 
 
 async def test_runs_are_listed_by_session_and_by_where_they_stand(client: httpx.AsyncClient) -> None:
@@ -153,19 +157,19 @@ async def test_runs_are_listed_by_session_and_by_where_they_stand(client: httpx.
     assert (await client.get(f"/api/sessions/{uuid4()}/runs")).status_code == 404
 
 
-async def test_an_answer_is_given_anew_beside_the_old_one(client: httpx.AsyncClient) -> None:
-    session_id = await new_session(client)
+async def test_an_answer_is_given_anew_beside_the_old_one(shared_client: httpx.AsyncClient) -> None:
+    session_id = await new_session(shared_client)
     path = f"/api/sessions/{session_id}"
-    first = await ask(client, session_id, question="How long is the notice period?", page_ids=[HANDBOOK])
-    again = await ask(client, session_id, regenerate=first["message_id"])
+    first = await ask(shared_client, session_id, question="How long is the notice period?", page_ids=[HANDBOOK])
+    again = await ask(shared_client, session_id, regenerate=first["message_id"])
     assert again["message"]["answer"] == first["message"]["answer"]
 
-    question, answer = (await client.get(path)).json()["messages"]
+    question, answer = (await shared_client.get(path)).json()["messages"]
     assert (question["content"], question["page_ids"]) == ("How long is the notice period?", [HANDBOOK])
     assert question["versions"] == []
     assert answer["message_id"] == again["message_id"]
     assert answer["versions"] == [first["message_id"], again["message_id"]]
-    old = (await client.get(path, params={"branch": first["message_id"]})).json()["messages"]
+    old = (await shared_client.get(path, params={"branch": first["message_id"]})).json()["messages"]
     assert [message["message_id"] for message in old] == [question["message_id"], first["message_id"]]
 
 
@@ -222,14 +226,14 @@ async def test_a_branch_from_nowhere_is_refused_by_name(
     assert (refused.status_code, refused.json()["detail"][: len(named)]) == (status, named)
 
 
-async def test_the_first_answer_brings_a_title(client: httpx.AsyncClient) -> None:
-    session_id = await new_session(client)
-    answered = await ask(client, session_id, question="How long is the notice period?")
+async def test_the_first_answer_brings_a_title(shared_client: httpx.AsyncClient) -> None:
+    session_id = await new_session(shared_client)
+    answered = await ask(shared_client, session_id, question="How long is the notice period?")
     assert answered["outcome"] == "answered"
 
     async with asyncio.timeout(60):
         while True:
-            session = (await client.get(f"/api/sessions/{session_id}")).json()["session"]
+            session = (await shared_client.get(f"/api/sessions/{session_id}")).json()["session"]
             if session["title"] != "New Chat":
                 break
             await asyncio.sleep(0.01)  # it comes beside the answer, and may come after it

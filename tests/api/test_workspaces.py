@@ -1,6 +1,5 @@
 """One server serves every workspace that the credentials of a person allow; a header chooses among these."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +9,7 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
+from tests.api.conftest import Deployment
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tests.api.test_identity import JWT, KEYS, bearer, by, hs256
@@ -24,14 +24,14 @@ def chosen(name: str) -> dict[str, str]:
     return {"x-citewell-workspace": quote(name)}
 
 
-@pytest.fixture
-async def client(settings: Settings, citewell: Citewell) -> AsyncIterator[httpx.AsyncClient]:
+@pytest.fixture(scope="module")
+async def client(deployment_of_module: Deployment) -> httpx.AsyncClient:
     """A client of a deployment without authentication, which has a second workspace with a document."""
-    await citewell.library.workspaces.create(LETTERS)
+    library = deployment_of_module.citewell.library
+    await library.workspaces.create(LETTERS)
     document = NewDocument(text="The ferry leaves at nine.", title="Ferry")
-    await citewell.library.ingestor.ingest(Identity(LETTERS, settings.user), document)
-    async with client_of(create_app(settings, citewell=citewell)) as client:
-        yield client
+    await library.ingestor.ingest(Identity(LETTERS, deployment_of_module.settings.user), document)
+    return deployment_of_module.client
 
 
 async def titles(client: httpx.AsyncClient, headers: dict[str, str]) -> list[str]:

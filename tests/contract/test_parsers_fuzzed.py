@@ -33,8 +33,8 @@ FILES = sorted(
     if path.is_file() and path.name not in ABOUT
 )
 SUFFIXES = sorted({path.suffix for path in FILES})
-EXAMPLES = 60
-FEW = 20
+EXAMPLES = 40
+FEW = 15
 MOST_SECONDS = 20  # a guard against hangs, far above what any of these files takes
 MARKS = st.sampled_from(
     [

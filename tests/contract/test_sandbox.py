@@ -249,10 +249,14 @@ async def test_processes_that_rest_are_started_again(sandbox: Sandbox) -> None:
     assert (await read(sandbox, b"A lamp.")).packed is not None
 
 
-async def test_processes_without_a_file_end_by_themselves(sandbox: Sandbox) -> None:
-    sandbox.rest_seconds = 0
-    await read(sandbox, b"A lamp.")
-    async with asyncio.timeout(60):
-        while children():  # noqa: ASYNC110 - another process has no event to wait for
-            await asyncio.sleep(0.01)
-    assert (await read(sandbox, b"A lamp.")).packed is not None
+async def test_processes_without_a_file_end_by_themselves() -> None:
+    before = children()
+    sandbox = Sandbox(1, SECONDS, 1024, rest_seconds=0)
+    try:
+        await read(sandbox, b"A lamp.", "lamp.md")
+        async with asyncio.timeout(60):
+            while children() != before:  # noqa: ASYNC110 - another process has no event to wait for
+                await asyncio.sleep(0.01)
+        assert (await read(sandbox, b"A lamp.", "lamp.md")).packed is not None
+    finally:
+        await sandbox.close()

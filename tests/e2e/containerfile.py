@@ -128,7 +128,10 @@ def _carry_out(name: str, rest: str, stages: list[Stage], context: Path, kept: P
             origins = {f"--from={each.name}": each.root for each in stages}
             given = Path(f"{origins[options[0]] if options else context}/{source}")
             stage.layer = _hash(sys.version, stage.base, rest, given.read_bytes().hex()) if given.is_file() else ""
-            _copy(given, _inside(stage, target))
+            if options:  # a stage that has ended is copied from once
+                given.rename(_inside(stage, target))
+            else:
+                _copy(given, _inside(stage, target))
         case "WORKDIR":
             stage.folder = rest
             _inside(stage, rest).mkdir(parents=True, exist_ok=True)

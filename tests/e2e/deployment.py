@@ -14,7 +14,7 @@ import psutil
 from bench.serving import CITEWELL, cpu_of, read_announcement, started
 from tools.concurrency.tasks import cancel_and_wait
 
-LOOK_SECONDS = 0.2  # between two looks at which servers are ready
+LOOK_SECONDS = 0.5  # between two looks at which servers are ready
 PATIENCE_SECONDS = 120
 CHUNK = 65_536
 UNAVAILABLE = (
@@ -88,7 +88,7 @@ class Balancer:
         """Wait until every server is."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while len(self._ready) < len(self._members):  # noqa: ASYNC110 - they are other processes
-                await asyncio.sleep(LOOK_SECONDS / 4)
+                await asyncio.sleep(LOOK_SECONDS / 10)
 
     async def serve(self, client: asyncio.StreamReader, answering: asyncio.StreamWriter) -> None:
         """Carry one connection to one server."""

@@ -18,7 +18,7 @@ from tools.concurrency.tasks import cancel_and_wait
 from tools.settings import ReplicaSettings, Settings
 from tools.storage.startup import migrate
 
-QUESTIONS = 40
+QUESTIONS = 12
 WRITERS = 2
 FILES_OF_A_JOB = 5
 SETTLE_SECONDS = 120.0

@@ -1,6 +1,8 @@
 """Commands in the process of the tests: what ``citewell`` runs, without a start.
 
 The command has its own arguments, folder, environment and streams, and what it changes of the process is put back.
+Its files are read in a thread: ``tests/contract/test_sandbox.py`` shows the processes that read files, each of which
+takes 0.3 s of CPU to start, and so do the tests whose command is a process.
 """
 
 import gc
@@ -8,12 +10,20 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
+import typer.main
+
 from cli.main import main
+from tools.process import library  # noqa: F401 - so that it has the sandbox itself, whatever takes its place below
+from tools.settings import JobSettings
+
+# The description of some fifty commands is the same for each of them, and takes half of a short one.
+typer.main.get_command = cache(typer.main.get_command)
 
 
 def run_command(
@@ -25,6 +35,7 @@ def run_command(
         for changed in (
             patch.multiple(sys, argv=["citewell", *arguments], stdin=given, stdout=out, stderr=err),
             patch.dict(os.environ, environment, clear=True),
+            patch("tools.library.sandbox.opened_sandbox", _no_sandbox),
             _within(folder),
             _own_logging(),
             _own_thresholds(),
@@ -35,6 +46,11 @@ def run_command(
         except SystemExit as end:
             code = end.code
     return _number(code), _text(out), _text(err)
+
+
+@asynccontextmanager
+async def _no_sandbox(settings: JobSettings, size: int) -> AsyncIterator[None]:
+    yield None
 
 
 def _number(code: object) -> int:

@@ -65,8 +65,12 @@ def server(ferry: Home) -> Iterator["subprocess.Popen[str]"]:
         process.terminate()
 
 
-def ask(ferry: Home, *arguments: str, **environment: str) -> Done:
-    return ferry.process("ask", *arguments, "-w", "ferry", **environment)
+def ask(ferry: Home, *arguments: str) -> Done:
+    return ferry.process("ask", *arguments, "-w", "ferry")
+
+
+def ask_alone(ferry: Home, *arguments: str) -> Done:
+    return ferry.citewell("ask", *arguments, "-w", "ferry", **BY_ITSELF)
 
 
 def without_figures(done: Done) -> tuple[int, str, str]:
@@ -112,17 +116,19 @@ def answers_of(ferry: Home, user: str) -> list[dict[str, Any]]:
     return [message for message in shown["messages"] if message["role"] == "assistant"]
 
 
-@pytest.mark.parametrize("arguments", [[QUESTION], [QUESTION, "--json"], [NOWHERE], [QUESTION, "--model", "none"]])
+@pytest.mark.parametrize("arguments", [[QUESTION], [QUESTION, "--json"], [NOWHERE]])
 def test_the_output_is_that_of_a_process_of_its_own(
     ferry: Home, server: "subprocess.Popen[str]", arguments: list[str]
 ) -> None:
     beside = ask(ferry, *arguments)
-    alone = ask(ferry, *arguments, **BY_ITSELF)
+    alone = ask_alone(ferry, *arguments)
     assert without_figures(beside) == without_figures(alone)
 
 
 def test_only_a_note_says_who_answered(ferry: Home, server: "subprocess.Popen[str]") -> None:
-    beside, alone = ask(ferry, QUESTION, "-v"), ask(ferry, QUESTION, "-v", **BY_ITSELF)
+    asked = ("ask", QUESTION, "-v", "-w", "ferry", "--model", "none")
+    beside, alone = ferry.process(*asked), ferry.process(*asked, **BY_ITSELF)
+    assert "WARNING" in alone.err, "what is logged goes the same way"
     first, rest = beside.err.split("\n", 1)
     assert str(ferry.folder) in first
     assert without_figures(Done(beside.code, beside.out, rest)) == without_figures(alone)
@@ -130,7 +136,7 @@ def test_only_a_note_says_who_answered(ferry: Home, server: "subprocess.Popen[st
 
 def test_a_session_goes_on_either_way(ferry: Home, server: "subprocess.Popen[str]") -> None:
     session = ask(ferry, QUESTION, "--json").json["session_id"]
-    alone = ask(ferry, "And who sells its tickets?", "--session", session, "--json", **BY_ITSELF)
+    alone = ask_alone(ferry, "And who sells its tickets?", "--session", session, "--json")
     beside = ask(ferry, QUESTION, "--session", session, "--json")
     assert (alone.code, beside.code) == (Exit.OK, Exit.OK)
     assert alone.json["session_id"] == beside.json["session_id"] == session

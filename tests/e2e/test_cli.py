@@ -176,7 +176,7 @@ def test_people_read_the_answer_on_stdout_and_the_steps_on_stderr(home: Home, ki
 
 
 def test_a_session_goes_on_in_another_process_and_is_read_back(home: Home, kiln: str) -> None:
-    first = home.process("ask", "To how many degrees is the kiln fired?", "-w", "kiln", "--json").json
+    first = home.citewell("ask", "To how many degrees is the kiln fired?", "-w", "kiln", "--json").json
     session = first["session_id"]
     second = home.process("ask", "And how long must it have cooled?", "-w", "kiln", "--session", session, "--json").json
     assert second["session_id"] == session

@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +14,8 @@ import httpx
 from cli.command import Exit
 from tests.e2e.conftest import BIN, Home
 from tests.e2e.test_keys import PATIENCE
+
+LOOK_SECONDS = 0.2
 
 
 @contextmanager
@@ -56,6 +59,7 @@ def test_a_killed_server_has_lost_nothing_that_it_took_in(home: Home) -> None:
         assert said == {"processes": 2}
         shown = home.citewell("jobs", "show", job_id, "-w", "jobs", "--json").json
         while shown["job"]["state"] != "finished":
+            time.sleep(LOOK_SECONDS)  # the command is a question without an event, and would take the worker's CPU
             shown = home.citewell("jobs", "show", job_id, "-w", "jobs", "--json").json
     assert worker.returncode == Exit.TERMINATED
     assert (shown["job"]["counts"]["stored"], shown["refused"][0]["name"]) == (2, "c.pdf")

@@ -8,10 +8,13 @@ import httpx
 import pytest
 
 from cli.command import Exit
-from tests.distributions import install, install_documented
+from tests.distributions import install, install_documented, site
 from tests.e2e.conftest import Home, Writer
 from tests.e2e.test_keys import serving
 
+__all__ = ["site"]
+
+PAGES = ("dialects.md", "ingestion.md", "models.md")
 SUBTITLES = """1
 00:00:01,000 --> 00:00:04,000
 The bell of the harbour chapel
@@ -23,20 +26,15 @@ It weighs nine tons.
 """
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
-    return tmp_path
-
-
-def beside(home: Home, site: Path) -> dict[str, str]:
+def beside(home: Home, folder: Path) -> dict[str, str]:
     """Return the environment of a process beside which the distributions of a folder are installed."""
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(site), home.environment.get("PYTHONPATH", "")]))}
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(folder), home.environment.get("PYTHONPATH", "")]))}
 
 
-def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: Writer, site: Path) -> None:
-    for page in ("dialects.md", "ingestion.md", "models.md"):
-        install_documented(site, page)
-    installed = beside(home, site)
+def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: Writer, tmp_path: Path) -> None:
+    for page in PAGES:
+        install_documented(tmp_path, page)
+    installed = beside(home, tmp_path)
     path = write("talks/harbour.srt", SUBTITLES)
     assert home.process("ingest", str(path), "-w", "harbour", **installed).code == Exit.OK
     question = {"question": "When was the bell of the harbour chapel cast?"}
@@ -57,7 +55,12 @@ def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: W
         assert client.get("/lines").status_code == 422
         assert "/lines" in client.get("/openapi.json").json()["paths"]
     assert home.citewell("ask", "-w", "harbour", "--json", question["question"]).code == Exit.OK, "without them, too"
-    looked = home.process("doctor", **installed).out
+
+
+def test_doctor_lists_what_third_parties_add(home: Home, site: Path) -> None:
+    for page in PAGES:
+        install_documented(site, page)
+    looked = home.citewell("doctor").out
     for listed in ("lines of citewell-lines 1.0", "subtitles of citewell-subtitles 1.0", "passage of citewell-passage"):
         assert listed in looked
 
@@ -65,12 +68,12 @@ def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: W
 @pytest.mark.parametrize("group", ["dialects", "parsers", "backends"])
 def test_serve_names_the_plugin_that_stops_it(home: Home, site: Path, group: str) -> None:
     install(site, "acme-plugin", {}, f"[citewell.{group}]\nacme = acme_is_gone:ADDED\n")
-    done = home.process("serve", "--port", "0", "--json", **beside(home, site))
+    done = home.citewell("serve", "--port", "0", "--json")
     error = done.json["error"]
     assert (done.code, error["code"]) == (Exit.CONFIGURATION, "configuration")
     assert f"acme = acme_is_gone:ADDED in citewell.{group}, of acme-plugin 1.0" in error["message"]
     assert "uninstall acme-plugin" in error["suggestion"]
-    looked = home.process("doctor", "--json", **beside(home, site))
+    looked = home.citewell("doctor", "--json")
     assert looked.code == Exit.CONFIGURATION
     [check] = [check for check in looked.json["checks"] if not check["ok"]]
     assert check["name"] == f"citewell.{group}"

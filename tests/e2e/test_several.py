@@ -22,7 +22,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.mark.timeout(900)  # five processes begin twice, on however busy a machine
 async def test_a_deployment_outlives_its_processes_and_its_primary(folder: Path) -> None:
-    endured = await endure(folder, askers=3, calm_seconds=1, rest_seconds=0.5, more="fsync = off\n")
+    endured = await endure(folder, askers=3, calm_seconds=1, rest_seconds=2, more="fsync = off\n")
     clients = endured.clients
     told = f"{endured.found} {endured.wrong_jobs} {clients.refused} {clients.stale}\n{endured.logs[-5000:]}"
     assert endured.is_sound, told

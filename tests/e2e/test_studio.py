@@ -227,8 +227,13 @@ async def test_a_run_is_stepped_through_edited_and_forked(client: LangGraphClien
     assert [end["outcome"] for end in ends] == ["abstained", "answered"]
 
 
-async def test_a_session_of_citewell_is_read_and_forked(client: LangGraphClient, home: Home) -> None:
-    session_id = home.process("ask", QUESTION, "--json").json["session_id"]
+@pytest.fixture
+def session_id(home: Home, studio: str) -> str:
+    """The session of a question that was asked at the command line."""
+    return str(home.citewell("ask", QUESTION, "--json").json["session_id"])
+
+
+async def test_a_session_of_citewell_is_read_and_forked(client: LangGraphClient, session_id: str) -> None:
     await client.threads.create(thread_id=session_id, graph_id="citewell")
     opened: Any = await client.threads.get_state(session_id)
     assert [message["content"] for message in opened["values"]["messages"]] == [QUESTION, ANSWER.removesuffix("[1]")]

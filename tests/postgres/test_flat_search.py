@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -44,6 +45,11 @@ ANCHOR = (
 IDENTITIES = (Identity(), Identity(user="ann"), Identity(user="bob", groups=("staff",)), Identity(spaces=("blue",)))
 
 
+@cache
+def meaning(number: int, salt: int, dimension: int) -> NDArray[np.float64]:
+    return np.random.default_rng([number, salt]).normal(size=dimension)
+
+
 class WordEmbedder:
     """Adds up random vectors of words, so that no two texts are equally near; ``salt`` makes another model.
 
@@ -59,8 +65,7 @@ class WordEmbedder:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in enumerate(texts):
             for word in text.split():
-                random = np.random.default_rng([int(word[4:]), self._salt])
-                vectors[row] += random.normal(size=self.dimension)
+                vectors[row] += meaning(int(word[4:]), self._salt, self.dimension)
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
     def coverage(self, text: str) -> float:

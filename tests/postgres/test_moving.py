@@ -288,6 +288,9 @@ async def test_what_sweeps_all_workspaces_passes_over_those_that_are_elsewhere(h
     assert await here.rows("SELECT count(*) FROM shares") == [(1,)]
 
 
+PAUSE = 0.05  # seconds between two writes: what writes as fast as it can is all that a busy machine gets done
+
+
 @pytest.mark.parametrize(
     ("here", "quick"),
     [(PART_SEGMENTS, 0.0), (PART_SEGMENTS, 60.0), (FEW, 0.0)],
@@ -316,12 +319,14 @@ async def test_what_is_written_meanwhile_comes_across_or_is_refused(
                 await library.documents.delete(ANN, gone)
                 texts.pop(gone, None)
                 await library.documents.purge("tenant")
+            await asyncio.sleep(PAUSE)
 
     async def ask() -> None:
         nonlocal asked
         while True:
             await here.ask(session_id, "Who oils the gears?")
             asked += 1
+            await asyncio.sleep(PAUSE)
 
     async def until_refused(work: Coroutine[Any, Any, None]) -> None:
         try:

@@ -77,7 +77,7 @@ SIGNS = [
     *("<div>", "<details>\n", "• ", "👍", "\u2028", "\u00a0", "\x00", "\f", "[a]: /u\n", "![i](u)", "(1) ", "A ", "x"),
 ]
 MARKDOWN = st.lists(st.sampled_from(SIGNS), max_size=40).map("".join)
-SLOW = settings(deadline=None, max_examples=100)
+SLOW = settings(deadline=None, max_examples=50)
 
 
 def claimed(text: str) -> list[str]:

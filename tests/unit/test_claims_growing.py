@@ -63,7 +63,7 @@ def written(text: str, cuts: list[int]) -> list[CheckedClaim]:
     return [*found, *check_section(WrittenSection(text, (SOURCE,), question="Is it open?", start=start))]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(TEXTS, st.lists(st.integers(0, 500), max_size=12))
 def test_cuts_change_no_claim(text: str, cuts: list[int]) -> None:
     assert written(text, cuts) == list(check_section(WrittenSection(text, (SOURCE,), question="Is it open?")))

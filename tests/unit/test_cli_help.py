@@ -60,12 +60,12 @@ HEAVY = {
     "rich",
     "wordllama",
 }
-# Each command is asked in a process of its own, which begins where the command line is imported.
+# All commands are asked in one process, one after the other: what one imports, none does.
 SCRIPT = """
-import contextlib, io, json, os, sys
+import contextlib, io, json, sys
 from cli.main import main
 
-def told(arguments):
+for arguments in json.load(sys.stdin):
     sys.argv = ["citewell", *arguments, "--help"]
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -74,13 +74,7 @@ def told(arguments):
         except SystemExit as exit:
             code = exit.code
     modules = sorted({name.partition(".")[0] for name in sys.modules})
-    return {"code": code, "out": out.getvalue(), "modules": modules}
-
-for arguments in json.load(sys.stdin):
-    if os.fork() == 0:
-        print(json.dumps(told(arguments)), flush=True)
-        os._exit(0)
-    os.wait()
+    print(json.dumps({"code": code, "out": out.getvalue(), "modules": modules}))
 """
 
 

@@ -187,7 +187,7 @@ def test_of_the_frames_of_an_event_the_last_alone_has_an_id() -> None:
     assert [frame.get("id") for frame in frames] == [None, None, f"{RUN_ID}:1"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(runs())
 def test_what_is_told_at_the_end_is_what_was_shown(log: list[Envelope]) -> None:
     told = heard(log)
@@ -197,7 +197,7 @@ def test_what_is_told_at_the_end_is_what_was_shown(log: list[Envelope]) -> None:
         assert shown == told[-1]["formattedAnswer"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(runs())
 def test_a_reader_that_comes_back_anywhere_is_told_the_rest(log: list[Envelope]) -> None:
     whole = ConversationEncoder(progress=True, thinking=True)

@@ -44,35 +44,3 @@ with ThreadPoolExecutor(8) as threads:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-UNUSED = {"alembic", "authlib", "docx", "fastapi", "langchain_openai", "lxml", "mcp", "openai", "sqlalchemy"}
-
-
-def test_what_answers_questions_imports_nothing_that_only_files_sites_and_servers_need() -> None:
-    program = "import sys, graph.entrypoint; print(*{name.partition('.')[0] for name in sys.modules})"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert UNUSED & set(done.stdout.split()) == set()
-
-
-NOT_AT_REST = {"alembic", "authlib", "cryptography", "joserfc", "jwt", "lxml", "tokenizers"}
-
-
-def test_a_server_at_rest_has_imported_nothing_that_only_logins_exports_and_texts_need() -> None:
-    program = "import sys, cli.http_server; print(*{name.partition('.')[0] for name in sys.modules})"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert NOT_AT_REST & set(done.stdout.split()) == set()
-
-
-GRAPH = {"langgraph", "langchain_core", "langsmith", "numpy"}
-
-
-def test_commands_import_what_they_need() -> None:
-    """A question beside a server shows what is sent; lists of sessions need no graph."""
-    for program, unneeded in (
-        ("import cli.main, cli.running_server", {*GRAPH, "psycopg", "pydantic", "pydantic_settings", "rich"}),
-        ("import tools.sessions.session_store", GRAPH),
-    ):
-        program = f"import sys; {program}; print(*{{name.partition('.')[0] for name in sys.modules}})"
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        assert unneeded & set(done.stdout.split()) == set()

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,7 @@ def test_the_signs_by_which_a_deployment_grows_are_metrics_that_there_are() -> N
     assert named <= set(re.findall(r"`(citewell_[a-z_]+)`", metrics))
 
 
+@cache
 def places(page: Path) -> set[str]:
     """Give the anchors of a page's headings, as GitHub makes them."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)

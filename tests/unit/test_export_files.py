@@ -104,7 +104,7 @@ def transcript(text: str, said: str) -> Transcript:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_a_report_is_made_of_its_own_elements_alone(text: str, said: str) -> None:
     page = html.document_fromstring(html_report(transcript(text, said), EN))
     assert not page.xpath(NEVER)
@@ -114,7 +114,7 @@ def test_a_report_is_made_of_its_own_elements_alone(text: str, said: str) -> Non
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_markdown_makes_no_element_of_what_is_said_outside_of_code(text: str, said: str) -> None:
     written = markdown_file(transcript(text, said), EN).decode("utf-8")
     shown = html.document_fromstring(f"<main>{RENDERER.render(written)}</main>")

@@ -2,8 +2,6 @@
 
 import importlib
 import re
-import subprocess
-import sys
 import tomllib
 from collections import defaultdict
 from importlib.util import find_spec
@@ -27,23 +25,6 @@ def test_a_root_package_comes_from_this_repository(package: str) -> None:
     assert spec is not None
     assert spec.origin is not None
     assert Path(spec.origin).resolve().is_relative_to(ROOT)
-
-
-def test_the_vocabulary_imports_nothing_by_itself() -> None:
-    loaded = _modules_after("import graph")
-    assert [name for name in loaded if name.startswith("graph.")] == []
-
-
-def test_the_service_starts_without_the_sdk_of_the_model_context_protocol() -> None:
-    loaded = _modules_after("import api.app, cli.main, cli.serve")
-    assert "api.mcp.endpoint" in loaded
-    assert [name for name in loaded if name.partition(".")[0] in {"mcp", "mcp_types"}] == []
-
-
-def test_commands_that_read_the_database_go_without_langgraph() -> None:
-    loaded = _modules_after("import cli.main, tools.library.catalogue, tools.originals.originals")
-    assert "tools.retrieval.scope" in loaded
-    assert [name for name in loaded if name.partition(".")[0] in {"langgraph", "langchain_core", "langsmith"}] == []
 
 
 def test_every_folder_of_code_is_a_package_of_the_wheel() -> None:
@@ -131,9 +112,3 @@ def test_the_wheel_holds_what_is_run_and_no_research() -> None:
 
 def _code_files() -> list[Path]:
     return [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
-
-
-def _modules_after(statement: str) -> list[str]:
-    code = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()

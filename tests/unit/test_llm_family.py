@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from contextlib import aclosing
 from typing import Any
 
@@ -369,14 +367,3 @@ async def test_an_endpoint_without_schemas_is_asked_for_json_and_then_for_text(s
             DraftClosed("It was finished in 1911.", (BRIDGE.segment_id,))
         ]
     assert meter.calls == 4
-
-
-def test_making_a_family_imports_no_model_library():
-    code = (
-        "import sys; from tools.llm.llm_family import llm_family; from tools.settings import ModelSettings\n"
-        "model = ModelSettings(name='m', base_url='http://127.0.0.1:9', model='m')\n"
-        "llm_family(model, thinking=False, checker=None, fallback=None)\n"
-        "print([name for name in ('openai', 'langchain_openai') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

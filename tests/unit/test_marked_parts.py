@@ -15,7 +15,7 @@ from tests.wire.texts import citation, source
 from text.answer_markdown import units
 from text.mark_places import code_spans, settled_end
 
-FAST = settings(deadline=None, max_examples=100)
+FAST = settings(deadline=None, max_examples=50)
 ADDED = re.compile(r"\[\[9\d\]\]\(/s\)|\[(?:\^|ref:)?9\d\]")
 
 

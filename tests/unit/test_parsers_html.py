@@ -426,7 +426,7 @@ _TREES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(_TREES)
 def test_blocks_of_any_tree_are_in_order_and_lose_no_word(parts: list[str]) -> None:
     html = "".join(parts)

@@ -19,7 +19,7 @@ from graph.events import (
 from tests.wire.runs import cancelled_runs, runs
 from tests.wire.texts import citation, claim, source
 
-FAST = settings(max_examples=60, deadline=None)
+FAST = settings(max_examples=30, deadline=None)
 
 
 @FAST

@@ -105,7 +105,7 @@ def test_an_answer_that_is_written_again_in_other_words_ends_with_an_error() -> 
     assert set(told[-1][1]) == {"message"}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(runs())
 def test_every_run_is_told_in_order_and_every_mark_is_in_the_list_before_it(log: list[Envelope]) -> None:
     told = heard(log)

@@ -21,7 +21,7 @@ from graph.evidence import Claim, Disagreement, Section, Verdict
 from tests.wire.runs import ASSESSED, FAILURE, broken_runs, cancelled_runs, rewritten_runs, runs
 from tests.wire.texts import citation, claim, source
 
-FAST = settings(max_examples=60, deadline=None)
+FAST = settings(max_examples=30, deadline=None)
 
 
 def finished(index: int, text: str, *source_ids: str) -> SectionFinished:

@@ -1,32 +1,16 @@
-"""How much of its text a document shares with others: a sketch of 256 bits of each, compared in the database.
+"""How much of its text a document shares with others: their sketches, compared in the database."""
 
-The sketch is a one-bit minwise hash of the text's pairs of neighbouring words, a bit for each of 256 parts of the hash
-space (Li and König 2010; Li, Owen and Zhang 2012; empty parts are filled as Shrivastava 2017 does). Of two sketches
-with ``d`` differing bits, about ``1 - d / 128`` of all pairs are in both texts.
-"""
+from collections.abc import Sequence
 
-import re
-from collections.abc import Iterator, Sequence
-from zlib import crc32
-
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from graph.evidence import Identity
-from text.late_patterns import LatePattern
-from text.scripts import UNSPACED
+from tools.library.sketches import BITS
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.storage.database import Connection
 
-BITS = 256
-FEWEST_PAIRS = 30  # below, two texts may share most of them by chance
 SIMILAR = 0.6  # the share from which a document is told of
 MOST_TOLD = 3
-MOST_WORDS = 200_000  # of a text that are looked at
-
-_WORD = LatePattern(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-_TIMES = np.uint64(0x9E3779B97F4A7C15)
 
 
 class SimilarDocument(TypedDict):
@@ -35,51 +19,6 @@ class SimilarDocument(TypedDict):
     document_id: str
     title: str
     share: float
-
-
-def sketch(text: str) -> str | None:
-    """Return the sketch of a text as 256 binary digits, or None where it is too short. Takes linear time."""
-    hashes: dict[str, int] = {}
-    words = [
-        hashes.setdefault(word, crc32(word.encode("utf-8", "surrogatepass")))
-        for word, _ in zip(_words(text), range(MOST_WORDS), strict=False)
-    ]
-    numbers = np.array(words, np.uint64)
-    pairs = np.unique(_mixed((numbers[:-1] << np.uint64(32)) | numbers[1:])) if len(numbers) else numbers
-    if len(pairs) < FEWEST_PAIRS:
-        return None
-    least = np.full(BITS, np.iinfo(np.uint64).max, np.uint64)
-    np.minimum.at(least, (pairs >> np.uint64(56)).astype(np.intp), pairs)
-    least = _filled(least, least != np.iinfo(np.uint64).max)
-    bits = _mixed(least + np.arange(BITS, dtype=np.uint64) * _TIMES) & np.uint64(1)
-    return "".join("1" if bit else "0" for bit in bits.tolist())
-
-
-def _words(text: str) -> Iterator[str]:
-    return map(re.Match.group, _WORD.finditer(text.casefold()))
-
-
-def _filled(least: NDArray[np.uint64], has: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Give each empty part the value of another one, the same one in every text that has it."""
-    filled = least.copy()
-    empty = np.flatnonzero(~has)
-    attempt = 0
-    while len(empty):
-        attempt += 1
-        donors = (_mixed(empty.astype(np.uint64) * np.uint64(100_003) + np.uint64(attempt)) % np.uint64(BITS)).astype(
-            np.intp
-        )
-        filled[empty] = least[donors]
-        empty = empty[~has[donors]]
-    return filled
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix the bits of each value (splitmix64)."""
-    values = values + _TIMES
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
 
 
 _DIFFERING = int((1 - SIMILAR) * BITS / 2)

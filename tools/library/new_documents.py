@@ -13,8 +13,8 @@ from uuid import UUID, uuid4, uuid5
 
 from graph.errors import InvalidRequest, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
-from tools.library.likeness import sketch
-from tools.originals.originals import NewOriginal
+from tools.library.sketches import sketch
+from tools.originals.new_original import NewOriginal
 from tools.parsers import Parsed, Recognition, media_type_of, parse
 from tools.parsers.canonical_text import Block, storable
 from tools.parsers.parser_registry import ARCHIVE

@@ -4,7 +4,6 @@ In PostgreSQL the bytes are written in the transaction of their document. Elsewh
 announces them first, so that what a failure leaves behind is found and removed by ``citewell purge``.
 """
 
-import hashlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing_extensions import TypedDict
 
 from graph.errors import NotFound
 from graph.evidence import Identity
+from tools.originals.new_original import NewOriginal
 from tools.originals.stores import (
     OFF,
     POSTGRESQL,
@@ -40,19 +40,6 @@ class Original(TypedDict):
     size: int
     media_type: str
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class NewOriginal:
-    """The bytes of a file to keep, and their SHA-256 in hexadecimal."""
-
-    sha256: str
-    data: bytes
-
-    @classmethod
-    def of(cls, data: bytes) -> "NewOriginal":
-        """Return a file to keep."""
-        return cls(hashlib.sha256(data).hexdigest(), data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,9 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     async with _located(settings) as (url, room):
         if settings.database_url is None:
             await _migrate(url)
-        else:
-            await _refuse_pending(url)
         async with await _connect(url) as connection:
+            if settings.database_url is not None:
+                await _refuse_pending(connection)
             vectors = await has_vectors(connection)
         pool = pool_of(url, settings)
         async with pool:
@@ -141,11 +141,9 @@ async def _configure(connection: Connection) -> None:
     await connection.execute(SESSION)
 
 
-async def _refuse_pending(url: str) -> None:
-    async with await _connect(url) as connection:
-        refuse_older(connection)
-        waiting = await pending(connection)
-    if waiting:
+async def _refuse_pending(connection: Connection) -> None:
+    refuse_older(connection)
+    if waiting := await pending(connection):
         raise ConfigurationError(
             f"The database lacks migrations of this release: {', '.join(waiting)}.",
             suggestion="Run `citewell migrate`, then start again.",
