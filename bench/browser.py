@@ -38,7 +38,8 @@ QUIETLY = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
 )
 # Under the address bar of every window, seen or not, Chromium loads two pages of its own: half of what a page costs.
-UNSEEN = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup")
+# And it starts a process in reserve for each context, which no page of ours ever needs.
+UNSEEN = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "SpareRendererForSitePerProcess")
 # Playwright disables features too, and of two lists Chromium heeds only the last.
 STARTER = """#!/bin/sh
 for each do

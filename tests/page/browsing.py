@@ -20,7 +20,7 @@ PATIENCE = 15_000  # milliseconds that a page has for what must happen
 WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 390, "height": 844}
 # Drawing by the processor alone takes a third less of it than a graphics card that is only pretended.
-WITHOUT_CARD = ("--disable-gpu", "--disable-gpu-rasterization", "--disable-smooth-scrolling")
+WITHOUT_CARD = ("--disable-gpu", "--disable-gpu-rasterization", "--disable-smooth-scrolling", "--in-process-gpu")
 # Chromium tells the console of a violation, but not of one that a policy only reports, nor always in these words.
 TELL_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (event) =>

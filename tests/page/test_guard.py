@@ -1,6 +1,5 @@
-"""The tests' own ground: a page that does what it must not fails its test, and a killed deployment comes back."""
+"""The tests' own ground: a page that does what it must not fails its test."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 
 import pytest
@@ -11,12 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.routes.page_routes import DOCUMENT_HEADERS
-from tests.api.conftest import new_session
-from tests.api.reading import live_events
 from tests.api.serving import served
 from tests.page.browsing import Visits
-from tests.page.sites import MortalSite
-from tests.scripted_openai import Hold, Reply, Say
 
 GOOD = '<!doctype html><link rel="icon" href="icon.svg"><title>Page</title><script src="good.js"></script>'
 BODIES = {
@@ -78,26 +73,3 @@ async def test_a_fault_fails_unless_it_is_expected(bad_site: str, browser: Brows
         await visits.end()
     visits.of(page).expect_fault(".")
     assert visits.of(page).unexpected() == []
-
-
-async def test_a_killed_deployment_comes_back_under_its_address_and_goes_on_with_its_run(
-    mortal_site: MortalSite,
-) -> None:
-    hold, again = Hold(), Hold()
-    mortal_site.server.script(Reply(steps=[Say("Hello"), hold]), to="answer_directly")
-    mortal_site.server.script(Reply(steps=[Say("Hello "), again, Say("again.")]), to="answer_directly")
-    session_id = await new_session(mortal_site.client)
-    asking = asyncio.create_task(
-        mortal_site.client.post(f"/api/sessions/{session_id}/runs", json={"question": "Hello", "search": "off"})
-    )
-    await asyncio.to_thread(hold.wait_reached)
-    (run,) = (await mortal_site.client.get("/api/runs")).json()["runs"]
-    await mortal_site.kill()
-    await asyncio.gather(asking, return_exceptions=True)
-    await mortal_site.start()
-    async with mortal_site.client.stream("GET", f"/api/runs/{run['run_id']}/stream") as response:
-        await asyncio.to_thread(again.wait_reached)
-        again.release()
-        events = [event async for event in live_events(response)]
-    assert "run_resumed" in {event["type"] for event in events}
-    assert events[-1]["message"]["answer"] == "Hello again."

@@ -12,6 +12,7 @@ import pytest
 from playwright.async_api import Locator, Page, Request, Route, expect
 
 from tests.api.conftest import HANDBOOK, new_session
+from tests.api.reading import live_events
 from tests.page.browsing import Visits
 from tests.page.english import english
 from tests.page.sites import STARTING_SECONDS, MortalSite, Site
@@ -152,16 +153,11 @@ async def test_a_killed_server_comes_back_and_the_page_goes_on_by_itself(
     assert had
     assert all(each.startswith(f"{run['run_id']}:") for each in had)
     assert not had[0].endswith(":0")
-
-    await mortal_site.kill()
-    await ask(page, NOTICE)
-    failure = page.get_by_role("alert").filter(has_text=english("notices.unreachable"))
-    await expect(failure).to_be_visible()
-    await mortal_site.start()
-    await failure.get_by_role("button", name="Try again").click()
-    await expect(page.get_by_role("article")).to_have_count(2)
-    await shows_what_is_stored(page, mortal_site.client)
-    assert len((await mortal_site.client.get("/api/runs")).json()["runs"]) == 2
+    async with mortal_site.client.stream("GET", f"/api/runs/{run['run_id']}/stream") as response:
+        assert response.status_code == 200, await response.aread()
+        events = [event async for event in live_events(response)]
+    assert "run_resumed" in {event["type"] for event in events}
+    assert [section["text"] for section in events[-1]["message"]["sections"]] == [FIRST, SECOND]
 
 
 async def test_a_question_that_may_have_arrived_is_never_asked_twice(
@@ -257,6 +253,16 @@ async def test_reloads_tabs_and_cuts_in_the_middle_of_an_answer(
     for each in (page, tab):
         text = await each.get_by_role("article").nth(1).locator(".sections").inner_text()
         assert [text.count(part) for part in texts] == [1, 1]
+
+    line.cut()
+    await ask(page, NOTICE)
+    failure = page.get_by_role("alert").filter(has_text=english("notices.unreachable"))
+    await expect(failure).to_be_visible()
+    line.mend()
+    await failure.get_by_role("button", name="Try again").click()
+    await expect(page.get_by_role("article")).to_have_count(4)
+    await shows_what_is_stored(page, client)
+    assert len((await client.get(f"/api/sessions/{session_id}/runs")).json()["runs"]) == 4
 
 
 async def test_an_answer_given_anew_takes_its_place_in_every_tab(chromium_page: Visits, model_site: Site) -> None:

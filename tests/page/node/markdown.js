@@ -10,6 +10,7 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmStrikethroughFromMarkdown } from "mdast-util-gfm-strikethrough";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTaskListItemFromMarkdown } from "mdast-util-gfm-task-list-item";
+import { list } from "micromark-core-commonmark";
 import { cjkFriendlyExtension } from "micromark-extension-cjk-friendly";
 import { gfmStrikethroughCjkFriendly } from "micromark-extension-cjk-friendly-gfm-strikethrough";
 import { gfmTable } from "micromark-extension-gfm-table";
@@ -22,7 +23,21 @@ const LATE = { linkMode: "text-only", images: false, htmlTags: false, comparison
 
 const ADDRESS = "streamdown:";
 
+const MOST_IN_A_LINE = 40; // lists within lists; deeper than the page shows them as lists
+
+// The time for lists that begin in one line grows with the square of their number.
+const begin = list.tokenize;
+let [line, column, begun] = [0, 0, 0];
+list.tokenize = function (effects, ok, nok) {
+  const here = this.now();
+  if (here.line !== line) begun = 0;
+  if (here.line !== line || here.column !== column) begun += 1;
+  ({ line, column } = here);
+  return begun > MOST_IN_A_LINE ? nok : begin.call(this, effects, ok, nok);
+};
+
 export function parse(text, growing = false) {
+  [line, column, begun] = [0, 0, 0];
   return fromMarkdown(text, {
     extensions: [
       gfmTable(),
