@@ -35,8 +35,8 @@ NODE := $(shell command -v node >/dev/null && command -v npm)
 CLIENTS := $(if $(NODE),$(WIRE)/node_modules/.package-lock.json)
 PAGE_CHECKS := $(if $(NODE),$(PAGE)/node_modules/.package-lock.json)
 
-test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, three files at a time: they wait more than they work
-	@$(RUN)/pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, four files at a time: they wait as much as they work
+	@$(RUN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-engines: .venv/dev.installed .engines/installed ## run the tests that need an engine beside PostgreSQL; make test skips them
 	@PATH="$(CURDIR)/.engines/bin:$$PATH" PYTHONPATH="$$(.engines/bin/python -c 'import site; print(site.getsitepackages()[0])')" $(RUN)/pytest tests/engines $(ARGS)

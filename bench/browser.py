@@ -19,7 +19,8 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from bench.figures import NotAvailable
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The shell is the engine without the windows that nobody sees: a page costs a fifth less.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 QUIETLY = (
     "--disable-background-networking",
     "--disable-client-side-phishing-detection",
