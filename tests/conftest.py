@@ -155,12 +155,13 @@ def _environment() -> dict[str, str]:
 
 
 # A busy machine is no fault of what is tested: neither an example nor the making of them has to be quick. Each run
-# makes other examples, so that few a run are many in a week.
+# makes other examples, so that few a run are many in a week, but where they decide whether a change is let in.
 hypothesis.settings.register_profile(
     "unhurried",
     parent=hypothesis.settings(),
     max_examples=30,
     deadline=None,
+    derandomize=os.environ.get("CI") == "true",
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("unhurried")

@@ -17,7 +17,7 @@ from tests.api.reading import parse_frames, until_no_run_is_live
 from tests.api.serving import client_of
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 from tools.sessions.checkpoints import run_saver
-from tools.settings import Settings
+from tools.settings import RunSettings, Settings
 from tools.storage.startup import open_database
 
 
@@ -256,7 +256,8 @@ async def test_what_a_thread_keeps_after_its_runs(citewell: Citewell, client: ht
 async def test_a_thread_keeps_one_checkpoint_of_a_streamed_run_whose_reader_leaves_at_its_end(
     settings: Settings, scripted_openai: ScriptedOpenAI
 ) -> None:
-    configured = with_model(settings, scripted_openai)
+    waits = {"runs": RunSettings(drain_seconds=20)}  # until what the run has begun to delete is gone
+    configured = with_model(settings, scripted_openai).model_copy(update=waits)
     hold = Hold()
     sections = [{"text": "The notice period is three months.", "source_ids": [f"{HANDBOOK}:0"]}]
     scripted_openai.script(Reply(steps=[hold, Say(json.dumps({"sections": sections}))]), to="generate_answer")

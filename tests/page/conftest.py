@@ -31,6 +31,12 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
         yield browser
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Open a test's pages after all else, so that they are closed before the servers that they ask."""
+    if isinstance(item, pytest.Function):
+        item.fixturenames.sort(key=lambda name: name == "chromium_page")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

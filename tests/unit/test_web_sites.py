@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.errors import WebUnavailable
@@ -123,6 +123,7 @@ def test_an_address_has_one_spelling(url: str, spelled: str | None) -> None:
 
 
 @given(st.text(max_size=60), st.sampled_from(["", "https://docs.example/a/b?c=d"]))
+@example(".", "")
 def test_spelling_an_address_again_changes_nothing(text: str, base: str) -> None:
     once = canonical_address(text, base)
     assert once is None or canonical_address(once) == once

@@ -44,6 +44,8 @@ def canonical_address(url: str, base: str = "") -> str | None:
     except (ValueError, httpx2.InvalidURL, UnicodeError):
         return None
     host = f"[{host}]" if ":" in host else host.rstrip(".")
+    if not host:
+        return None
     user = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""  # the guard refuses it
     netloc = host if port in (None, PORTS[parts.scheme]) else f"{host}:{port}"
     query = "&".join(
