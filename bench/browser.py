@@ -9,7 +9,7 @@ import shlex
 import shutil
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +19,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from bench.figures import NotAvailable
 
-# The shell is the engine without the windows that nobody sees: a page costs a fifth less.
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIETLY = (
     "--disable-background-networking",
     "--disable-client-side-phishing-detection",
@@ -53,12 +52,13 @@ exec {browser} "$@"
 
 
 @asynccontextmanager
-async def launched(home: Path, *flags: str) -> AsyncIterator[Browser]:
+async def launched(home: Path, *flags: str, names: Sequence[str] = NAMES) -> AsyncIterator[Browser]:
     """Start the browser with its own home folder and a minimal environment.
 
-    The browser is the one that CHROMIUM names, or the first on the PATH. Raises NotAvailable if there is none.
+    The browser is the one that CHROMIUM names, or the first of ``names`` on the PATH. Raises NotAvailable if there is
+    none.
     """
-    found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or "", *NAMES))
+    found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or "", *names))
     path = next((path for path in found if path is not None), None)
     if path is None:
         raise NotAvailable("no Chromium: install Debian's package chromium, or name another by CHROMIUM")

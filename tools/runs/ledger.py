@@ -237,7 +237,7 @@ class Ledger:
         await self._close(run, {"outcome": "failed", "stop_reason": end.code, "answer": None, "body": None}, lines)
 
     async def charge_deleted(self, run: Run) -> None:
-        """Store what a run used that is this process's no longer, where nobody else does: its session is deleted."""
+        """Store what a run used whose session is deleted: there is no end to store it with."""
         if run.account is not None:
             await self._spending.record_late(run.run_id, run.account, if_deleted=True)
 
