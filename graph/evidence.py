@@ -245,27 +245,77 @@ class LibraryQuestion(TypedDict):
     sure: bool
 
 
+class Span(TypedDict):
+    """A slice of a document's canonical text."""
+
+    start: int
+    end: int
+
+
+class Proof(TypedDict):
+    """A span of a cited segment that bears a claim: whole entries, in offsets of the canonical text.
+
+    ``highlight`` is the entry in it that bears the claim, where it is a passage of several.
+    """
+
+    segment_id: str
+    start: int
+    end: int
+    origin: Origin
+    highlight: NotRequired[Span]
+
+
 class Section(TypedDict):
     """One paragraph of the answer and the segment ids it cites, in citation order.
 
-    ``grounded`` is False for text from the model's own knowledge, which cites nothing and is not checked.
+    ``grounded`` is False for text from the model's own knowledge, which cites nothing and is not checked. ``passage``
+    is what a section that only quotes shows.
     """
 
     text: str
     source_ids: list[str]
     grounded: NotRequired[bool]
+    passage: NotRequired[Proof]
 
 
-def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True) -> Section:
-    """Return a section; only one that is not grounded has the flag."""
+def section_of(
+    text: str, source_ids: Sequence[str], *, grounded: bool = True, passage: Proof | None = None
+) -> Section:
+    """Return a section; only one that is not grounded has the flag, and only one that quotes a passage."""
     section = Section(text=text, source_ids=list(source_ids))
-    return section if grounded else Section(**section, grounded=False)
+    if not grounded:
+        section["grounded"] = False
+    if passage is not None:
+        section["passage"] = passage
+    return section
+
+
+class CitationContext(TypedDict):
+    """A slice of the canonical text that a quote hangs on, such as the term that it defines."""
+
+    role: ContextRole
+    start: int
+    end: int
+    text: str
+
+
+class ShownPassage(TypedDict):
+    """The passage of a source that comes nearest to a question which was refused, in the form of a citation."""
+
+    start: int
+    end: int
+    quote: str
+    highlight: NotRequired[Span]
+    heading_path: list[str]
+    context: list[CitationContext]
 
 
 class Source(TypedDict):
     """A segment kept for one answer, as clients see it. ``index`` is 1-based; ``excerpt`` at most 500 characters.
 
-    One of a presentation has its ``slide``, counting from 0, one of a workbook the name of its ``sheet``.
+    ``answerhood`` in [0, 1] is the chance that what is shown of it answers the question, where the extractive reader
+    has estimated it; ``passage`` is what a refusal shows of it. One of a presentation has its ``slide``, counting from
+    0, one of a workbook the name of its ``sheet``.
     """
 
     index: int
@@ -285,6 +335,8 @@ class Source(TypedDict):
     start: int
     end: int
     metadata: dict[str, Any]
+    answerhood: NotRequired[float]
+    passage: NotRequired[ShownPassage]
     slide: NotRequired[int]
     sheet: NotRequired[str]
 
@@ -299,28 +351,12 @@ class Place(TypedDict):
     end: int
 
 
-class Proof(TypedDict):
-    """A span of a cited segment that bears a claim: whole source sentences, in offsets of the canonical text."""
-
-    segment_id: str
-    start: int
-    end: int
-    origin: Origin
-
-
-class CitationContext(TypedDict):
-    """A slice of the canonical text that a quote hangs on, such as the term that it defines."""
-
-    role: ContextRole
-    start: int
-    end: int
-    text: str
-
-
 class Citation(TypedDict):
     """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 
-    ``context`` is what the quote hangs on, the outermost first. ``anchor`` is the id of its place in the page that the
+    ``highlight`` is the entry in the quote that bears the claim, where the quote is a passage of several;
+    ``heading_path`` has the headings above that entry, the outermost first. ``context`` is what the quote hangs on,
+    the outermost first. ``anchor`` is the id of its place in the page that the
     document was taken from, where the document has a url. ``slide``, ``sheet`` and ``cell`` are where it stands in a
     presentation or a workbook; slides count from 0. When an old session is read, ``freshness`` shows whether the
     quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the segment number
@@ -338,6 +374,8 @@ class Citation(TypedDict):
     verdict: Verdict
     source_index: int
     section_index: int
+    highlight: NotRequired[Span]
+    heading_path: NotRequired[list[str]]
     context: NotRequired[list[CitationContext]]
     anchor: NotRequired[str]
     slide: NotRequired[int]

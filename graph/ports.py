@@ -292,11 +292,15 @@ class DraftText:
 
 @dataclass(frozen=True, slots=True)
 class DraftClosed:
-    """The end of the open section. Joined deltas equal ``text``; ``source_ids`` hold only offered ids, none twice."""
+    """The end of the open section. Joined deltas equal ``text``; ``source_ids`` hold only offered ids, none twice.
+
+    ``passage`` is what the section shows where it only quotes; its text is then that passage as Markdown.
+    """
 
     text: str
     source_ids: tuple[str, ...]
     unknown_ids: int = 0
+    passage: Proof | None = None
 
 
 @dataclass(frozen=True, slots=True)
