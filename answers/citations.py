@@ -165,12 +165,23 @@ def build_citation(
         source_index=source_index,
         section_index=section_index,
     )
+    if "highlight" in proof:
+        citation["highlight"] = proof["highlight"]
+    bears = proof.get("highlight", proof)
+    if path := heading_path(segment, bears["start"]):
+        citation["heading_path"] = path
     if context := context_of_quote(segment, proof["start"], proof["end"]):
         citation["context"] = context
-    anchor = _anchor_at(segment, proof["start"])
+    anchor = _anchor_at(segment, bears["start"])
     if segment.url and anchor:
         citation["anchor"] = anchor
     return with_place(citation, original_place(segment.media_type, segment.page_idx, anchor))
+
+
+def heading_path(segment: Segment, offset: int) -> list[str]:
+    """Return the headings above the block at an offset of the canonical text, the outermost first."""
+    at = bisect_right(segment.blocks, offset, key=lambda block: block.start) - 1
+    return [each.text for each in segment.blocks[at].context if each.role == "heading"] if at >= 0 else []
 
 
 def _anchor_at(segment: Segment, offset: int) -> str:

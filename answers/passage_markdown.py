@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
 
+from answers.entries import entries_of
 from answers.entry import Entry
-from graph.evidence import Segment
+from graph.evidence import Proof, Segment
 
 _TICKS = re.compile("`+")
 _BETWEEN_CELLS = re.compile(r"(?:^|\s)\|(?=\s|$)")
@@ -23,6 +24,12 @@ def as_markdown(segment: Segment, entries: Sequence[Entry]) -> str:
         else:
             parts.append(segment.text[own[0].start - segment.start : own[-1].end - segment.start])
     return "\n\n".join(parts)
+
+
+def shown_text(segment: Segment, proof: Proof) -> str:
+    """Return the entries of a segment that a proof spans as Markdown; none where it spans no whole entry."""
+    entries = [each for each in entries_of(segment) if proof["start"] <= each.start and each.end <= proof["end"]]
+    return as_markdown(segment, entries)
 
 
 def _rows_above(row: Entry) -> Iterator[str]:
