@@ -9,7 +9,6 @@ import numpy as np
 
 from answers.entries import entries_of, passage_around
 from answers.entry import Entry
-from answers.quoting import quoted_spans, stands
 from answers.stored_questions import with_answer
 from graph.evidence import Hit, Segment
 from text.shapes import is_numbered
@@ -92,26 +91,17 @@ def _fenced(code: str) -> str:
 
 
 def _chosen(reading: RankedSentences, sources: Sequence[Hit]) -> list[QuotedPassage]:
-    segments = [_ReadSegment(hit.segment, reading.question) for hit in sources]
+    segments = [_ReadSegment(hit.segment) for hit in sources]
     return _belonging(reading, segments) if reading.members else _likely(reading, segments)
 
 
 class _ReadSegment:
-    """The entries of a segment, their places by where they start, and which of them may be quoted for a question."""
+    """The entries of a segment, and their places by where they start."""
 
-    def __init__(self, segment: Segment, question: str) -> None:
+    def __init__(self, segment: Segment) -> None:
         self.title = segment.title
         self.entries = entries_of(segment)
         self._places = {entry.start: place for place, entry in enumerate(self.entries)}
-        self._question = question
-        self._stands: dict[int, bool] = {}
-
-    def stands(self, at: int) -> bool:
-        """Whether an entry may be quoted by itself; the passages of its neighbours ask again and again."""
-        known = self._stands.get(at)
-        if known is None:
-            known = self._stands[at] = stands(self.entries[at], self._question)
-        return known
 
     def place_of(self, entry: Entry) -> int:
         """Return the index of one of its entries."""
@@ -173,7 +163,7 @@ def _passages(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> Ite
             continue
         segment = segments[candidate.segment]
         at = segment.place_of(candidate.entry)
-        chosen = _told(segment, _around(segment, at, scores[candidate.segment], reading), at)
+        chosen = _told(segment, _around(segment, at, scores[candidate.segment], reading))
         if not chosen or chosen[-1].leads:
             continue  # a lead-in never stands alone
         known = beliefs[candidate.segment]
@@ -215,37 +205,12 @@ def _worth_telling(entries: Sequence[Entry], around: range, at: int, scores: Map
     return range(first, last + 1)
 
 
-def _told(segment: _ReadSegment, around: range, at: int) -> tuple[Entry, ...]:
-    """Return the entries to quote for one of them, none of which is torn from what governs it; none where that is far.
-
-    An entry that its context denies, conditions or replaces is quoted together with that, as one contiguous passage.
-    A question never ends what is quoted.
-    """
-    told = _governed(segment, around, at)
+def _told(segment: _ReadSegment, around: range) -> tuple[Entry, ...]:
+    """Return the entries to quote together; a question never ends them."""
+    told = [segment.entries[index] for index in around]
     while told and told[-1].asks:
-        told = told[:-1]
-    return told if told and told[-1].start >= segment.entries[at].start else ()
-
-
-def _governed(segment: _ReadSegment, around: range, at: int) -> tuple[Entry, ...]:
-    entries = segment.entries
-    if not segment.stands(at):
-        spans = quoted_spans(entries[at])
-        alone = (entries[at].start, entries[at].end)  # about another thing, which nothing beside it can tell
-        if len(spans) > 1 or spans[0] == alone or spans[0][0] < entries[0].start or spans[0][1] > entries[-1].end:
-            return ()
-        [(start, end)] = spans
-        return tuple(entry for entry in entries if entry.end > start and entry.start < end)
-    first = last = at
-    while first > around[0] and _may_stand(segment, first - 1):
-        first -= 1
-    while last < around[-1] and _may_stand(segment, last + 1):
-        last += 1
-    return tuple(entries[first : last + 1])
-
-
-def _may_stand(segment: _ReadSegment, at: int) -> bool:
-    return not segment.entries[at].quotable or segment.stands(at)
+        told.pop()
+    return tuple(told)
 
 
 def _belonging(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> list[QuotedPassage]:
@@ -257,7 +222,7 @@ def _belonging(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> li
         segment = segments[one.segment]
         at = segment.place_of(one.entry)
         around = with_answer(segment.entries, at, MOST_QUOTED) if one.entry.asks else range(at, at + 1)
-        if told := _told(segment, around, at):
+        if told := _told(segment, around):
             new = QuotedPassage(one.segment, segment.title, told, 0.0)
             if not any(new.overlaps(each) for each in passages):
                 passages.append(new)
