@@ -19,7 +19,6 @@ from graph.evidence import (
     Segment,
     Source,
     Verdict,
-    telling,
 )
 from graph.reasons import Reason, why
 from graph.rows import ClaimRow, SourceRow
@@ -206,8 +205,8 @@ def context_of_quote(segment: Segment, start: int, end: int) -> list[CitationCon
     for entry in entries[bisect_right(entries, start, key=lambda entry: entry.end) :]:
         if entry.start >= end:
             break
-        for each in telling(entry.context):
-            if not (start <= each.start and each.end <= end):
+        for each in entry.context:
+            if each.role != "heading" and not (start <= each.start and each.end <= end):
                 found.setdefault(
                     (each.start, each.end),
                     CitationContext(role=each.role, start=each.start, end=each.end, text=each.text),
@@ -223,8 +222,8 @@ def context_outside(segment: Segment) -> list[ContextSlice]:
     found = {
         (each.start, each.end): each
         for block in segment.blocks
-        for each in telling(block.context)
-        if not segment.start <= each.start < segment.end
+        for each in block.context
+        if each.role != "heading" and not segment.start <= each.start < segment.end
     }
     return list(found.values())[:MOST_OUTSIDE]
 
