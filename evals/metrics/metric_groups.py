@@ -28,6 +28,18 @@ METRICS: tuple[Metric, ...] = tuple(metric for group in GROUPS.values() for metr
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
 TAGS = ("set", "language", "kind", "topic")  # figures are grouped and failures filtered by these
+BY_GROUP = (  # what a terminal has room for
+    "right",
+    "passage_gold_at_1",
+    "passage_gold_at_3",
+    "found_gold_at_3",
+    "nearest_gold",
+    "characters_shown",
+    "answered_when_answerable",
+    "refused_when_not",
+    "shown_without_what_governs",
+    "twin_answered",
+)
 KEY_FIGURES = (
     "right",
     "passage_gold_at_1",
