@@ -169,16 +169,15 @@ class Recorder:
         return record
 
     def _nearest(self, source: Source) -> NearestPassage:
-        name, passage = self._name(source["document_id"]), source.get("passage")
-        if passage is None:
-            return NearestPassage(document=name, start=source["start"], text=source["excerpt"])
-        return NearestPassage(
-            document=name,
-            start=passage["start"],
-            text=passage["quote"],
-            heading_path=passage["heading_path"],
-            context=passage["context"],
+        nearest = NearestPassage(
+            document=self._name(source["document_id"]), start=source["start"], text=source["excerpt"]
         )
+        if passage := source.get("passage"):
+            nearest["start"], nearest["text"] = passage["start"], passage["quote"]
+            nearest["heading_path"], nearest["context"] = passage["heading_path"], passage["context"]
+        if "answerhood" in source:
+            nearest["answerhood"] = source["answerhood"]
+        return nearest
 
     async def _retrieved(self, context: Context, question: str, case: Case) -> list[RetrievedSegment]:
         if context.only_selected_pages or context.search == "off":

@@ -89,11 +89,12 @@ class CitationRecord(TypedDict):
 
 
 class NearestPassage(TypedDict):
-    """What a refusal shows of a source that came nearest, in the form of a citation."""
+    """What a refusal shows of a source that came nearest, in the form of a citation; ``answerhood`` is its own."""
 
     document: str
     start: int
     text: str
+    answerhood: NotRequired[float]
     heading_path: NotRequired[list[str]]
     context: NotRequired[list[CitationContext]]
 
