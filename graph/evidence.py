@@ -278,9 +278,7 @@ class Section(TypedDict):
     passage: NotRequired[Proof]
 
 
-def section_of(
-    text: str, source_ids: Sequence[str], *, grounded: bool = True, passage: Proof | None = None
-) -> Section:
+def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True, passage: Proof | None = None) -> Section:
     """Return a section; only one that is not grounded has the flag, and only one that quotes a passage."""
     section = Section(text=text, source_ids=list(source_ids))
     if not grounded:
@@ -300,11 +298,15 @@ class CitationContext(TypedDict):
 
 
 class ShownPassage(TypedDict):
-    """The passage of a source that comes nearest to a question which was refused, in the form of a citation."""
+    """The passage of a source that comes nearest to a question which was refused, in the form of a citation.
+
+    ``text`` is the quote as Markdown, as an answer would show it.
+    """
 
     start: int
     end: int
     quote: str
+    text: NotRequired[str]
     highlight: NotRequired[Span]
     heading_path: list[str]
     context: list[CitationContext]
