@@ -9,6 +9,7 @@ import prompts
 from answers.citations import build_claim
 from answers.event_loop import yield_to_event_loop
 from answers.open_claims import JudgeQueue, Question, is_open, question_of
+from answers.passage_markdown import shown_text
 from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
 from graph.evidence import Claim, Failure, Origin, Proof, Section, Segment, Verdict
@@ -295,6 +296,8 @@ class CheckedAnswer:
     async def _check(
         self, section: Section, *, origin: Origin = "cited", start: int = 0, is_open: bool = False
     ) -> tuple[CheckedClaim, ...]:
+        if shown := self._shown_passage(section):
+            return (await self._quoted(section, *shown),)
         cited = list(section["source_ids"]) if origin == "cited" else list(self.segments)
         written = WrittenSection(
             section["text"],
@@ -306,6 +309,33 @@ class CheckedAnswer:
             open=is_open,
         )
         return (await self._checker.check([written], meter=self._meter)).sections[0]
+
+    def _shown_passage(self, section: Section) -> tuple[Proof, Segment] | None:
+        """Return the passage that a section shows and its segment; None where its text is no copy of that."""
+        proof = section.get("passage")
+        segment = self.segments.get(proof["segment_id"]) if proof is not None else None
+        if proof is None or segment is None:
+            return None
+        return (proof, segment) if shown_text(segment, proof) == section["text"] else None
+
+    async def _quoted(self, section: Section, proof: Proof, segment: Segment) -> CheckedClaim:
+        """Return a passage as one claim, which is a copy, with what other sources say against its highlight."""
+        span = proof.get("highlight", proof)
+        written = WrittenSection(
+            segment.text[span["start"] - segment.start : span["end"] - segment.start],
+            (segment,),
+            tuple(other for other in self.segments.values() if other is not segment),
+            question=self._question,
+        )
+        checked = (await self._checker.check([written], meter=self._meter)).sections[0]
+        return CheckedClaim(
+            start=0,
+            end=len(section["text"]),
+            text=section["text"],
+            verdict="supported",
+            proofs=(proof,),
+            disputes=tuple(dispute for each in checked for dispute in each.disputes),
+        )
 
     def _take(self, index: int, claims: Sequence[CheckedClaim]) -> None:
         """Keep the claims of a finished section, emit them, and pass the open ones to the judge.
@@ -358,7 +388,7 @@ class CheckedAnswer:
 
     def _is_disputed(self, claim: CheckedClaim) -> bool:
         """Whether a claim does nothing but quote a passage which another source contradicts."""
-        if claim.verdict != "supported" or not claim.disputes or not claim.proofs:
+        if claim.verdict != "supported" or not claim.disputes or not claim.proofs or "highlight" in claim.proofs[0]:
             return False
         proof = claim.proofs[0]
         segment = self.segments[proof["segment_id"]]

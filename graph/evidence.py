@@ -5,7 +5,7 @@ dataclasses. Every offset counts Unicode code points of a document's canonical t
 says otherwise.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Any, Literal, NotRequired
@@ -50,17 +50,6 @@ ContextRole = Literal[
     "label",
     "lead",  # the sentence that introduces a list or code, or the item that a nested one belongs to
     "before",  # the sentence that "it" or "this" points to
-    "governs",  # what denies, conditions, doubts or repeals the entry, or who says it
-]
-Governance = Literal[
-    "denies",  # a lead-in or a column, such as "does not cover:", "Not supported"
-    "repeals",  # also replaced, deprecated, corrected
-    "overtakes",  # a newer statement on the same subject with another value
-    "narrows",  # the heading of another thing that is named alike: "H30" of what is under "H30 Max"
-    "doubts",  # a myth, a rumour, a lie
-    "conditions",  # it holds only for some, or only if something happens
-    "says",  # the words of a speaker: "Bob wrote:"
-    "imagines",  # a dream, a play, an invented example
 ]
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
@@ -127,27 +116,17 @@ class Space(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ContextSlice:
-    """A slice of canonical text that an entry hangs on, and what it is to the entry; it may be in another segment.
-
-    ``kind`` is what a slice of the role ``governs`` does to the entry, None for the other roles. One that narrows is no
-    part of what the entry says: it only tells it apart from what another heading is over.
-    """
+    """A slice of canonical text that an entry hangs on, and what it is to the entry; it may be in another segment."""
 
     role: ContextRole
     start: int
     end: int
     text: str
-    kind: Governance | None = None
 
 
 def nearest_heading(context: Sequence[ContextSlice]) -> str:
     """Return the heading right above what hangs on these slices, "" if there is none; outer ones come before it."""
     return next((each.text for each in reversed(context) if each.role == "heading"), "")
-
-
-def telling(context: Iterable[ContextSlice]) -> Iterator[ContextSlice]:
-    """Yield the slices that say something of what hangs on them: all but headings and namesakes of its heading."""
-    return (each for each in context if each.role != "heading" and each.kind != "narrows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +270,7 @@ def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True, p
 class CitationContext(TypedDict):
     """A slice of the canonical text that a quote hangs on, such as the term that it defines."""
 
-    role: ContextRole
+    role: ContextRole | Literal["governs"]  # of what takes a quote back, in answers that earlier releases stored
     start: int
     end: int
     text: str

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers.citations import context_of_quote
 from answers.entries import MOST_WITH_CODE, entries_of, passage_around
 from answers.entry import Entry
-from graph.evidence import Segment
+from graph.evidence import ContextSlice, Segment, SegmentBlock
 from tools.embeddings.embedder import count_tokens
 from tools.parsers import parse
 from tools.retrieval.segmenting import SegmentSize, segment
@@ -63,6 +64,21 @@ def test_a_row_is_read_under_its_header_and_caption(limit: int) -> None:
 def test_it_is_read_with_the_sentence_before() -> None:
     found, _, _ = entry("It needs a restart.")
     assert around(found)["before"] == "The default is four megabytes."
+
+
+def test_a_pronoun_reaches_the_sentence_that_names_whom_it_points_to() -> None:
+    text = b"Her sister Greta left for Rome. She learned to draw. She opened a shop in 1902."
+    [*_, she] = entries_of(segments_of(text, "a.md")[0])
+    assert [each.text for each in she.context if each.role == "before"] == [
+        "Her sister Greta left for Rome.",
+        "She learned to draw.",
+    ]
+
+
+def test_a_sentence_about_he_hangs_on_the_one_that_names_him_not_on_one_before() -> None:
+    [of] = segments_of(b"Rumours say that the Kestrel weighs 2 kg. Tom Berry designed it. He lives in Oslo.", "a.md")
+    [*_, he] = entries_of(of)
+    assert [each["text"] for each in context_of_quote(of, he.start, he.end)] == ["Tom Berry designed it."]
 
 
 def test_headings_terms_and_headers_are_never_quoted() -> None:
@@ -133,6 +149,18 @@ def test_blocks_are_stored_and_read_back() -> None:
     for one in segments_of(SETTINGS, "settings.html", 12):
         assert unpack_blocks(pack_blocks(one.blocks)) == one.blocks
     assert unpack_blocks(None) == ()
+
+
+@pytest.mark.parametrize("kind", [(), ("repeals",), (None,)])
+def test_what_an_earlier_release_stored_as_governing_is_left_out(kind: tuple[str | None, ...]) -> None:
+    slices = [["heading", 0, 5, "Leave"], ["governs", 35, 58, "That was never adopted.", *kind], ["lead", 7, 9, "A:"]]
+    stored = [slices, [[0, 5, "heading", [], "", 1], [7, 9, "paragraph", [0, 1]], [10, 34, "list_item", [0, 1, 2]]]]
+    heading, lead = ContextSlice("heading", 0, 5, "Leave"), ContextSlice("lead", 7, 9, "A:")
+    assert unpack_blocks(stored) == (
+        SegmentBlock(0, 5, "heading", depth=1),
+        SegmentBlock(7, 9, "paragraph", (heading,)),
+        SegmentBlock(10, 34, "list_item", (heading, lead)),
+    )
 
 
 def test_a_wide_header_row_is_never_quoted() -> None:

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Segment
-from tests.unit.test_governing import segments_of
+from tests.unit.test_entries import segments_of
 from tools.guides.outlines import guide_outline, guide_sentences
 from tools.guides.rule_questions import LONGEST_QUESTION, Candidate, rule_questions, spread_out
 
 
 def questions(text: str, title: str = "Manual", name: str = "a.md") -> list[str]:
-    return [each.question for each in rule_questions(title, segments_of(text, name))]
+    return [each.question for each in rule_questions(title, segments_of(text.encode(), name))]
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_terms_rows_and_headings_are_asked_about() -> None:
 
 def test_the_span_is_that_of_what_answers() -> None:
     text = "# Leave\n\nSome words. A quota is a limit on machine resources."
-    [found] = rule_questions("Leave", segments_of(text))
-    [segment] = segments_of(text)
+    [found] = rule_questions("Leave", segments_of(text.encode(), "a.md"))
+    [segment] = segments_of(text.encode(), "a.md")
     assert segment.text[found.start : found.end] == "A quota is a limit on machine resources."
 
 
@@ -111,7 +111,7 @@ def test_a_guide_quotes_sentences_and_headings_where_they_stand() -> None:
         "## Annual leave\n\nEvery employee gets 25 days of annual leave a year. It lapses in March.\n\n"
         "## Notice\n\nThe notice period of every contract is three months.\n"
     )
-    segments = [replace(each, heading="Leave") for each in segments_of(text)]
+    segments = [replace(each, heading="Leave") for each in segments_of(text.encode(), "a.md")]
     whole = "".join(segment.text for segment in segments)
     sentences, outline = guide_sentences("Leave", segments), guide_outline(segments)
     assert [each["text"] for each in sentences] == [

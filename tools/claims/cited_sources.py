@@ -118,7 +118,7 @@ class Sources:
             for segment in self.segments
             for block in segment.blocks
             for each in block.context
-            if each.kind != "narrows" and not segment.start <= each.start < segment.end
+            if not segment.start <= each.start < segment.end
         )
         return [parse_sentence(text) for text in slices]
 

@@ -320,7 +320,7 @@ def _texts(hits: Sequence[Hit]) -> Iterator[str]:
 
 
 def _around(segment: Segment) -> set[str]:
-    return {each.text for block in segment.blocks for each in block.context if each.kind != "narrows"}
+    return {each.text for block in segment.blocks for each in block.context}
 
 
 def rank_by_part(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> list[RankedSentences]:

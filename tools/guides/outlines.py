@@ -73,7 +73,7 @@ def guide_sentences(title: str, segments: Sequence[Segment]) -> list[GuideSenten
 
 def _is_self_contained(entry: Entry) -> bool:
     """Whether a sentence says something without those around it."""
-    if entry.kind != "paragraph" or entry.leads or entry.governors or not entry.quotable:
+    if entry.kind != "paragraph" or entry.leads or not entry.quotable:
         return False
     if any(each.role in ("before", "lead", "label", "term") for each in entry.context):
         return False

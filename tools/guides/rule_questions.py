@@ -119,7 +119,7 @@ class _Maker:
         """Yield the questions of a segment."""
         headings: set[int] = set()
         for entry in entries_of(segment):
-            if not entry.quotable or entry.leads or entry.governors or "?" in entry.text or "？" in entry.text:
+            if not entry.quotable or entry.leads or "?" in entry.text or "？" in entry.text:
                 continue
             own = language(entry.text, default=self._language)
             forms = _forms().get(own if own in _forms() else self._language)
