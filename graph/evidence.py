@@ -278,6 +278,13 @@ def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True, p
     return section
 
 
+class NearPassage(TypedDict):
+    """A passage of a candidate that was not kept, and the chance in [0, 1] that it answers."""
+
+    proof: Proof
+    answerhood: float
+
+
 class CitationContext(TypedDict):
     """A slice of the canonical text that a quote hangs on, such as the term that it defines."""
 
