@@ -286,11 +286,15 @@ class CitationContext(TypedDict):
 
 
 class ShownPassage(TypedDict):
-    """The passage of a source that comes nearest to a question which was refused, in the form of a citation."""
+    """The passage of a source that comes nearest to a question which was refused, in the form of a citation.
+
+    ``text`` is the quote as Markdown, as an answer would show it.
+    """
 
     start: int
     end: int
     quote: str
+    text: NotRequired[str]
     highlight: NotRequired[Span]
     heading_path: list[str]
     context: list[CitationContext]
