@@ -2,13 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import prompts
 from answers.citations import build_claim
 from answers.event_loop import yield_to_event_loop
 from answers.open_claims import JudgeQueue, Question, is_open, question_of
+from answers.passage_markdown import shown_text
 from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
 from graph.evidence import Claim, Failure, Origin, Proof, Section, Segment, Verdict
@@ -111,7 +112,8 @@ def section_digest(section: Section) -> str:
 class CheckedAnswer:
     """The sections and claims of a run, checked by code and then by the judge.
 
-    A section is checked sentence by sentence while it is written, if its sources are known by then. A revision replaces
+    ``around`` has the segments by id, joined with their neighbours: a passage may go beyond its own. A section is
+    checked sentence by sentence while it is written, if its sources are known by then. A revision replaces
     a section only if its check raises support. What quotes a passage that another source contradicts is told later,
     once it is known how the disagreement is said.
     """
@@ -122,6 +124,7 @@ class CheckedAnswer:
         segments: Sequence[Segment],
         emit: Callable[[AnyEvent], None],
         *,
+        around: Mapping[str, Segment],
         checker: ClaimChecker,
         judge: Judge | None,
         meter: Meter,
@@ -138,6 +141,7 @@ class CheckedAnswer:
         self._waits = False  # the section that is being written quotes what another source contradicts
         self.indices = {row["segment_id"]: row["index"] for row in state.sources}
         self.segments = {segment.segment_id: segment for segment in segments}
+        self._around = around
         self.sections = [Section(**section) for section in state.sections]
         self.claims = list(state.claims)
         self.disputes = list(state.disputes)
@@ -164,7 +168,7 @@ class CheckedAnswer:
                 self._waits = self._waits or self._is_disputed(each)
                 if self._waits:
                     continue
-                claim = build_claim(self._row(len(self.sections), self._last), section, self.segments, self.indices)
+                claim = build_claim(self._row(len(self.sections), self._last), section, self._around, self.indices)
                 self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
                 self._endings = sum(ending > each.end for ending in endings)
 
@@ -288,13 +292,15 @@ class CheckedAnswer:
     def cited_claims(self, section_index: int) -> list[Claim]:
         """Return the claims of a section with their citations, as clients see them."""
         return [
-            build_claim(row, self.sections[section_index], self.segments, self.indices)
+            build_claim(row, self.sections[section_index], self._around, self.indices)
             for row in self.claims_of(section_index)
         ]
 
     async def _check(
         self, section: Section, *, origin: Origin = "cited", start: int = 0, is_open: bool = False
     ) -> tuple[CheckedClaim, ...]:
+        if shown := self._shown_passage(section):
+            return (await self._quoted(section, *shown),)
         cited = list(section["source_ids"]) if origin == "cited" else list(self.segments)
         written = WrittenSection(
             section["text"],
@@ -306,6 +312,33 @@ class CheckedAnswer:
             open=is_open,
         )
         return (await self._checker.check([written], meter=self._meter)).sections[0]
+
+    def _shown_passage(self, section: Section) -> tuple[Proof, Segment] | None:
+        """Return the passage that a section shows and its segment; None where its text is no copy of that."""
+        proof = section.get("passage")
+        segment = self._around.get(proof["segment_id"]) if proof is not None else None
+        if proof is None or segment is None:
+            return None
+        return (proof, segment) if shown_text(segment, proof) == section["text"] else None
+
+    async def _quoted(self, section: Section, proof: Proof, segment: Segment) -> CheckedClaim:
+        """Return a passage as one claim, which is a copy, with what other sources say against its highlight."""
+        span = proof.get("highlight", proof)
+        written = WrittenSection(
+            segment.text[span["start"] - segment.start : span["end"] - segment.start],
+            (segment,),
+            tuple(other for other in self.segments.values() if other.document_id != segment.document_id),
+            question=self._question,
+        )
+        checked = (await self._checker.check([written], meter=self._meter)).sections[0]
+        return CheckedClaim(
+            start=0,
+            end=len(section["text"]),
+            text=section["text"],
+            verdict="supported",
+            proofs=(proof,),
+            disputes=tuple(dispute for each in checked for dispute in each.disputes),
+        )
 
     def _take(self, index: int, claims: Sequence[CheckedClaim]) -> None:
         """Keep the claims of a finished section, emit them, and pass the open ones to the judge.
@@ -358,7 +391,7 @@ class CheckedAnswer:
 
     def _is_disputed(self, claim: CheckedClaim) -> bool:
         """Whether a claim does nothing but quote a passage which another source contradicts."""
-        if claim.verdict != "supported" or not claim.disputes or not claim.proofs:
+        if claim.verdict != "supported" or not claim.disputes or not claim.proofs or "highlight" in claim.proofs[0]:
             return False
         proof = claim.proofs[0]
         segment = self.segments[proof["segment_id"]]

@@ -19,7 +19,6 @@ from graph.evidence import (
     Segment,
     Source,
     Verdict,
-    telling,
 )
 from graph.reasons import Reason, why
 from graph.rows import ClaimRow, SourceRow
@@ -165,12 +164,28 @@ def build_citation(
         source_index=source_index,
         section_index=section_index,
     )
+    if "highlight" in proof:
+        citation["highlight"] = proof["highlight"]
+    bears = proof.get("highlight", proof)
+    if path := heading_path(segment, bears["start"]):
+        citation["heading_path"] = path
     if context := context_of_quote(segment, proof["start"], proof["end"]):
         citation["context"] = context
-    anchor = _anchor_at(segment, proof["start"])
+    anchor = _anchor_at(segment, bears["start"])
     if segment.url and anchor:
         citation["anchor"] = anchor
     return with_place(citation, original_place(segment.media_type, segment.page_idx, anchor))
+
+
+def heading_path(segment: Segment, offset: int) -> list[str]:
+    """Return the headings above the block at an offset of the canonical text, the outermost first.
+
+    Those above the segment where it was stored without structure.
+    """
+    if not segment.blocks:
+        return [each for each in segment.heading.split(" > ") if each]
+    at = bisect_right(segment.blocks, offset, key=lambda block: block.start) - 1
+    return [each.text for each in segment.blocks[at].context if each.role == "heading"] if at >= 0 else []
 
 
 def _anchor_at(segment: Segment, offset: int) -> str:
@@ -195,8 +210,8 @@ def context_of_quote(segment: Segment, start: int, end: int) -> list[CitationCon
     for entry in entries[bisect_right(entries, start, key=lambda entry: entry.end) :]:
         if entry.start >= end:
             break
-        for each in telling(entry.context):
-            if not (start <= each.start and each.end <= end):
+        for each in entry.context:
+            if each.role != "heading" and not (start <= each.start and each.end <= end):
                 found.setdefault(
                     (each.start, each.end),
                     CitationContext(role=each.role, start=each.start, end=each.end, text=each.text),
@@ -212,8 +227,8 @@ def context_outside(segment: Segment) -> list[ContextSlice]:
     found = {
         (each.start, each.end): each
         for block in segment.blocks
-        for each in telling(block.context)
-        if not segment.start <= each.start < segment.end
+        for each in block.context
+        if each.role != "heading" and not segment.start <= each.start < segment.end
     }
     return list(found.values())[:MOST_OUTSIDE]
 

@@ -126,7 +126,8 @@ class _OpenSection:
         self._emit(
             SectionFinished(section_index=self._index, text=text, source_ids=source_ids, unknown_ids=closed.unknown_ids)
         )
-        return [section_of(text, source_ids, grounded=self._grounded)]
+        passage = closed.passage if text == closed.text else None
+        return [section_of(text, source_ids, grounded=self._grounded, passage=passage)]
 
     def _emit_text(self, text: str) -> None:
         if not text:

@@ -11,7 +11,6 @@ from functools import lru_cache
 from itertools import pairwise
 
 from answers.entry import Entry
-from answers.governing import govern
 from answers.stored_questions import mark_questions
 from graph.evidence import BlockKind, ContextSlice, Segment, SegmentBlock
 from text.sentences import sentences, trimmed
@@ -54,7 +53,7 @@ def entries_of(segment: Segment) -> tuple[Entry, ...]:
 def entries_in(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> tuple[Entry, ...]:
     """Return the entries of a part of a canonical text that begins at an offset, in order."""
     read = list(_read(text, offset, blocks) if blocks else _guess(text, offset))
-    return tuple(govern(list(mark_questions(read, [_begins_line(text, each.start - offset) for each in read]))))
+    return tuple(mark_questions(read, [_begins_line(text, each.start - offset) for each in read]))
 
 
 def _begins_line(text: str, at: int) -> bool:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from graph.evidence import BlockKind, ContextSlice, Governance
+from graph.evidence import BlockKind, ContextSlice, without_outer_headings
 
 NEVER_QUOTED = frozenset[BlockKind]({"heading", "term", "caption", "label", "contents"})
 
@@ -38,10 +38,5 @@ class Entry(NamedTuple):
 
     @property
     def surroundings(self) -> str:
-        """The texts of what it hangs on, joined by spaces, each once; headings of other things are not among them."""
-        return " ".join(dict.fromkeys(each.text for each in self.context if each.kind != "narrows"))
-
-    @property
-    def governors(self) -> tuple[tuple[Governance, ContextSlice], ...]:
-        """What governs it, each with what it does to it."""
-        return tuple((each.kind, each) for each in self.context if each.kind is not None)
+        """The texts of what it hangs on, joined by spaces, each once; of headings only the nearest."""
+        return " ".join(dict.fromkeys(each.text for each in without_outer_headings(self.context)))

@@ -5,7 +5,7 @@ dataclasses. Every offset counts Unicode code points of a document's canonical t
 says otherwise.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Any, Literal, NotRequired
@@ -50,17 +50,6 @@ ContextRole = Literal[
     "label",
     "lead",  # the sentence that introduces a list or code, or the item that a nested one belongs to
     "before",  # the sentence that "it" or "this" points to
-    "governs",  # what denies, conditions, doubts or repeals the entry, or who says it
-]
-Governance = Literal[
-    "denies",  # a lead-in or a column, such as "does not cover:", "Not supported"
-    "repeals",  # also replaced, deprecated, corrected
-    "overtakes",  # a newer statement on the same subject with another value
-    "narrows",  # the heading of another thing that is named alike: "H30" of what is under "H30 Max"
-    "doubts",  # a myth, a rumour, a lie
-    "conditions",  # it holds only for some, or only if something happens
-    "says",  # the words of a speaker: "Bob wrote:"
-    "imagines",  # a dream, a play, an invented example
 ]
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
@@ -129,15 +118,13 @@ class Space(TypedDict):
 class ContextSlice:
     """A slice of canonical text that an entry hangs on, and what it is to the entry; it may be in another segment.
 
-    ``kind`` is what a slice of the role ``governs`` does to the entry, None for the other roles. One that narrows is no
-    part of what the entry says: it only tells it apart from what another heading is over.
+    Those of one entry are in order, the outermost first: the path of headings above it, then what it hangs on there.
     """
 
     role: ContextRole
     start: int
     end: int
     text: str
-    kind: Governance | None = None
 
 
 def nearest_heading(context: Sequence[ContextSlice]) -> str:
@@ -145,9 +132,10 @@ def nearest_heading(context: Sequence[ContextSlice]) -> str:
     return next((each.text for each in reversed(context) if each.role == "heading"), "")
 
 
-def telling(context: Iterable[ContextSlice]) -> Iterator[ContextSlice]:
-    """Yield the slices that say something of what hangs on them: all but headings and namesakes of its heading."""
-    return (each for each in context if each.role != "heading" and each.kind != "narrows")
+def without_outer_headings(context: Sequence[ContextSlice]) -> Sequence[ContextSlice]:
+    """Return the slices without the headings that come before the nearest one."""
+    nearest = max((at for at, each in enumerate(context) if each.role == "heading"), default=0)
+    return context[nearest:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +203,15 @@ class Page:
 class Hit:
     """A segment that a search returned, with its calibrated relevance in [0, 1].
 
-    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit.
+    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
+    joined with its neighbours, where they were read too.
     """
 
     segment: Segment
     score: float
     kind: SourceKind = "search"
     own_score: float = 0.0
+    around: Segment | None = None
 
     @property
     def segment_id(self) -> str:
@@ -278,9 +268,7 @@ class Section(TypedDict):
     passage: NotRequired[Proof]
 
 
-def section_of(
-    text: str, source_ids: Sequence[str], *, grounded: bool = True, passage: Proof | None = None
-) -> Section:
+def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True, passage: Proof | None = None) -> Section:
     """Return a section; only one that is not grounded has the flag, and only one that quotes a passage."""
     section = Section(text=text, source_ids=list(source_ids))
     if not grounded:
@@ -293,18 +281,22 @@ def section_of(
 class CitationContext(TypedDict):
     """A slice of the canonical text that a quote hangs on, such as the term that it defines."""
 
-    role: ContextRole
+    role: ContextRole | Literal["governs"]  # of what takes a quote back, in answers that earlier releases stored
     start: int
     end: int
     text: str
 
 
 class ShownPassage(TypedDict):
-    """The passage of a source that comes nearest to a question which was refused, in the form of a citation."""
+    """The passage of a source that comes nearest to a question which was refused, in the form of a citation.
+
+    ``text`` is the quote as Markdown, as an answer would show it.
+    """
 
     start: int
     end: int
     quote: str
+    text: NotRequired[str]
     highlight: NotRequired[Span]
     heading_path: list[str]
     context: list[CitationContext]

@@ -5,6 +5,7 @@ import pytest
 from graph.ports import CheckedClaim, WrittenSection
 from graph.reasons import Reason
 from tests.fakes import segment
+from tests.unit.test_entries import segments_of
 from tools.claims.code_checker import check_section
 
 HANDBOOK = (
@@ -193,6 +194,46 @@ def test_a_sentence_that_the_text_around_it_denies_is_left_open(text: str, claim
 )
 def test_a_sentence_that_nothing_denies_is_supported(text: str, claim: str) -> None:
     assert check(claim, text).verdict == "supported"
+
+
+OFFICE = """# Insurance
+
+The following statements are false:
+
+- The counter closes at five.
+- Lost hats are paid for.
+
+The better plan pays for teeth. It costs nine euros.
+
+# Printing
+
+Version 2 of the Aster client uses port 8300. Version 3 uses port 9300.
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The counter closes at five.", "unverified"),
+        ("Lost hats are paid for.", "unverified"),
+        ("The better plan pays for teeth.", "supported"),
+        ("It costs nine euros.", "supported"),
+        ("Version 2 of the Aster client uses port 8300.", "supported"),
+        ("Version 3 uses port 9300.", "supported"),
+    ],
+)
+def test_what_a_lead_in_calls_false_is_its_list_and_not_what_comes_after(claim: str, verdict: str) -> None:
+    [of] = segments_of(OFFICE.encode(), "a.md")
+    [checked] = check_section(WrittenSection(claim, (of,)))
+    assert checked.verdict == verdict
+
+
+def test_a_lead_in_without_a_list_calls_all_of_its_section_false() -> None:
+    text = b"The following is false.\n\nThe counter closes at five.\n\n# Printing\n\nThe printer is in the hall."
+    [of] = segments_of(text, "a.md")
+    claims = ["The counter closes at five.", "The printer is in the hall."]
+    checked = [check_section(WrittenSection(claim, (of,)))[0].verdict for claim in claims]
+    assert checked == ["unverified", "supported"]
 
 
 @pytest.mark.parametrize(

@@ -179,14 +179,6 @@ def test_code_that_holds_a_fence_does_not_break_out_of_its_own() -> None:
     assert as_markdown(segment, entries_of(segment)) == f"````\n{text}\n````"
 
 
-def test_an_entry_about_another_thing_is_not_quoted() -> None:
-    text = "The door code of the Ilmar lab is 4712."
-    source = hit(text, "search")
-    question = "What is the door code of the Ostwin lab?"
-    reading = RankedSentences(tuple(candidate_sentences([source.segment])), (0.0,), 0.9, question=question)
-    assert select_quotes([reading], [source]) == []
-
-
 def test_a_setting_that_stands_nowhere_is_not_answered_by_another() -> None:
     source = hit("work_mem (integer)\n\nSets the memory of a sort. The default value is 4 MB.", "search")
     [known] = rank_by_part("What is the default value of work_mem?", [source])

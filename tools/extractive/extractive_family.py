@@ -20,7 +20,7 @@ from graph.reasons import Reason
 from graph.rows import Turn
 from graph.usage import Meter
 from prompts import lines
-from tools.extractive.quoted_passages import select_quotes
+from tools.extractive.quoted_passages import choose_passages
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part, recall_by_part
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
@@ -83,26 +83,20 @@ class ExtractiveWriter:
     async def write(
         self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Quote up to three sentences, or five of selected pages; no section where there is nothing to quote."""
+        """Show up to three passages, one a section; none where there is nothing to show."""
         readings = recall_by_part(question, sources, self._memo) if self._memo is not None else None
         if readings is None:
             readings = await asyncio.to_thread(rank_by_part, question, sources, self._memo)
-        for quote in select_quotes(readings, sources):
-            for draft in _section(quote.text, (quote.segment_id,)):
-                yield draft
+        for passage in choose_passages(readings, sources):
+            yield DraftOpened()
+            yield DraftText(passage.text)
+            yield DraftClosed(passage.text, (passage.segment_id,), passage=passage.proof)
 
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
-        """Replace each faulty section with the next best quote that none of them has; withdraw the rest."""
-        readings = await asyncio.to_thread(rank_by_part, question, sources, self._memo)
-        fresh = [
-            quote for quote in select_quotes(readings, sources) if all(quote.text not in each.text for each in faulty)
-        ]
-        return [
-            Revision(section.section_index, quote.text if quote else "", (quote.segment_id,) if quote else ())
-            for section, quote in zip_longest(faulty, fresh[: len(faulty)])
-        ]
+        """Withdraw the faulty sections: what was written by somebody else can only be quoted, not repaired."""
+        return [Revision(section.section_index, "", ()) for section in faulty]
 
     async def converse(
         self,

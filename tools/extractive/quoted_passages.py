@@ -1,279 +1,108 @@
-"""What to quote: the passages of the sources that a reading believes in, each whole, and as many as pay."""
+"""Which passages to show: those that a reading believes in most, of different places, as many as pay."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 
-import numpy as np
-
-from answers.entries import entries_of, passage_around
+from answers.entries import entries_of
 from answers.entry import Entry
-from answers.quoting import quoted_spans, stands
-from answers.stored_questions import with_answer
-from graph.evidence import Hit, Segment
-from text.shapes import is_numbered
-from text.words import comparable_text
-from tools.extractive.asked_kinds import asked_kinds
+from answers.passage_markdown import as_markdown
+from answers.passages import is_whole, passage_of
+from graph.evidence import Hit, Proof, Segment, Span
+from text.words import ComparableText, comparable_text
 from tools.extractive.reader import RankedSentences
-from tools.extractive.subquestions import named_things
 
-MOST_QUOTES = 3
-MOST_PAGE_QUOTES = 5
-MOST_QUOTED = 300  # characters of a quote; ADR 0006 shows what other lengths find
-MOST_LISTED = 1_500  # characters of a list that is quoted whole, since it is what was asked for
-BESIDE = 4.0  # log odds that a neighbour may be behind the entry which it is quoted with; further ones are padding
-PASSAGES_CONSIDERED = 8
-NAMED_LOOKED_FOR = 24  # passages among which each thing that the question names is looked for
-NAMED_BELIEF = 0.01  # of the best passage's belief: one with less is about the thing and about nothing asked
-_TICKS = re.compile("`+")
-
-
-@dataclass(frozen=True, slots=True)
-class SelectedQuote:
-    """Contiguous entries of one segment, as Markdown: code in a fence, all else as it stands in the source."""
-
-    text: str
-    segment_id: str
+MOST_PASSAGES = 3
+CONSIDERED = 16  # best entries whose passages are compared
+PAYS = 0.03  # least belief in a further passage: with less, its characters cost a reader more than they tell
+COPIED = 0.85  # share of the words of the shorter of two passages, from which on they are copies
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedPassage:
-    """The entries of a segment to quote together, and the reader's belief that they answer."""
+    """A passage of a segment as Markdown, its proof, and the reader's belief in [0, 1] that it answers."""
 
-    segment: int
-    title: str
-    entries: tuple[Entry, ...]
+    text: str
+    proof: Proof
     belief: float
+    wording: ComparableText
 
-    def overlaps(self, other: "QuotedPassage") -> bool:
-        """Whether both quote some of the same text."""
-        return self.segment == other.segment and (
-            self.entries[0].start < other.entries[-1].end and other.entries[0].start < self.entries[-1].end
-        )
+    @property
+    def segment_id(self) -> str:
+        return self.proof["segment_id"]
 
-    def is_about(self, thing: frozenset[str]) -> bool:
-        """Whether its entries, what they hang on and its document's title have all words of a thing."""
-        texts = (self.title, *(text for entry in self.entries for text in (entry.text, entry.surroundings)))
-        return not thing - frozenset[str]().union(*(comparable_text(text).vocabulary for text in texts))
+    @property
+    def document_id(self) -> str:
+        return self.segment_id.rpartition(":")[0]
+
+    def repeats(self, other: "QuotedPassage") -> bool:
+        """Whether both show some of the same text, or one is a copy of the other."""
+        if self.document_id == other.document_id:
+            return self.proof["start"] < other.proof["end"] and other.proof["start"] < self.proof["end"]
+        own, others = self.wording.vocabulary, other.wording.vocabulary
+        return len(own & others) >= COPIED * max(1, max(len(own), len(others)))
 
 
-def select_quotes(readings: Sequence[RankedSentences], sources: Sequence[Hit]) -> list[SelectedQuote]:
-    """Return what to quote, best first, without repeats or headings.
-
-    A question of several parts gets the best passage of each part first.
-    """
-    most = MOST_PAGE_QUOTES if any(reading.members for reading in readings) else MOST_QUOTES
-    chosen: dict[str, SelectedQuote] = {}
-    for row in zip_longest(*(_chosen(reading, sources) for reading in readings)):
+def choose_passages(readings: Sequence[RankedSentences], sources: Sequence[Hit]) -> list[QuotedPassage]:
+    """Return the passages to show, likeliest first and none twice; each part of a question gets its best one first."""
+    chosen: list[QuotedPassage] = []
+    for row in zip_longest(*(_worthwhile(reading, sources) for reading in readings)):
         for passage in row:
-            if passage is not None and len(chosen) < most:
-                segment = sources[passage.segment].segment
-                quote = SelectedQuote(as_markdown(segment, passage.entries), segment.segment_id)
-                chosen.setdefault(comparable_text(quote.text).flat, quote)
-    return list(chosen.values())
-
-
-def as_markdown(segment: Segment, entries: Sequence[Entry]) -> str:
-    """Return contiguous entries as they stand in their segment, with a fence around code."""
-    parts: list[str] = []
-    for at, entry in enumerate(entries):
-        if at:
-            between = segment.text[entries[at - 1].end - segment.start : entry.start - segment.start]
-            parts.append("\n\n" if "code" in (entry.kind, entries[at - 1].kind) else between)
-        parts.append(_fenced(entry.text) if entry.kind == "code" else entry.text)
-    return "".join(parts)
-
-
-def _fenced(code: str) -> str:
-    """Return code in a fence that nothing in it closes."""
-    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(code)), default=0))
-    return f"{fence}\n{code}\n{fence}"
-
-
-def _chosen(reading: RankedSentences, sources: Sequence[Hit]) -> list[QuotedPassage]:
-    segments = [_ReadSegment(hit.segment, reading.question) for hit in sources]
-    return _belonging(reading, segments) if reading.members else _likely(reading, segments)
-
-
-class _ReadSegment:
-    """The entries of a segment, their places by where they start, and which of them may be quoted for a question."""
-
-    def __init__(self, segment: Segment, question: str) -> None:
-        self.title = segment.title
-        self.entries = entries_of(segment)
-        self._places = {entry.start: place for place, entry in enumerate(self.entries)}
-        self._question = question
-        self._stands: dict[int, bool] = {}
-
-    def stands(self, at: int) -> bool:
-        """Whether an entry may be quoted by itself; the passages of its neighbours ask again and again."""
-        known = self._stands.get(at)
-        if known is None:
-            known = self._stands[at] = stands(self.entries[at], self._question)
-        return known
-
-    def place_of(self, entry: Entry) -> int:
-        """Return the index of one of its entries."""
-        return self._places[entry.start]
-
-    def leading(self, at: int) -> int:
-        """Return the index of the lead-in that an entry is or hangs on, or its own where it has none here."""
-        entry = self.entries[at]
-        if entry.kind != "list_item" or entry.leads:
-            return at
-        lead = next((each for each in reversed(entry.context) if each.role == "lead"), None)
-        return self._places.get(lead.start, at) if lead is not None else at
-
-    def led(self, at: int) -> range:
-        """Return the indexes of a lead-in and all that directly follows and hangs on it."""
-        last = at
-        start = self.entries[at].start
-        while last + 1 < len(self.entries) and any(each.start == start for each in self.entries[last + 1].context):
-            last += 1
-        return range(at, last + 1)
-
-    def characters(self, places: range) -> int:
-        """Return the length of contiguous entries."""
-        return self.entries[places[-1]].end - self.entries[places[0]].start
-
-
-def _likely(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> list[QuotedPassage]:
-    """Return the passages with the largest expected F1, best first, if the question has one place that answers.
-
-    A question for a list or a comparison has at least two. Each thing that the question compares or names and that none
-    of these is about gets the best passage that is about it.
-    """
-    found = _passages(reading, segments)
-    passages = list(islice(found, PASSAGES_CONSIDERED))
-    if not passages:
-        return []
-    places = 1 + bool(asked_kinds(reading.question) & {"list", "comparison"})
-    held = np.cumsum([passage.belief for passage in passages[:MOST_QUOTES]])
-    sizes = np.arange(1, len(held) + 1)
-    chosen = passages[: int(np.argmax(held / (sizes + places))) + 1]
-    least = NAMED_BELIEF * chosen[0].belief
-    for thing in named_things(reading.question):
-        if not any(passage.is_about(thing) for passage in chosen) and len(chosen) < MOST_QUOTES:
-            passages += islice(found, NAMED_LOOKED_FOR - len(passages))
-            chosen += [each for each in passages if each.belief >= least and each.is_about(thing)][:1]
+            if passage is not None and len(chosen) < MOST_PASSAGES and not any(map(passage.repeats, chosen)):
+                chosen.append(passage)
     return chosen
 
 
-def _passages(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> Iterator[QuotedPassage]:
-    """Yield the passages of a reading, best first; of those that overlap the first, with the belief in its entries."""
-    beliefs: list[dict[int, float]] = [{} for _ in segments]
-    scores: list[dict[int, float]] = [{} for _ in segments]
-    for one, share, score in zip(reading.candidates, reading.shares, reading.scores, strict=True):
-        beliefs[one.segment][one.entry.start] = share
-        scores[one.segment][one.entry.start] = score
-    found: list[QuotedPassage] = []
-    for candidate in reading.candidates:
-        if not candidate.entry.quotable:
-            continue
-        segment = segments[candidate.segment]
-        at = segment.place_of(candidate.entry)
-        chosen = _told(segment, _around(segment, at, scores[candidate.segment], reading), at)
-        if not chosen or chosen[-1].leads:
-            continue  # a lead-in never stands alone
-        known = beliefs[candidate.segment]
-        belief = sum(known.get(entry.start, 0.0) for entry in chosen if entry.quotable)
-        new = QuotedPassage(candidate.segment, segment.title, chosen, belief)
-        if not any(new.overlaps(other) for other in found):
-            found.append(new)
-            yield new
+def _worthwhile(reading: RankedSentences, sources: Sequence[Hit]) -> list[QuotedPassage]:
+    found = list(islice(ranked_passages(reading, sources), MOST_PASSAGES))
+    return [passage for at, passage in enumerate(found) if at == 0 or passage.belief >= PAYS]
 
 
-def _around(segment: _ReadSegment, at: int, scores: Mapping[int, float], reading: RankedSentences) -> range:
-    """Return the indexes of the entries to quote together for one of them: a list that was asked for is quoted whole.
+def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterator[QuotedPassage]:
+    """Yield the passages of a reading, likeliest first and none that repeats another."""
+    found: dict[tuple[str, int, int], QuotedPassage] = {}
+    beliefs: dict[str, list[tuple[int, float]]] = {}
+    for one, share in zip(reading.candidates, reading.shares, strict=True):
+        if one.entry.quotable:
+            document_id = sources[one.segment].segment.document_id
+            beliefs.setdefault(document_id, []).append((one.entry.start, share))
+    quotable = (each for each in reading.candidates if each.entry.quotable)
+    for candidate in islice(quotable, CONSIDERED):
+        hit = sources[candidate.segment]
+        segment = hit.around or hit.segment
+        entries = entries_of(segment)
+        at = max(0, bisect_right(entries, candidate.entry.start, key=lambda entry: entry.start) - 1)
+        if not entries[at].quotable:
+            continue  # a cut between segments has torn the candidate from what makes it a heading
+        shown = passage_of(entries, at)
+        key = segment.document_id, entries[shown[0]].start, entries[shown[-1]].end
+        if key not in found and is_whole(entries, shown):
+            found[key] = _passage(segment, entries[shown.start : shown.stop], entries[at], beliefs[segment.document_id])
+    told: list[QuotedPassage] = []
+    for passage in sorted(found.values(), key=lambda each: -each.belief):
+        if not any(map(passage.repeats, told)):
+            told.append(passage)
+            yield passage
 
-    Steps are one too where they are numbered.
+
+def _passage(
+    segment: Segment, entries: Sequence[Entry], best: Entry, beliefs: Sequence[tuple[int, float]]
+) -> QuotedPassage:
+    """Return a passage grown from an entry; the likeliest entry in it that is no question is highlighted.
+
+    ``beliefs`` are those of its document, with the offsets of the entries.
     """
-    entries, kinds = segment.entries, asked_kinds(reading.question)
-    lead = segment.leading(at)
-    if entries[lead].leads and (
-        "list" in kinds or ("steps" in kinds and lead + 1 < len(entries) and is_numbered(entries[lead + 1].text))
-    ):
-        whole = segment.led(lead)
-        if at in whole and segment.characters(whole) <= MOST_LISTED:
-            return whole
-    if entries[at].asks:
-        return with_answer(entries, at, MOST_QUOTED)
-    around = passage_around(entries, at, MOST_QUOTED)
-    return around if entries[at].leads else _worth_telling(entries, around, at, scores)
-
-
-def _worth_telling(entries: Sequence[Entry], around: range, at: int, scores: Mapping[int, float]) -> range:
-    """Return the part of a passage whose ends are not far less likely to answer than the entry it is quoted for."""
-    least = scores[entries[at].start] - BESIDE
-
-    def is_worth(index: int) -> bool:
-        return not entries[index].quotable or scores.get(entries[index].start, least) >= least
-
-    first = next((index for index in range(around[0], at) if is_worth(index)), at)
-    last = next((index for index in range(around[-1], at, -1) if is_worth(index)), at)
-    return range(first, last + 1)
-
-
-def _told(segment: _ReadSegment, around: range, at: int) -> tuple[Entry, ...]:
-    """Return the entries to quote for one of them, none of which is torn from what governs it; none where that is far.
-
-    An entry that its context denies, conditions or replaces is quoted together with that, as one contiguous passage.
-    A question never ends what is quoted.
-    """
-    told = _governed(segment, around, at)
-    while told and told[-1].asks:
-        told = told[:-1]
-    return told if told and told[-1].start >= segment.entries[at].start else ()
-
-
-def _governed(segment: _ReadSegment, around: range, at: int) -> tuple[Entry, ...]:
-    entries = segment.entries
-    if not segment.stands(at):
-        spans = quoted_spans(entries[at])
-        alone = (entries[at].start, entries[at].end)  # about another thing, which nothing beside it can tell
-        if len(spans) > 1 or spans[0] == alone or spans[0][0] < entries[0].start or spans[0][1] > entries[-1].end:
-            return ()
-        [(start, end)] = spans
-        return tuple(entry for entry in entries if entry.end > start and entry.start < end)
-    first = last = at
-    while first > around[0] and _may_stand(segment, first - 1):
-        first -= 1
-    while last < around[-1] and _may_stand(segment, last + 1):
-        last += 1
-    return tuple(entries[first : last + 1])
-
-
-def _may_stand(segment: _ReadSegment, at: int) -> bool:
-    return not segment.entries[at].quotable or segment.stands(at)
-
-
-def _belonging(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> list[QuotedPassage]:
-    """Return the sentences of pages to quote, in the reader's order."""
-    quotable = [i for i, candidate in enumerate(reading.candidates) if candidate.entry.quotable]
-    best = best_set([reading.members[i] for i in quotable], MOST_PAGE_QUOTES)
-    passages: list[QuotedPassage] = []
-    for one in (reading.candidates[quotable[i]] for i in sorted(best)):
-        segment = segments[one.segment]
-        at = segment.place_of(one.entry)
-        around = with_answer(segment.entries, at, MOST_QUOTED) if one.entry.asks else range(at, at + 1)
-        if told := _told(segment, around, at):
-            new = QuotedPassage(one.segment, segment.title, told, 0.0)
-            if not any(new.overlaps(each) for each in passages):
-                passages.append(new)
-    return passages
-
-
-def best_set(chances: Sequence[float], most: int) -> list[int]:
-    """Return the indices of the set of items with the largest expected F1, most probable first.
-
-    If the chances are independent, the best set of a size holds the most probable items (Lewis 1995), and its F1 is
-    about twice the sum of their chances over its size plus the sum of all chances. Returns at most ``most`` items, and
-    at least one where there is one.
-    """
-    ranked = sorted(range(len(chances)), key=lambda i: -chances[i])[:most]
-    if not ranked:
-        return []
-    held = np.cumsum([chances[i] for i in ranked])
-    sizes = np.arange(1, len(ranked) + 1)
-    return ranked[: int(np.argmax(held / (sizes + sum(chances)))) + 1]
+    held = {start: belief for start, belief in beliefs if entries[0].start <= start < entries[-1].end}
+    if best.asks or best.leads:
+        told = [each for each in entries if each.quotable and not (each.asks or each.leads)]
+        best = max(told, key=lambda each: held.get(each.start, 0.0), default=best)
+    text = as_markdown(segment, entries)
+    proof = Proof(
+        segment_id=segment.segment_id,
+        start=entries[0].start,
+        end=entries[-1].end,
+        origin="cited",
+        highlight=Span(start=best.start, end=best.end),
+    )
+    return QuotedPassage(text, proof, min(1.0, sum(held.values())), comparable_text(text))

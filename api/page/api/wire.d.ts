@@ -101,7 +101,9 @@ export type Citation = {
 
 /** A slice of the canonical text that a quote hangs on, such as the term that it defines. */
 export type CitationContext = {
-  role: "heading" | "term" | "caption" | "header" | "label" | "lead" | "before" | "governs";
+  role:
+    | "heading" | "term" | "caption" | "header" | "label" | "lead" | "before"
+    | "governs";
   start: number;
   end: number;
   text: string;
@@ -1305,11 +1307,15 @@ export type ShareList = {
   longest_seconds: number;
 };
 
-/** The passage of a source that comes nearest to a question which was refused, in the form of a citation. */
+/**
+ * The passage of a source that comes nearest to a question which was refused, in the form of a citation. `text` is the
+ * quote as Markdown, as an answer would show it.
+ */
 export type ShownPassage = {
   start: number;
   end: number;
   quote: string;
+  text?: string;
   highlight?: Span;
   heading_path: string[];
   context: CitationContext[];
