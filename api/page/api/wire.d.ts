@@ -101,7 +101,9 @@ export type Citation = {
 
 /** A slice of the canonical text that a quote hangs on, such as the term that it defines. */
 export type CitationContext = {
-  role: "heading" | "term" | "caption" | "header" | "label" | "lead" | "before" | "governs";
+  role:
+    | "heading" | "term" | "caption" | "header" | "label" | "lead" | "before"
+    | "governs";
   start: number;
   end: number;
   text: string;
