@@ -1,4 +1,4 @@
-"""Manuals as a data set: what is read of the files, when a quote hits a passage, and what makes an answer right."""
+"""Passages: what is read of files and questions, when a shown one is right, and what makes an answer right."""
 
 import json
 from pathlib import Path
@@ -10,20 +10,22 @@ from evals.cases import DataSet
 from evals.dataset_store import stored_data_set
 from evals.evaluation import run_data_set
 from evals.gold_passages import quote_hits
-from evals.metrics.manual_metrics import (
-    MANUALS,
+from evals.metrics.passage_metrics import (
+    PASSAGES,
+    characters_shown,
+    gold_shown,
     is_right,
-    is_right_as_written,
-    passages_found,
-    written_quotes,
+    shown_passages,
+    shows_gold,
 )
-from evals.records import GoldPassage, Record
+from evals.records import GoldPassage, NearestPassage, Record
 from evals.report.report_failures import expected
 from evals.run_folder import RunOptions
 from evals.sets import load_data_set
 from graph.entrypoint import open_citewell
 from graph.errors import InvalidRequest
-from tests.evals_records import citation, claim, failed, record, refused, section, source
+from graph.evidence import CitationContext
+from tests.evals_records import FARE, citation, claim, failed, gold, record, refused, retrieved, section, source
 from tests.unit.made_data_sets import KILN, write, write_lines, write_manuals
 from tests.unit.pdf_files import pdf
 from tools.settings import Settings
@@ -82,6 +84,7 @@ def test_chinese_is_compared_by_pairs_of_characters() -> None:
 def test_an_answer_is_right_where_it_says_all_that_is_asked_and_a_quote_hits() -> None:
     assert is_right(asked())
     assert not is_right(asked(answers=["ten hours"]))
+    assert is_right(asked(answer="As quoted."))  # the passage is shown too
     assert is_right(asked(all_of=[["nine", "9"], ["door"]]))
     assert not is_right(asked(all_of=[["nine", "9"], ["window"]]))
     assert not is_right(asked(passage(document="bakery")))
@@ -90,44 +93,77 @@ def test_an_answer_is_right_where_it_says_all_that_is_asked_and_a_quote_hits() -
 
 def test_an_alternative_passage_stands_for_one_that_is_not_hit() -> None:
     elsewhere = passage("The door opens to the left.", "bakery")
-    assert passages_found(asked(passage(), elsewhere)) == 0.5
-    assert passages_found(asked(elsewhere, passage(alternative=True))) == 1.0
-    assert passages_found(asked(passage(), passage(alternative=True))) == 1.0
-    assert passages_found(asked(elsewhere)) == 0.0
+    assert gold_shown(asked(passage(), elsewhere)) == 0.5
+    assert gold_shown(asked(elsewhere, passage(alternative=True))) == 1.0
+    assert gold_shown(asked(passage(), passage(alternative=True))) == 1.0
+    assert gold_shown(asked(elsewhere)) == 0.0
 
 
-def test_a_right_answer_that_was_refused_was_right_as_written() -> None:
-    lost = asked(outcome="abstained", answer="I found no answer.", claims=[], sections=[])
-    assert (is_right_as_written(lost), is_right(lost)) == (True, False)
-    assert not is_right_as_written(asked(answers=["ten hours"]))
+HEADER = CitationContext(role="header", start=4, end=15, text="Step | Hours")
+ROW = "Cooling | nine hours"
 
 
-def test_a_section_whose_claims_got_no_quote_rests_on_the_segments_it_cites() -> None:
-    unquoted = {**claim(PASSAGE, verdict="unsupported"), "citations": []}
-    [quote] = written_quotes(asked(first_claims=[unquoted]))
-    assert quote == ("ferry", f"{PASSAGE} Then it is swept.")
-    assert is_right_as_written(asked(first_claims=[unquoted]))
-    assert not is_right_as_written(asked(first_claims=[unquoted], written=[section(PASSAGE, "gone:0")]))
-
-
-def test_what_the_run_says_of_its_sources_is_not_the_models_text() -> None:
-    told = asked(
-        answers=["disagree"],
-        written=[section(PASSAGE), section("They disagree.")],
-        disagreements=[["a:0", "b:0"]],
+def test_what_is_shown_around_a_passage_counts_as_shown() -> None:
+    row = citation(ROW, start=40, end=60, heading_path=["Firing", "Times"], context=[HEADER])
+    shown = asked(
+        passage(f"{HEADER['text']}\n{ROW}"), answer=ROW, claims=[claim(ROW, row)], all_of=[["hours"], ["firing"]]
     )
-    assert not is_right_as_written(told)
+    assert [each.whole for each in shown_passages(shown)] == [f"Firing\nTimes\nStep | Hours\n{ROW}"]
+    assert is_right(shown)
+    assert characters_shown(shown) == len(f"{ROW}FiringTimesStep | Hours")
+    assert characters_shown({**shown, "answer": f"| Step | Hours |\n{ROW}"}) == len(
+        f"| Step | Hours |\n{ROW}FiringTimes"
+    )
+    assert not is_right({**shown, "claims": [claim(ROW, citation(ROW, start=40, end=60))]})
+
+
+def test_the_first_passages_are_counted_in_the_order_shown_each_place_once() -> None:
+    other, again = citation("Mind the heat.", start=90, end=104), citation("Mind the heat.", start=90, end=104)
+    late = asked(claims=[claim("a", other), claim("b", again), claim(PASSAGE, citation(PASSAGE))])
+    assert [each.text for each in shown_passages(late)] == ["Mind the heat.", PASSAGE]
+    assert [shows_gold(late, most=most) for most in (1, 2, 3)] == [False, True, True]
+
+
+def test_sentences_are_gold_where_they_are_the_evidence() -> None:
+    assert is_right(record())
+    both = [[gold(), gold(FARE, index=1)]]
+    assert shows_gold(record(evidence=both))
+    assert gold_shown(record(evidence=both)) == 0.5
+    assert gold_shown(record(evidence=[*both, [gold()]])) == 1.0  # the better of two alternatives
+
+
+def test_a_refusal_that_shows_the_gold_passage_as_nearest_is_counted_apart() -> None:
+    measure = next(metric for metric in PASSAGES if metric.name == "nearest_gold")
+    near = NearestPassage(document="ferry", start=0, text=PASSAGE)
+    gone = refused(passages=[passage()], nearest=[near], evidence=[])
+    assert list(measure.observe(gone)) == [1.0]
+    assert not is_right(gone)
+    assert list(measure.observe(refused(passages=[passage()], evidence=[]))) == [0.0]
+    assert list(measure.observe(refused(nearest=[near], evidence=[], expected="abstained"))) == []
+
+
+def test_the_search_is_measured_by_the_segments_that_hold_gold() -> None:
+    measures = {metric.name: metric for metric in PASSAGES}
+    found = [{**each, "gold": place == 1} for place, each in enumerate(retrieved("ferry", "bakery"))]
+    for name, value in (("found_gold_at_1", 0.0), ("found_gold_at_3", 1.0), ("found_gold_at_10", 1.0)):
+        assert list(measures[name].observe(asked(retrieved=found))) == [value]
+        assert list(measures[name].observe(asked())) == []  # a record from before that was told
 
 
 def test_the_measures_count_refused_and_failed_questions_and_leave_out_others() -> None:
-    measures = {metric.name: metric for metric in MANUALS}
+    measures = {metric.name: metric for metric in PASSAGES}
     wrong = asked(passage("The door opens to the left."))
     gone = [refused(passages=[passage()], sources=[]), failed(passages=[passage()])]
-    for name in ("right", "right_as_written", "first_quote_gold", "passage_recall"):
+    for name in ("right", "passage_gold_at_1", "passage_gold_at_3", "passage_recall"):
         assert [list(measures[name].observe(each)) for each in (asked(), wrong, *gone)] == [[1.0], [0.0], [0.0], [0.0]]
     assert [list(measures["passage_precision"].observe(each)) for each in (asked(), wrong, *gone)] == [[1], [0], [], []]
-    assert [list(measures["source_hit"].observe(each)) for each in (asked(), *gone)] == [[1.0], [0.0], [0.0]]
-    assert all(not metric.observe(record()) for metric in MANUALS)
+    for name in ("characters_shown", "passages_per_answer"):
+        assert [len(measures[name].observe(each)) for each in (asked(), wrong, *gone)] == [1, 1, 0, 0]
+    unknown = record(expected="abstained", evidence=[], answers=[])
+    assert {metric.name for metric in PASSAGES if metric.observe(unknown)} == {
+        "characters_shown",
+        "passages_per_answer",
+    }
 
 
 def test_the_report_shows_the_passages_and_those_that_may_stand_for_them() -> None:
@@ -195,13 +231,27 @@ def test_a_question_that_its_manuals_do_not_bear_out_is_refused(
         load_data_set("manuals", folder)
 
 
-def test_a_folder_without_questions_or_manuals_is_refused(tmp_path: Path) -> None:
+def test_a_company_keeps_files_of_any_format_below_docs_beside_its_questions(tmp_path: Path) -> None:
+    write(tmp_path / "README.md", "# About this set\n")
+    write(tmp_path / "docs" / "tariff.csv", "Route,Fare\nAskvik,12 kroner\n")
+    write(tmp_path / "docs" / "mail" / "thread.eml", "Subject: Boats\nFrom: a@example.org\n\nThe boat is repaired.\n")
+    asked_of = {"id": "a", "question": "What is the fare to Askvik?", "lang": "en", "kind": "table", "answers": ["12"]}
+    write_lines(
+        tmp_path / "questions.jsonl", [{**asked_of, "evidence": [{"file": "tariff.csv", "text": "Askvik | 12 kroner"}]}]
+    )
+    data = load_data_set("company", tmp_path)
+    assert [document.name for document in data.documents] == ["tariff.csv", "mail/thread.eml"]
+    assert "The boat is repaired." in data.by_name["mail/thread.eml"].text
+    assert (data.name, data.lasting, data.cases[0].tags["kind"]) == ("company", False, "table")
+
+
+def test_a_folder_without_questions_or_documents_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "questions.jsonl", "")
     with pytest.raises(InvalidRequest, match="holds no question"):
         load_data_set("manuals", tmp_path)
     question = {"id": "a", "question": "b", "lang": "en", "kind": "value", "evidence": [], "answers": []}
     write_lines(tmp_path / "questions.jsonl", [question])
-    with pytest.raises(InvalidRequest, match="holds no manual"):
+    with pytest.raises(InvalidRequest, match="holds no document"):
         load_data_set("manuals", tmp_path)
 
 
