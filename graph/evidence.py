@@ -203,13 +203,15 @@ class Page:
 class Hit:
     """A segment that a search returned, with its calibrated relevance in [0, 1].
 
-    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit.
+    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
+    joined with its neighbours, where they were read too.
     """
 
     segment: Segment
     score: float
     kind: SourceKind = "search"
     own_score: float = 0.0
+    around: Segment | None = None
 
     @property
     def segment_id(self) -> str:
