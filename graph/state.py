@@ -111,6 +111,7 @@ class State(InputState):
     repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another
     sources: list[SourceRow] = field(default_factory=list)
     answerhood: float | None = None  # the chance that the sources answer the question, where the grader estimates it
+    beyond_quotes: bool = False  # the question asks for more than the family can do, which only quotes
 
     sections: list[Section] = field(default_factory=list)
     claims: list[ClaimRow] = field(default_factory=list)

@@ -20,10 +20,11 @@ OFF_PAGE = Reason("off_page")
 
 
 class GradeSegmentsUpdate(TypedDict):
-    """The run's sources and the chance that they answer, the segments graded and repeated, and the finished rounds."""
+    """The run's sources and how far they may answer, the segments graded and repeated, and the finished rounds."""
 
     sources: list[SourceRow]
     answerhood: float | None
+    beyond_quotes: bool
     graded: list[str]
     repeated: list[str]
     rounds: int
@@ -72,6 +73,7 @@ async def grade_segments(
     return {
         "sources": sources,
         "answerhood": _likelier(state.answerhood, grading.answerable),
+        "beyond_quotes": grading.beyond_quotes if hits else state.beyond_quotes,
         "graded": [*state.graded, *candidates],
         "repeated": sorted({*state.repeated, *repeated}),
         "rounds": state.rounds + 1,
