@@ -204,7 +204,12 @@ def build_citation(
 
 
 def heading_path(segment: Segment, offset: int) -> list[str]:
-    """Return the headings above the block at an offset of the canonical text, the outermost first."""
+    """Return the headings above the block at an offset of the canonical text, the outermost first.
+
+    Those above the segment where it was stored without structure.
+    """
+    if not segment.blocks:
+        return [each for each in segment.heading.split(" > ") if each]
     at = bisect_right(segment.blocks, offset, key=lambda block: block.start) - 1
     return [each.text for each in segment.blocks[at].context if each.role == "heading"] if at >= 0 else []
 

@@ -116,7 +116,10 @@ class Space(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ContextSlice:
-    """A slice of canonical text that an entry hangs on, and what it is to the entry; it may be in another segment."""
+    """A slice of canonical text that an entry hangs on, and what it is to the entry; it may be in another segment.
+
+    Those of one entry are in order, the outermost first: the path of headings above it, then what it hangs on there.
+    """
 
     role: ContextRole
     start: int
@@ -127,6 +130,12 @@ class ContextSlice:
 def nearest_heading(context: Sequence[ContextSlice]) -> str:
     """Return the heading right above what hangs on these slices, "" if there is none; outer ones come before it."""
     return next((each.text for each in reversed(context) if each.role == "heading"), "")
+
+
+def without_outer_headings(context: Sequence[ContextSlice]) -> Sequence[ContextSlice]:
+    """Return the slices without the headings that come before the nearest one."""
+    nearest = max((at for at, each in enumerate(context) if each.role == "heading"), default=0)
+    return context[nearest:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +286,15 @@ class CitationContext(TypedDict):
 
 
 class ShownPassage(TypedDict):
-    """The passage of a source that comes nearest to a question which was refused, in the form of a citation."""
+    """The passage of a source that comes nearest to a question which was refused, in the form of a citation.
+
+    ``text`` is the quote as Markdown, as an answer would show it.
+    """
 
     start: int
     end: int
     quote: str
+    text: NotRequired[str]
     highlight: NotRequired[Span]
     heading_path: list[str]
     context: list[CitationContext]

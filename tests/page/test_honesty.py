@@ -164,7 +164,7 @@ async def test_g_two_documents_that_tell_their_own_versions_do_not_disagree(
     assert (reply["outcome"], len(reply["message"]["sources"])) == ("answered", 2)
     assert reply["message"]["disagreements"] == []
     page = await chromium_page(address)
-    await expect(page.get_by_text("1 statement supported")).to_be_visible()
+    await expect(page.get_by_text("1 statement quoted")).to_be_visible()
     await expect(page.locator(".disagreements")).to_have_count(0)
 
 
