@@ -7,6 +7,7 @@ highlighted. Where a quote is a sentence that hangs on nothing, the excerpt of i
 from collections.abc import Iterable, Sequence
 from typing import NotRequired
 
+from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from answers.citations import excerpt, excerpt_around
@@ -16,6 +17,7 @@ _ENDS = (":", "：", ".", "。", "?", "!", "？", "！")
 BETWEEN_QUOTES = " ... "
 
 
+@with_config(ConfigDict(alias_generator=None))  # its fields are ours, and spelled alike in all dialects
 class QuoteInContext(TypedDict):
     """A quote and the slices of the same text that it hangs on, the outermost first, each word for word.
 
@@ -35,7 +37,9 @@ def quote_of(citation: Citation) -> QuoteInContext:
     """Return the quote of a citation with what it hangs on, and of a passage its highlight."""
     quote = QuoteInContext(quote=citation["quote"], context=citation.get("context", []))
     if "highlight" in citation:
-        quote |= {"start": citation["start"], "end": citation["end"], "highlight": citation["highlight"]}
+        span = citation["highlight"]  # made anew, since what is read from the database has its keys in another order
+        highlight = Span(start=span["start"], end=span["end"])
+        quote |= {"start": citation["start"], "end": citation["end"], "highlight": highlight}
     if "heading_path" in citation:
         quote["heading_path"] = citation["heading_path"]
     return quote
