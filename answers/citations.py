@@ -106,6 +106,32 @@ def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
     return flat[: space if space > 0 else room].rstrip() + "..."
 
 
+def excerpt_around(text: str, start: int, end: int, limit: int = EXCERPT_CHARACTERS) -> str:
+    """Cut text to at most ``limit`` characters around a slice of it, at spaces, with "..." where it is cut."""
+    flat = " ".join(text.split())
+    if len(flat) <= limit:
+        return flat
+    first, last = len(" ".join(text[:start].split())), len(" ".join(text[:end].split()))
+    room = limit - 6
+    begin = first if last - first > room else max(0, min((first + last - room) // 2, len(flat) - room))
+    stop = begin + room
+    if begin and (space := flat.find(" ", begin, first + 1)) >= 0:
+        begin = space + 1
+    if stop < len(flat) and (space := flat.rfind(" ", min(last, (begin + stop) // 2), stop + 1)) >= 0:
+        stop = space
+    return f"{'...' if begin else ''}{flat[begin:stop].strip()}{'...' if stop < len(flat) else ''}"
+
+
+def excerpt_of_quote(citation: Citation, text: str, offset: int) -> str:
+    """Return the excerpt of a text that shows a quote of it, or the quote's highlight where the quote is too long.
+
+    ``offset`` is where the text begins in the canonical text.
+    """
+    is_long = citation["end"] - citation["start"] > EXCERPT_CHARACTERS - 6
+    span = citation.get("highlight", citation) if is_long else citation
+    return excerpt_around(text, span["start"] - offset, span["end"] - offset)
+
+
 def describe_source(row: SourceRow, segment: Segment) -> Source:
     """Return a kept segment as clients see it."""
     source = Source(

@@ -76,7 +76,8 @@ def notebook(client: httpx.AsyncClient) -> NotebookClient:
 async def test_an_answer_is_made_in_the_background_and_read_later(notebook: NotebookClient) -> None:
     row = await notebook.ask(LEAVE)
     assert row["status"] == "completed"
-    assert row["content"] == "Every employee gets 25 days of annual leave a year."
+    best = "Every employee gets 25 days of annual leave a year."
+    assert row["content"] == f"{best} Unused leave lapses in March."
     [section] = row["metadata"]["sections"]
     assert section["text"] == row["content"]
     assert section["source_ids"] == [f"{HANDBOOK}:0"]
@@ -85,6 +86,9 @@ async def test_an_answer_is_made_in_the_background_and_read_later(notebook: Note
     assert citation["document_id"] == HANDBOOK
     assert citation["segment_index"] == 0
     assert citation["freshness"] == "fresh"
+    [quote] = citation["quotes"]
+    start, end = (quote["highlight"][edge] - quote["start"] for edge in ("start", "end"))
+    assert (quote["quote"], quote["quote"][start:end]) == (row["content"], best)
     assert "25 days" in (await notebook.open_bubble(citation))["text"]
     assert row["metadata"]["outcome"] == "answered"
 

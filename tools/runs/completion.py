@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Literal, cast
 
-from answers.citations import build_claim, describe_nearest, nearest_sources
+from answers.citations import build_claim, describe_nearest, excerpt_of_quote, nearest_sources
 from answers.quoted_runs import quoted_once
 from answers.standing import RunView
 from answers.surroundings import leaves, read_around
@@ -67,10 +67,16 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     for each in claims:
         for citation in each["citations"]:
             citation["section_index"] = each["section_index"]
+    citations = quoted_once(claims)
+    first = {citation["segment_id"]: citation for citation in reversed(citations)}
+    for source in described:
+        if source["segment_id"] in first:
+            segment = segments[source["segment_id"]]
+            source["excerpt"] = excerpt_of_quote(first[segment.segment_id], segment.text, segment.start)
     message = Message(
         answer=answer_text(state.sections),
         sections=[section for section in state.sections if section["text"]],
-        citations=quoted_once(claims),
+        citations=citations,
         sources=[] if nearest else described,
         family=family,
         claims=claims,
