@@ -82,7 +82,6 @@ _MEDIA_TYPES = {
     "markdown": "text/markdown",
     "html": "text/html",
     "csv": "text/csv",
-    "text": "text/plain",
     "txt": "text/plain",
 }
 _END = re.compile(r"[\s?？.。!！…]+$|(?<=[\u3400-\u9fff])[吗呢啊呀][\s?？.。!！]*$")
