@@ -47,7 +47,7 @@ class RulePreparer:
         reason = Reason("follow_up" if rewritten.changed else "for_library")
         if has_pages and search == "off":
             reason = Reason("for_pages")
-        return Preparation(rewritten.question, True, reason, "content_query", detected)
+        return Preparation(rewritten.question, True, reason, "content_query", detected, search_query=rewritten.beside)
 
 
 REWRITING_REASON = Reason("telling_words")
