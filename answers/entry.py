@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from graph.evidence import BlockKind, ContextSlice
+from graph.evidence import BlockKind, ContextSlice, without_outer_headings
 
 NEVER_QUOTED = frozenset[BlockKind]({"heading", "term", "caption", "label", "contents"})
 
@@ -38,5 +38,5 @@ class Entry(NamedTuple):
 
     @property
     def surroundings(self) -> str:
-        """The texts of what it hangs on, joined by spaces, each once."""
-        return " ".join(dict.fromkeys(each.text for each in self.context))
+        """The texts of what it hangs on, joined by spaces, each once; of headings only the nearest."""
+        return " ".join(dict.fromkeys(each.text for each in without_outer_headings(self.context)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from answers.citations import context_of_quote, context_outside
+from answers.citations import context_of_quote, context_outside, heading_path
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.evidence import Failure, JudgeMark, Proof, Section, Segment
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
@@ -80,7 +80,8 @@ def _entry(segment: Segment, proofs: Sequence[Proof]) -> CitedEntry:
         return CitedEntry(around, segment.title, segment.heading, outside)
     hangs_on = (each["text"] for proof in proofs for each in context_of_quote(segment, proof["start"], proof["end"]))
     context = dict.fromkeys((*hangs_on, around))
-    return CitedEntry(quoted, segment.title, segment.heading, tuple(each for each in context if each != quoted))
+    above = " > ".join(heading_path(segment, proofs[0]["start"]))
+    return CitedEntry(quoted, segment.title, above, tuple(each for each in context if each != quoted))
 
 
 def _around(segment: Segment, proofs: Sequence[Proof]) -> str:

@@ -189,7 +189,7 @@ def _quote(segment: Segment, citation: Citation, evidence: Evidence) -> Verified
         segment_id=segment.segment_id if number is None else None,
         page_idx=segment.page_idx,
         title=segment.title,
-        heading=segment.heading,
+        heading=" > ".join(citation.get("heading_path", [])),
         url=segment.url,
         start=citation["start"],
         end=citation["end"],

@@ -145,6 +145,19 @@ def show_side_by_side(figures: "Mapping[str, Mapping[str, Figure]]") -> None:
     )
 
 
+def show_groups(tag: str, groups: "Mapping[str, Mapping[str, Figure]]", measures: Sequence[str]) -> None:
+    """Show some measures by the values of a tag, one value per row; measures that no group has are left out."""
+    from cli.tables import show_table
+
+    taken = [name for name in measures if any(name in figures for figures in groups.values())]
+    rows = [
+        [f"{tag}: {value}", *(f"{figures[name]['mean']:.3f}" if name in figures else "–" for name in taken)]
+        for value, figures in groups.items()
+    ]
+    if taken:
+        show_table(result_console(), ["", *taken], rows, numbers=tuple(range(1, len(taken) + 1)))
+
+
 def _cells(figure: "Figure") -> list[str]:
     return [f"{figure['mean']:.3f}", f"{figure['low']:.3f} - {figure['high']:.3f}"]
 

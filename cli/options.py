@@ -79,7 +79,7 @@ DataSetName = Annotated[
     str,
     typer.Argument(
         metavar="SET",
-        help="golden, governed, or one read from --path: own, manuals.",
+        help="golden, governed, or one read from --path: own, manuals, company.",
     ),
 ]
 DataSetPath = Annotated[

@@ -1,7 +1,7 @@
 """Calibration of answerhood: of the answers given with a stated chance of answering the question, how many did.
 
-Only answers that can be told right from wrong are counted: those to questions with known evidence, right as
-``error_analysis.is_right`` says, and those to questions that have no answer, which are wrong. Refusals state no chance.
+Only answers that can be told right from wrong are counted: those to questions with known evidence, right where a shown
+passage holds it, and those to questions that have no answer, which are wrong. Refusals state no chance.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from evals.bootstrap import auc
-from evals.error_analysis import is_right
+from evals.metrics.passage_metrics import has_gold, shows_gold
 from evals.records import Record
 
 BINS = 10
@@ -46,7 +46,7 @@ class Calibration(TypedDict):
 def calibration_of(records: Sequence[Record]) -> Calibration | None:
     """Compare the stated chances of the answers that can be judged with whether they are right; None without any."""
     judged = [
-        (chance, is_right(record))
+        (chance, has_gold(record) and shows_gold(record))
         for record in records
         if (chance := record.get("answerhood")) is not None and _can_be_judged(record)
     ]
@@ -66,9 +66,7 @@ def calibration_of(records: Sequence[Record]) -> Calibration | None:
 
 
 def _can_be_judged(record: Record) -> bool:
-    if record["outcome"] != "answered" or record["expected"] == "either":
-        return False
-    return record["expected"] == "abstained" or bool(record["evidence"] or record.get("passages"))
+    return record["outcome"] == "answered" and (record["expected"] == "abstained" or has_gold(record))
 
 
 def _bins(judged: Sequence[tuple[float, bool]]) -> list[ReliabilityBin]:

@@ -4,26 +4,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from evals.metrics import manual_metrics
+from evals.metrics import passage_metrics
 from evals.metrics.answer_metrics import contains
-from evals.metrics.citation_metrics import has_evidence
-from evals.metrics.governed_metrics import is_twin, is_twin_answered, ticked_traps
-from evals.metrics.manual_metrics import Quote, has_passages, is_hit
+from evals.metrics.governed_metrics import is_twin, is_twin_answered, misleading_passages
+from evals.metrics.passage_metrics import gold_passages, has_gold, is_hit, passage_of, shown_text
 from evals.metrics.retrieval_metrics import gold_documents, is_searched, ranked_documents
-from evals.records import CitationRecord, GoldSentence, Record, citations_of
+from evals.records import CitationRecord, Record, citations_of
 
 ErrorKind = Literal[
     "run_failed",
     "refused",
     "answered_without_evidence",
-    "trap_ticked",
+    "trap_shown",
     "citation_not_exact",
     "citation_not_offered",
-    "no_gold_quoted",
+    "no_gold_shown",
     "claim_failed",
     "id_invented",
     "gold_not_retrieved",
-    "first_quote_not_gold",
+    "first_not_gold",
     "answer_not_contained",
 ]
 KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)  # the most severe first
@@ -32,18 +31,18 @@ TITLES: dict[ErrorKind, str] = {
     "run_failed": "The run failed",
     "refused": "Refused, though it can be answered",
     "answered_without_evidence": "Answered, though the library has no answer",
-    "trap_ticked": "A sentence is quoted as proven without what governs it",
+    "trap_shown": "A sentence is shown without what governs it",
     "citation_not_exact": "A quote differs from the text at its offsets",
     "citation_not_offered": "A cited segment was not among the run's sources",
-    "no_gold_quoted": "No quote holds gold evidence",
+    "no_gold_shown": "No passage holds gold evidence",
     "claim_failed": "A claim failed its check",
     "id_invented": "An id was invented, and dropped",
     "gold_not_retrieved": "A gold document was not retrieved",
-    "first_quote_not_gold": "The first quote is not gold evidence",
-    "answer_not_contained": "The gold answer is not in the answer",
+    "first_not_gold": "The first passage does not hold gold evidence",
+    "answer_not_contained": "The gold answer is not in what is shown",
 }
 
-_WRONG = frozenset(KINDS[: KINDS.index("no_gold_quoted") + 1])  # a record with other errors is still right
+_WRONG = frozenset(KINDS[: KINDS.index("no_gold_shown") + 1])  # a record with other errors is still right
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +67,25 @@ def is_right(record: Record) -> bool:
     """
     if any(mistake.kind in _WRONG for mistake in errors_of(record)):
         return False
-    return not _is_of_manuals(record) or manual_metrics.is_right(record)
+    return not _has_passages(record) or is_twin(record) or passage_metrics.is_right(record)
 
 
-def _is_of_manuals(record: Record) -> bool:
-    return record["expected"] == "answered" and has_passages(record) and not is_twin(record)
+def _has_passages(record: Record) -> bool:
+    return record["expected"] == "answered" and bool(record.get("passages"))
 
 
 def is_gold(record: Record, citation: CitationRecord) -> bool:
-    """Return whether a quote hits a gold passage, or holds a sentence of the gold evidence or an accepted one."""
-    gold = {(s["document"], s["index"]) for s in _gold_and_accepted(record)}
-    if any((citation["document"], index) in gold for index in citation["sentences"]):
+    """Return whether a passage is right, or holds an accepted sentence."""
+    accepted = {(each["document"], each["index"]) for each in record["accepted"]}
+    if any((citation["document"], index) in accepted for index in citation["sentences"]):
         return True
-    return is_hit(Quote(citation["document"], citation["quote"]), record.get("passages", []))
+    return is_hit(passage_of(citation), gold_passages(record))
 
 
 def documents_with_gold(record: Record) -> frozenset[str]:
     """Return the documents that hold gold evidence of any alternative."""
     passages = (passage["document"] for passage in record.get("passages", []))
     return frozenset(passages).union(*gold_documents(record))
-
-
-def _gold_and_accepted(record: Record) -> Iterator[GoldSentence]:
-    for chosen in record["evidence"]:
-        yield from chosen
-    yield from record["accepted"]
 
 
 def _outcome(record: Record) -> Iterator[RecordError]:
@@ -125,14 +118,14 @@ def _where_gold_ranked(record: Record) -> str:
 
 
 def _is_searched(record: Record) -> bool:
-    return is_searched(record) or (record["variant"] == "asked" and has_passages(record))
+    return is_searched(record) or (record["variant"] == "asked" and _has_passages(record))
 
 
 def _traps(record: Record) -> Iterator[RecordError]:
     trap = record.get("trap")
-    if trap is not None and (ticked := ticked_traps(record)):
+    if trap is not None and (misleading := misleading_passages(record)):
         told = f"“{trap['governs']}” is not told" if trap["governs"] else "it was struck out or hidden"
-        yield RecordError("trap_ticked", f"“{ticked[0]['quote']}” is shown as supported, and {told}.")
+        yield RecordError("trap_shown", f"“{misleading[0].text}” is shown, and {told}.")
 
 
 def _citations(record: Record) -> Iterator[RecordError]:
@@ -149,21 +142,20 @@ def _citations(record: Record) -> Iterator[RecordError]:
 
 
 def _gold_quoted(record: Record) -> Iterator[RecordError]:
-    known = has_evidence(record) or (record["expected"] == "answered" and has_passages(record))
-    if not known or record["outcome"] != "answered" or (is_twin(record) and is_twin_answered(record)):
+    if not has_gold(record) or record["outcome"] != "answered" or (is_twin(record) and is_twin_answered(record)):
         return
     citations = citations_of(record)
+    right = [place for place, each in enumerate(citations, 1) if is_gold(record, each)]
     if not citations:
-        yield RecordError("no_gold_quoted", "The answer quotes nothing.")
-    elif not any(is_gold(record, citation) for citation in citations):
+        yield RecordError("no_gold_shown", "The answer shows no passage.")
+    elif not right:
         count = len(citations)
-        none = "Its only quote does not hold" if count == 1 else f"None of its {count} quotes holds"
+        none = "Its only passage does not hold" if count == 1 else f"None of its {count} passages holds"
         what = "a sentence of the gold evidence" if record["evidence"] else "a gold passage, or most of one"
-        yield RecordError("no_gold_quoted", f"{none} {what}.")
-    elif not is_gold(record, citations[0]):
-        place = next(place for place, each in enumerate(citations, 1) if is_gold(record, each))
+        yield RecordError("no_gold_shown", f"{none} {what}.")
+    elif right[0] > 1:
         yield RecordError(
-            "first_quote_not_gold", f"Quote {place} of {len(citations)} is the first that holds gold evidence."
+            "first_not_gold", f"Passage {right[0]} of {len(citations)} is the first that holds gold evidence."
         )
 
 
@@ -191,9 +183,10 @@ def _answer(record: Record) -> Iterator[RecordError]:
     if record["expected"] != "answered" or record["outcome"] != "answered":
         return
     groups = [group for group in (record["answers"], *record.get("all_of", [])) if group]
-    missing = [_either(group) for group in groups if not contains(record["answer"], group)]
+    text = shown_text(record)
+    missing = [_either(group) for group in groups if not contains(text, group)]
     if missing and not (is_twin(record) and is_twin_answered(record)):
-        yield RecordError("answer_not_contained", f"The answer does not hold {', nor '.join(missing)}.")
+        yield RecordError("answer_not_contained", f"What is shown does not hold {', nor '.join(missing)}.")
 
 
 def _either(answers: list[str]) -> str:

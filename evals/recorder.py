@@ -7,12 +7,14 @@ from answers.standing import RunView, SectionView
 from evals.case_run import FollowedRun, ask_case, context_of
 from evals.cases import Case, Document, Sentence
 from evals.dataset_store import StoredDataSet
+from evals.gold_passages import quote_hits
 from evals.records import (
     CitationRecord,
     ClaimRecord,
     GoldPassage,
     GoldSentence,
     GoldTrap,
+    NearestPassage,
     PageRecord,
     Record,
     RetrievedSegment,
@@ -56,9 +58,9 @@ class Recorder:
 
     async def _record(self, case: Case, variant: Variant, context: Context, followed: FollowedRun) -> Record:
         standalone = followed.standalone_question
-        retrieved = await self._retrieved(context, standalone)
+        retrieved = await self._retrieved(context, standalone, case)
         as_asked = (
-            await self._retrieved(context, case.question) if case.before and standalone != case.question else None
+            await self._retrieved(context, case.question, case) if case.before and standalone != case.question else None
         )
         record = Record(
             case_id=case.case_id,
@@ -107,6 +109,8 @@ class Recorder:
         record["outcome"], record["stop_reason"], record["spent"] = end.outcome, end.stop_reason, _spent(end)
         record["answer"] = message["answer"]
         record["answerhood"] = message.get("assessment", {}).get("answerhood")
+        if nearest := message.get("nearest"):
+            record["nearest"] = [self._nearest(source) for source in nearest]
         record["sources"] = [
             SourceText(
                 segment_id=segment.segment_id,
@@ -158,11 +162,24 @@ class Recorder:
             exact=document is not None and quote != "" and document.text[start:end] == quote,
             offered=source is not None,
         )
+        if headings := citation.get("heading_path"):
+            record["heading_path"] = headings
         if context := citation.get("context"):
             record["context"] = context
         return record
 
-    async def _retrieved(self, context: Context, question: str) -> list[RetrievedSegment]:
+    def _nearest(self, source: Source) -> NearestPassage:
+        nearest = NearestPassage(
+            document=self._name(source["document_id"]), start=source["start"], text=source["excerpt"]
+        )
+        if passage := source.get("passage"):
+            nearest["start"], nearest["text"] = passage["start"], passage["quote"]
+            nearest["heading_path"], nearest["context"] = passage["heading_path"], passage["context"]
+        if "answerhood" in source:
+            nearest["answerhood"] = source["answerhood"]
+        return nearest
+
+    async def _retrieved(self, context: Context, question: str, case: Case) -> list[RetrievedSegment]:
         if context.only_selected_pages or context.search == "off":
             return []
         query = SearchQuery(
@@ -173,6 +190,10 @@ class Recorder:
             spaces=tuple(context.spaces),
         )
         found = await self._citewell.library.searcher.search(query)
+        gold = [(each.document, each.text) for each in case.passages] or [
+            (each.document, self._stored.data.by_name[each.document].sentence_text(each))
+            for each in frozenset[Sentence]().union(*case.evidence)
+        ]
         return [
             RetrievedSegment(
                 segment_id=hit.segment.segment_id,
@@ -180,6 +201,10 @@ class Recorder:
                 start=hit.segment.start,
                 end=hit.segment.end,
                 score=round(hit.score, 4),
+                gold=any(
+                    document == self._name(hit.segment.document_id) and quote_hits(hit.segment.text, text)
+                    for document, text in gold
+                ),
             )
             for hit in found.hits
         ]

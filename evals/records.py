@@ -41,13 +41,17 @@ class GoldTrap(TypedDict):
 
 
 class RetrievedSegment(TypedDict):
-    """A segment returned by the run's first search, best first; ``document`` is its name in the data set."""
+    """A segment returned by the run's first search, best first; ``document`` is its name in the data set.
+
+    ``gold`` says whether it holds evidence of the question; older records do not.
+    """
 
     segment_id: str
     document: str
     start: int
     end: int
     score: float
+    gold: NotRequired[bool]
 
 
 class SourceText(TypedDict):
@@ -66,8 +70,8 @@ class CitationRecord(TypedDict):
 
     ``sentences`` are the indices of the document's sentences that the quote covers; ``segment_sentences`` those that
     the cited segment covers, empty if it is not among the run's sources; ``exact`` is whether the quote equals the
-    canonical text at its offsets; ``offered`` whether its segment is among the run's sources. ``context`` is what the
-    quote hangs on, if anything.
+    canonical text at its offsets; ``offered`` whether its segment is among the run's sources. ``heading_path`` and
+    ``context`` are what is shown around the quote, if anything.
     """
 
     segment_id: str
@@ -80,6 +84,18 @@ class CitationRecord(TypedDict):
     segment_sentences: list[int]
     exact: bool
     offered: bool
+    heading_path: NotRequired[list[str]]
+    context: NotRequired[list[CitationContext]]
+
+
+class NearestPassage(TypedDict):
+    """What a refusal shows of a source that came nearest, in the form of a citation; ``answerhood`` is its own."""
+
+    document: str
+    start: int
+    text: str
+    answerhood: NotRequired[float]
+    heading_path: NotRequired[list[str]]
     context: NotRequired[list[CitationContext]]
 
 
@@ -119,7 +135,8 @@ class Record(TypedDict):
     and ``claims`` those of the finished answer. The last ones may come from the run itself: one for each of
     ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question;
     ``retrieved_as_asked`` that for the original words if a follow-up was made standalone, else null. A failed run has
-    ``error`` and neither text nor citations. ``all_of``, ``passages`` and ``trap`` are there where the case has them.
+    ``error`` and neither text nor citations. ``all_of``, ``passages`` and ``trap`` are there where the case has them,
+    ``nearest`` where the run refused and showed what came nearest.
     ``answerhood`` is the chance in [0, 1] that the run's assessment gives of having answered the question; None or not
     there where nobody estimated it. ``ms`` is the time of the whole run, ``first_text_ms`` the time to the first text
     of the answer.
@@ -138,6 +155,7 @@ class Record(TypedDict):
     all_of: NotRequired[list[list[str]]]
     passages: NotRequired[list[GoldPassage]]
     trap: NotRequired[GoldTrap]
+    nearest: NotRequired[list[NearestPassage]]
 
     outcome: Literal["answered", "abstained", "failed", "cancelled"]
     stop_reason: str

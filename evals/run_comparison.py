@@ -79,9 +79,9 @@ class Comparison:
     questions: list[QuestionChange]
 
     @property
-    def quote_lengths(self) -> tuple[float, float] | None:
-        """The mean characters of a quote in both runs, which every other change is read beside; None without quotes."""
-        found = next((change for change in self.metrics if change.name == "characters_per_quote"), None)
+    def lengths(self) -> tuple[float, float] | None:
+        """The mean characters shown in both runs, which every other change is read beside; None without answers."""
+        found = next((change for change in self.metrics if change.name == "characters_shown"), None)
         return None if found is None else (found.before["mean"], found.after["mean"])
 
 
@@ -204,4 +204,4 @@ def _outcome(record: Record) -> str:
     if record["outcome"] != "answered":
         return record["outcome"]
     count = len(citations_of(record))
-    return f"answered, {count} quote{'' if count == 1 else 's'}"
+    return f"answered, {count} passage{'' if count == 1 else 's'}"

@@ -70,7 +70,7 @@ def _guides(library: Library, resources: Resources) -> Guides:
     """Return the guides to a library, whose questions are proven by a graph of its own, without a model."""
     alone = keyless(resources)
     return Guides(
-        GuideStore(library.database, library.workspaces),
+        GuideStore(library.database, library.workspaces, library.settings.suggestions),
         library.reader,
         library.sessions,
         Prover(lambda: build(alone, joined=True).compile(), alone),

@@ -27,6 +27,7 @@ Effort = Literal["fast", "balanced", "thorough"]
 AnswerFrom = Literal["library", "library_then_model", "model"]
 Release = Literal["checked", "judged"]
 WhileRunning = Literal["reject", "enqueue", "interrupt"]
+NoticeCode = Literal["quotes_only", "add_model"]  # fixed lines of a family without a model
 DisagreementCode = Literal["another_value", "denied"]
 Freshness = Literal["fresh", "moved", "changed", "deleted", "withheld"]
 BlockKind = Literal[
@@ -116,7 +117,10 @@ class Space(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ContextSlice:
-    """A slice of canonical text that an entry hangs on, and what it is to the entry; it may be in another segment."""
+    """A slice of canonical text that an entry hangs on, and what it is to the entry; it may be in another segment.
+
+    Those of one entry are in order, the outermost first: the path of headings above it, then what it hangs on there.
+    """
 
     role: ContextRole
     start: int
@@ -127,6 +131,12 @@ class ContextSlice:
 def nearest_heading(context: Sequence[ContextSlice]) -> str:
     """Return the heading right above what hangs on these slices, "" if there is none; outer ones come before it."""
     return next((each.text for each in reversed(context) if each.role == "heading"), "")
+
+
+def without_outer_headings(context: Sequence[ContextSlice]) -> Sequence[ContextSlice]:
+    """Return the slices without the headings that come before the nearest one."""
+    nearest = max((at for at, each in enumerate(context) if each.role == "heading"), default=0)
+    return context[nearest:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +204,15 @@ class Page:
 class Hit:
     """A segment that a search returned, with its calibrated relevance in [0, 1].
 
-    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit.
+    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
+    joined with its neighbours, where they were read too.
     """
 
     segment: Segment
     score: float
     kind: SourceKind = "search"
     own_score: float = 0.0
+    around: Segment | None = None
 
     @property
     def segment_id(self) -> str:
@@ -248,23 +260,41 @@ class Section(TypedDict):
     """One paragraph of the answer and the segment ids it cites, in citation order.
 
     ``grounded`` is False for text from the model's own knowledge, which cites nothing and is not checked. ``passage``
-    is what a section that only quotes shows.
+    is what a section that only quotes shows. A ``notice`` is a fixed line about the answer, and no part of it: the
+    question asks for more than quotes, or how a model is added.
     """
 
     text: str
     source_ids: list[str]
     grounded: NotRequired[bool]
     passage: NotRequired[Proof]
+    notice: NotRequired[NoticeCode]
 
 
-def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True, passage: Proof | None = None) -> Section:
-    """Return a section; only one that is not grounded has the flag, and only one that quotes a passage."""
+def section_of(
+    text: str,
+    source_ids: Sequence[str],
+    *,
+    grounded: bool = True,
+    passage: Proof | None = None,
+    notice: NoticeCode | None = None,
+) -> Section:
+    """Return a section with those of its fields that say something of it."""
     section = Section(text=text, source_ids=list(source_ids))
     if not grounded:
         section["grounded"] = False
     if passage is not None:
         section["passage"] = passage
+    if notice is not None:
+        section["notice"] = notice
     return section
+
+
+class NearPassage(TypedDict):
+    """A passage of a candidate that was not kept, and the chance in [0, 1] that it answers."""
+
+    proof: Proof
+    answerhood: float
 
 
 class CitationContext(TypedDict):
@@ -277,11 +307,15 @@ class CitationContext(TypedDict):
 
 
 class ShownPassage(TypedDict):
-    """The passage of a source that comes nearest to a question which was refused, in the form of a citation."""
+    """The passage of a source that comes nearest to a question which was refused, in the form of a citation.
+
+    ``text`` is the quote as Markdown, as an answer would show it.
+    """
 
     start: int
     end: int
     quote: str
+    text: NotRequired[str]
     highlight: NotRequired[Span]
     heading_path: list[str]
     context: list[CitationContext]
@@ -536,7 +570,8 @@ class Refusal(TypedDict):
     """What a refusal says: its code, which is the stop reason of its run, and the queries that were searched for.
 
     ``library`` is False where the library was not searched. ``web_failed`` is True where what lies outside of it could
-    not be searched. ``written_in`` are languages (ISO 639-1) of the library that it was not searched in.
+    not be searched. ``written_in`` are languages (ISO 639-1) of the library that it was not searched in. ``notices`` is
+    what a family without a model says of itself, in order; left out where it says nothing.
     """
 
     code: StopReason
@@ -544,6 +579,7 @@ class Refusal(TypedDict):
     library: bool
     web_failed: bool
     written_in: list[str]
+    notices: NotRequired[list[NoticeCode]]
 
 
 class Message(TypedDict):

@@ -165,9 +165,9 @@ def sentences(document: str, *indices: int) -> list[GoldSentence]:
 
 
 def quote(document: str, *places: int, text: str = "quoted", **changes: Any) -> CitationRecord:
-    """A quote of such sentences, and of a segment that holds no others."""
+    """A quote of such sentences, which are a segment of their own."""
     plain: dict[str, Any] = {
-        "segment_id": f"{document}:0",
+        "segment_id": f"{document}:{min(places, default=0)}",
         "document": document,
         "start": 10 * min(places, default=0),
         "end": 10 * max(places, default=0) + 10,

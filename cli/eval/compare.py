@@ -51,8 +51,8 @@ def _show(comparison: "Comparison") -> None:
     for line in comparison.configuration:
         notes.print(line)
     notes.print(_counts(comparison))
-    if lengths := comparison.quote_lengths:
-        notes.print(f"Characters a quote: {lengths[0]:.0f} → {lengths[1]:.0f}.")
+    if lengths := comparison.lengths:
+        notes.print(f"Characters shown: {lengths[0]:.0f} → {lengths[1]:.0f}.")
     _show_measures(comparison)
     _show_questions(comparison)
 

@@ -15,6 +15,7 @@ from cli.console import (
     result_console,
     show_failures,
     show_figures,
+    show_groups,
     show_side_by_side,
 )
 from cli.options import (
@@ -105,7 +106,11 @@ async def run_set(
 
 
 def _show(folder: "RunFolder", metrics: Mapping[str, Any]) -> None:
+    from evals.metrics.metric_groups import BY_GROUP
+
     show_figures(metrics["all"])
+    for tag, groups in metrics["by"].items():
+        show_groups(tag, groups, BY_GROUP)
     console = progress_console()
     console.print(_support_note(metrics["support"]))
     if calibration := metrics["calibration"]:

@@ -1,4 +1,4 @@
-"""Metrics of answers: whether they and their quotes contain the gold answer, and whether refusals are right.
+"""Metrics of answers: whether they contain the gold answer, and whether refusals are right.
 
 Texts are compared with case, width and white space folded.
 
@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from evals.metrics import Metric
-from evals.metrics.retrieval_metrics import gold_documents
-from evals.records import CitationRecord, Record, citations_of
+from evals.records import Record
 from text.normal_forms import fold_case, without_spaces_in_chinese
 from text.scripts import HAN_AND_KANA
 
@@ -145,29 +144,6 @@ def _token_f1(record: Record) -> Sequence[float]:
     return (token_f1(record["answer"], record["answers"]) if _answered(record) else 0.0,)
 
 
-def _quoted(record: Record, citations: Sequence[CitationRecord]) -> Sequence[float]:
-    if not (_is_known(record) and record["evidence"]):
-        return ()
-    gold = frozenset[str]().union(*gold_documents(record))
-    return (float(any(each["document"] in gold and contains(each["quote"], record["answers"]) for each in citations)),)
-
-
-def _in_first_quote(record: Record) -> Sequence[float]:
-    return _quoted(record, citations_of(record)[:1])
-
-
-def _in_quotes(record: Record) -> Sequence[float]:
-    return _quoted(record, citations_of(record))
-
-
-def _quotes(record: Record) -> Sequence[float]:
-    return (float(len(citations_of(record))),) if _answered(record) else ()
-
-
-def _characters(record: Record) -> Sequence[float]:
-    return [float(len(citation["quote"])) for citation in citations_of(record)] if _answered(record) else ()
-
-
 ANSWERS = (
     Metric(
         name="answer_containment",
@@ -186,33 +162,5 @@ ANSWERS = (
         title="Token F1",
         means="words that the whole answer shares with the best gold answer; refused questions count 0",
         observe=_token_f1,
-    ),
-    Metric(
-        name="answer_in_first_quote",
-        title="Answer in first quote",
-        means="questions whose first quote is from a gold document and contains a gold answer; refused ones count 0",
-        observe=_in_first_quote,
-    ),
-    Metric(
-        name="answer_in_quotes",
-        title="Answer in quotes",
-        means="the same for any quote of the answer; refused ones count 0",
-        observe=_in_quotes,
-    ),
-    Metric(
-        name="quotes_per_answer",
-        title="Quotes per answer",
-        means="citations of an answered question",
-        observe=_quotes,
-        unit="count",
-        better="neither",
-    ),
-    Metric(
-        name="characters_per_quote",
-        title="Characters a quote",
-        means="characters of a quote that an answer shows; longer ones score better, so no figure stands without it",
-        observe=_characters,
-        unit="count",
-        better="neither",
     ),
 )

@@ -1,21 +1,20 @@
 """Metrics of citations: whether they are exact slices of offered segments and match the gold evidence; verdicts.
 
-Two units are measured. A *citation* names a segment, as ``[SEG=id]`` does and as passages are cited in ALCE (Gao et
-al. 2023): it is right if the segment holds evidence. A *quote* is the text that the citation shows, judged sentence
-by sentence; a quote that covers no sentence counts as one sentence outside the evidence.
+A citation names a segment, as ``[SEG=id]`` does and as passages are cited in ALCE (Gao et al. 2023): it is right if the
+segment holds evidence. What is shown of the segment is measured in ``passage_metrics``.
 
-Precision is the share of the cited units that are in any alternative set of evidence or accepted; recall is the share
-of the best covered alternative's sentences that are cited; F1 is their harmonic mean. An answer that cites nothing
-scores 0 in all three, since it proves nothing. They are means over the answerable questions that were answered;
-``..._f1_all`` counts the unanswered ones as 0.
+Precision is the share of the cited segments that hold a sentence of any alternative set of evidence or an accepted one;
+recall is the share of the best covered alternative's sentences that are cited; F1 is their harmonic mean. An answer
+that cites nothing scores 0 in all three, since it proves nothing. They are means over the answerable questions that
+were answered; ``..._f1_all`` counts the unanswered ones as 0.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple
 
 from evals.metrics import Better, Metric
 from evals.records import (
-    CitationRecord,
     ClaimRecord,
     GoldSentence,
     Record,
@@ -93,50 +92,39 @@ PROOF = (
     ),
 )
 
-_Named = tuple[str, int]  # a sentence: document, index
-_Unit = frozenset[_Named]  # one cited unit: the sentences of a segment, or one sentence
-Units = Callable[[Record], Sequence[_Unit]]
+_Sentences = frozenset[tuple[str, int]]  # document, index
 
 
 class EvidenceMatch(NamedTuple):
-    """How the cited units match the gold evidence; shares in [0, 1]."""
+    """How the cited segments match the gold evidence; shares in [0, 1]."""
 
     precision: float
     recall: float
     f1: float
 
 
-def match(record: Record, units: Units) -> EvidenceMatch:
-    """Match the finished answer's cited units with the record's evidence, which must not be empty."""
-    cited = units(record)
+def match(record: Record) -> EvidenceMatch:
+    """Match the finished answer's cited segments with the record's evidence, which must not be empty."""
+    cited = cited_segments(record)
     alternatives = [_named(chosen) for chosen in record["evidence"]]
     right = _named(record["accepted"]).union(*alternatives)
-    cited_sentences = frozenset[_Named]().union(*cited)
-    precision = sum(bool(unit & right) for unit in cited) / len(cited) if cited else 0.0
-    recall = max(len(cited_sentences & each) / len(each) for each in alternatives)
+    sentences = frozenset[tuple[str, int]]().union(*cited)
+    precision = sum(bool(segment & right) for segment in cited) / len(cited) if cited else 0.0
+    recall = max(len(sentences & each) / len(each) for each in alternatives)
     both = precision + recall
     return EvidenceMatch(precision, recall, 2 * precision * recall / both if both else 0.0)
 
 
-def cited_segments(record: Record) -> Sequence[_Unit]:
+def cited_segments(record: Record) -> Sequence[_Sentences]:
     """Return each cited segment once, as the sentences that it covers."""
-    segments = {each["segment_id"]: _sentences(each, each["segment_sentences"]) for each in citations_of(record)}
+    segments = {
+        each["segment_id"]: frozenset((each["document"], index) for index in each["segment_sentences"])
+        for each in citations_of(record)
+    }
     return list(segments.values())
 
 
-def quoted_sentences(record: Record) -> Sequence[_Unit]:
-    """Return each quoted sentence once, and an empty unit for each quote that covers no sentence."""
-    citations = citations_of(record)
-    sentences = {named for each in citations for named in _sentences(each, each["sentences"])}
-    fragments = {(each["document"], each["start"], each["end"]) for each in citations if not each["sentences"]}
-    return [*(frozenset({named}) for named in sorted(sentences)), *(frozenset() for _ in fragments)]
-
-
-def _sentences(citation: CitationRecord, indices: Iterable[int]) -> _Unit:
-    return frozenset((citation["document"], index) for index in indices)
-
-
-def _named(sentences: Iterable[GoldSentence]) -> _Unit:
+def _named(sentences: Iterable[GoldSentence]) -> _Sentences:
     return frozenset((each["document"], each["index"]) for each in sentences)
 
 
@@ -145,56 +133,41 @@ def has_evidence(record: Record) -> bool:
     return record["expected"] == "answered" and bool(record["evidence"])
 
 
-def _measures(name: str, title: str, what: str, units: Units) -> tuple[Metric, ...]:
-    def matched(record: Record) -> EvidenceMatch | None:
-        return match(record, units) if has_evidence(record) and record["outcome"] == "answered" else None
+def _matched(part: Literal["precision", "recall", "f1"], record: Record) -> Sequence[float]:
+    if not has_evidence(record) or record["outcome"] != "answered":
+        return ()
+    return (getattr(match(record), part),)
 
-    def precision(record: Record) -> Sequence[float]:
-        found = matched(record)
-        return () if found is None else (found.precision,)
 
-    def recall(record: Record) -> Sequence[float]:
-        found = matched(record)
-        return () if found is None else (found.recall,)
-
-    def f1(record: Record) -> Sequence[float]:
-        found = matched(record)
-        return () if found is None else (found.f1,)
-
-    def f1_of_all(record: Record) -> Sequence[float]:
-        return (f1(record) or (0.0,)) if has_evidence(record) else ()
-
-    return (
-        Metric(
-            name=f"{name}_precision",
-            title=f"{title} precision",
-            means=f"{what} gold evidence, over answered questions; 0 if nothing is cited",
-            observe=precision,
-        ),
-        Metric(
-            name=f"{name}_recall",
-            title=f"{title} recall",
-            means="gold sentences of the best alternative that are cited, over answered questions",
-            observe=recall,
-        ),
-        Metric(
-            name=f"{name}_f1",
-            title=f"{title} F1",
-            means="harmonic mean of that precision and recall, over answered questions",
-            observe=f1,
-        ),
-        Metric(
-            name=f"{name}_f1_all",
-            title=f"{title} F1, refusals as 0",
-            means="the same over all answerable questions; refused or failed ones count 0",
-            observe=f1_of_all,
-        ),
-    )
+def _f1_of_all(record: Record) -> Sequence[float]:
+    return (_matched("f1", record) or (0.0,)) if has_evidence(record) else ()
 
 
 EVIDENCE = (
-    *_measures("citation", "Citation", "cited segments that hold", cited_segments),
-    *_measures("quote", "Quote", "quoted sentences that are", quoted_sentences),
+    Metric(
+        name="citation_precision",
+        title="Citation precision",
+        means="cited segments that hold gold evidence, over answered questions; 0 if nothing is cited",
+        observe=partial(_matched, "precision"),
+    ),
+    Metric(
+        name="citation_recall",
+        title="Citation recall",
+        means="gold sentences of the best alternative that lie in cited segments, over answered questions",
+        observe=partial(_matched, "recall"),
+    ),
+    Metric(
+        name="citation_f1",
+        title="Citation F1",
+        means="harmonic mean of that precision and recall, over answered questions",
+        observe=partial(_matched, "f1"),
+    ),
+    Metric(
+        name="citation_f1_all",
+        title="Citation F1, refusals as 0",
+        means="the same over all answerable questions; refused or failed ones count 0",
+        observe=_f1_of_all,
+    ),
 )
 
 

@@ -8,13 +8,13 @@ from evals.metrics.answer_metrics import ABSTENTION, ANSWERS
 from evals.metrics.citation_metrics import EVIDENCE, PROOF, VERDICTS
 from evals.metrics.cost_metrics import COST
 from evals.metrics.governed_metrics import GOVERNED
-from evals.metrics.manual_metrics import MANUALS
+from evals.metrics.passage_metrics import PASSAGES
 from evals.metrics.retrieval_metrics import PAGES, RETRIEVAL
 
 GROUPS: Mapping[str, tuple[Metric, ...]] = {
+    "Passages shown": PASSAGES,
     "Citations against gold evidence": EVIDENCE,
     "Proof": PROOF,
-    "Manuals": MANUALS,
     "Governed sentences": GOVERNED,
     "Citations by support (ALCE)": ALCE.metrics,
     "Refusals": ABSTENTION,
@@ -28,16 +28,30 @@ METRICS: tuple[Metric, ...] = tuple(metric for group in GROUPS.values() for metr
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
 TAGS = ("set", "language", "kind", "topic")  # figures are grouped and failures filtered by these
+BY_GROUP = (  # what a terminal has room for
+    "right",
+    "passage_gold_at_1",
+    "passage_gold_at_3",
+    "found_gold_at_3",
+    "nearest_gold",
+    "characters_shown",
+    "answered_when_answerable",
+    "refused_when_not",
+    "shown_without_what_governs",
+    "twin_answered",
+)
 KEY_FIGURES = (
-    "citation_precision",
-    "citation_recall",
-    "abstention_accuracy",
+    "right",
+    "passage_gold_at_1",
+    "passage_gold_at_3",
+    "characters_shown",
+    "answered_when_answerable",
+    "refused_when_not",
+    "abstention_balanced_accuracy",
+    "nearest_gold",
+    "shown_without_what_governs",
+    "twin_answered",
+    "found_gold_at_10",
     "quote_exactness",
-    "id_validity",
-    "claims_supported",
-    "recall_at_1",
-    "recall_at_5",
-    "answer_containment",
-    "characters_per_quote",
     "ms_p50",
 )

@@ -61,13 +61,13 @@ def _summary(comparison: Comparison) -> str:
     return (
         f"{counted(comparison.shared, 'question')} compared. {counted(counts['better'], 'measure')} better, "
         f"{counts['worse']:,} worse, the others without a significant change or without a better direction."
-        f"{_quote_lengths(comparison)}"
+        f"{_lengths(comparison)}"
     )
 
 
-def _quote_lengths(comparison: Comparison) -> str:
-    lengths = comparison.quote_lengths
-    return "" if lengths is None else f" Characters a quote: {lengths[0]:.0f}, then {lengths[1]:.0f}."
+def _lengths(comparison: Comparison) -> str:
+    lengths = comparison.lengths
+    return "" if lengths is None else f" Characters shown: {lengths[0]:.0f}, then {lengths[1]:.0f}."
 
 
 def _measures(comparison: Comparison) -> list[Markup]:

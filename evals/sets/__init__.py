@@ -10,13 +10,18 @@ from pathlib import Path
 from evals.cases import DataSet
 from evals.sets.golden import load_golden
 from evals.sets.governed import governed_set
-from evals.sets.manuals import manuals_set
+from evals.sets.manuals import company_set, manuals_set
 from evals.sets.own import load_own
 from graph.errors import InvalidRequest
 
 Loader = Callable[[Path], DataSet]
 
-LOADERS: dict[str, Loader] = {"governed": governed_set, "manuals": manuals_set, "own": load_own}
+LOADERS: dict[str, Loader] = {
+    "company": company_set,
+    "governed": governed_set,
+    "manuals": manuals_set,
+    "own": load_own,
+}
 
 
 def load_data_set(name: str, path: Path | None) -> DataSet:

@@ -1,9 +1,10 @@
-"""Manuals as their readers have them, in HTML, Markdown, reStructuredText and PDF, with questions written over them.
+"""Files as their readers have them, manuals or what a company keeps, with questions written over them.
 
-Every file below the folder is ingested from its own bytes, so that its title and text are what a user gets. Evidence is
-an exact text of a file, which need not be whole sentences of its canonical text.
+Every file that a parser reads is ingested from its own bytes, so that its title and text are what a user gets. Evidence
+is an exact text of a file, which need not be whole sentences of its canonical text.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +15,14 @@ from evals.gold_passages import Passage, quote_hits
 from evals.sets.set_files import file_at, rows_of_lines
 from graph.errors import InvalidRequest, UnreadableDocument
 from tools.library.found_files import find_files
-from tools.parsers import parse
+from tools.parsers import formats, parse
 
 QUESTIONS = "questions.jsonl"
-SUFFIXES = frozenset({".html", ".md", ".rst", ".pdf"})
+DOCUMENTS = "docs"
+_LOOKS = frozenset({".css", ".js"})  # how pages look and behave, no text of theirs
 
 
-class ManualEvidence(BaseModel):
+class FileEvidence(BaseModel):
     """A text of a file; an ``alternative`` one bears the answer as well as another does."""
 
     file: Annotated[str, Field(min_length=1)]
@@ -28,8 +30,8 @@ class ManualEvidence(BaseModel):
     alternative: bool = False
 
 
-class ManualQuestion(BaseModel):
-    """A line of the file. One without evidence has no answer in the manuals. ``history`` lists what was asked before.
+class FileQuestion(BaseModel):
+    """A line of the file. One without evidence has no answer in the files. ``history`` lists what was asked before.
 
     A right answer contains one of ``answers``, and one of every group of ``all_of``.
     """
@@ -39,31 +41,43 @@ class ManualQuestion(BaseModel):
     lang: Annotated[str, Field(min_length=1)]
     kind: Annotated[str, Field(min_length=1)]
     history: list[Annotated[str, Field(min_length=1)]] = []
-    evidence: list[ManualEvidence]
+    evidence: list[FileEvidence]
     answers: list[Annotated[str, Field(min_length=1)]]
     all_of: list[Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]] = []
 
 
 def manuals_set(path: Path) -> DataSet:
-    """Read ``questions.jsonl``, or the folder that contains it, and the manuals in the folders beside the file.
+    """Read the questions and files of manuals, which are many: their library is kept from run to run."""
+    return replace(_files_set(path, "manuals"), lasting=True)
 
-    Raises InvalidRequest naming the invalid file, line and field: a manual that can't be read, or evidence that its
+
+def company_set(path: Path) -> DataSet:
+    """Read the questions and files of a company."""
+    return _files_set(path, "company")
+
+
+def _files_set(path: Path, name: str) -> DataSet:
+    """Read ``questions.jsonl``, or the folder that contains it, and the files of ``docs/`` or else of the folder.
+
+    Raises InvalidRequest naming the invalid file, line and field: a document that can't be read, or evidence that its
     file does not hold.
     """
     file = file_at(path, QUESTIONS)
-    rows = list(rows_of_lines(file, ManualQuestion))
+    rows = list(rows_of_lines(file, FileQuestion))
     if not rows:
         raise InvalidRequest(f"{file} holds no question.")
-    documents = {document.name: document for document in _documents(file.resolve().parent)}
-    return DataSet(
-        "manuals", tuple(documents.values()), tuple(_case(row, documents, where) for where, row in rows), lasting=True
-    )
+    documents = {document.name: document for document in _documents(file.resolve())}
+    return DataSet(name, tuple(documents.values()), tuple(_case(row, documents, where) for where, row in rows))
 
 
-def _documents(folder: Path) -> list[Document]:
-    files = [found.path for found in find_files([folder]) if found.path.suffix.lower() in SUFFIXES]
-    if not files:
-        raise InvalidRequest(f"{folder} holds no manual: there is no {', '.join(sorted(SUFFIXES))} file below it.")
+def _documents(questions: Path) -> list[Document]:
+    folder = questions.parent
+    if (folder / DOCUMENTS).is_dir():
+        folder /= DOCUMENTS
+    suffixes = formats().suffixes.keys() - _LOOKS
+    files = [found.path for found in find_files([folder]) if found.path.suffix.lower() in suffixes]
+    if not (files := [each for each in files if each != questions]):
+        raise InvalidRequest(f"{folder} holds no document: there is no file below it that can be read.")
     return [_document(file, file.relative_to(folder).as_posix()) for file in files]
 
 
@@ -77,11 +91,11 @@ def _document(file: Path, name: str) -> Document:
         raise InvalidRequest(f"{file}: {error.message}") from error
 
 
-def _case(row: ManualQuestion, documents: dict[str, Document], where: str) -> Case:
+def _case(row: FileQuestion, documents: dict[str, Document], where: str) -> Case:
     for each in row.evidence:
         document = documents.get(each.file)
         if document is None:
-            raise InvalidRequest(f"{where}: evidence.file: there is no manual {each.file!r} beside the questions.")
+            raise InvalidRequest(f"{where}: evidence.file: there is no document {each.file!r} beside the questions.")
         if not quote_hits(document.text, each.text):
             raise InvalidRequest(f"{where}: evidence.text: {each.file} does not hold {each.text!r}.")
     return Case(

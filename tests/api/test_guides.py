@@ -20,9 +20,11 @@ from tools.settings import Settings
 WORDS = str(uuid4())
 TERMS = (
     "# Company words\n\nThe words of this page are used in every meeting of the company.\n\n"
-    "## Desk\n\nA floor host is the person who opens the office in the morning.\n\n"
-    "## Sales\n\nA green slip is a note that goes with goods sent back to a supplier.\n\n"
-    "## Product\n\nThe tide table is a list of all release dates of the year.\n"
+    "## What is a floor host?\n\nA floor host is the person who opens the office in the morning.\n\n"
+    "## Sales\n\nGoods that are sent back go to the store behind the mill.\n\n"
+    "### What is a green slip?\n\nA green slip is a note that goes with goods sent back to a supplier.\n\n"
+    "## What is the tide table?\n\nThe tide table is a list of all release dates of the year.\n\n"
+    "## Is there a canteen?\n\n## Ada Moss\n\nAda Moss is the founder of the company.\n"
 )
 ASKED = {"What is a floor host?", "What is a green slip?", "What is the tide table?"}
 
@@ -48,7 +50,12 @@ async def test_a_guide_quotes_its_document_and_its_questions_are_answered(client
     guide = (await client.get(f"/api/documents/{WORDS}/guide")).json()
     text = await raw(client, WORDS)
     assert guide["title"] == "Company words"
-    assert [each["text"] for each in guide["outline"]] == ["Company words", "Desk", "Sales", "Product"]
+    assert [each["text"] for each in guide["outline"]][:4] == [
+        "Company words",
+        "What is a floor host?",
+        "Sales",
+        "What is a green slip?",
+    ]
     assert guide["sentences"][0]["text"].startswith("The words of this page")
     for each in (*guide["sentences"], *guide["outline"]):
         assert text[each["start"] : each["end"]] == each["text"]
@@ -62,11 +69,18 @@ async def test_a_guide_quotes_its_document_and_its_questions_are_answered(client
         assert cited["quote"] == each["quote"]
 
 
+async def test_no_question_is_made_of_a_statement(client: httpx.AsyncClient) -> None:
+    text = "# Dan Cruikshank\n\nDan Cruikshank is a printer.\n\n## Prices\n\nA firewall is a piece of equipment.\n"
+    await put(client, text)
+    guide = (await client.get(f"/api/documents/{WORDS}/guide")).json()
+    assert (guide["questions"], [each["text"] for each in guide["outline"]]) == ([], ["Dan Cruikshank", "Prices"])
+
+
 async def test_a_new_version_has_a_guide_of_its_own(client: httpx.AsyncClient) -> None:
     await put(client, TERMS)
     before = (await client.get(f"/api/documents/{WORDS}/guide")).json()
     assert (await client.get(f"/api/documents/{WORDS}/guide")).json() == before
-    await put(client, "# Company words\n\nA brown bag is a talk that is given at lunch.\n")
+    await put(client, "# Company words\n\n## What is a brown bag?\n\nA talk that is given at lunch.\n")
     after = (await client.get(f"/api/documents/{WORDS}/guide")).json()
     assert after["version"] > before["version"]
     assert [each["question"] for each in after["questions"]] == ["What is a brown bag?"]
@@ -76,14 +90,22 @@ async def test_questions_are_offered_of_what_may_be_read_and_of_nothing_else(cli
     await put(client, TERMS)
     offered = (await client.get("/api/suggestions")).json()
     assert offered["status"] == "ready"
-    assert {each["question"] for each in offered["questions"]} <= ASKED | {"What is the notice period?"}
-    assert offered["questions"][0]["document_id"] == WORDS
-    await put(client, "# Từ ngữ\n\nSổ xanh là một tập giấy đi kèm hàng trả lại.\n", str(uuid4()), title="Từ ngữ")
+    assert {each["question"] for each in offered["questions"]} == ASKED
+    begun = offered["documents"][0]
+    assert (begun["document_id"], begun["title"]) == (WORDS, "Company words")
+    assert [each["text"] for each in begun["outline"]] == ["What is a floor host?", "Sales", "What is a green slip?"]
+    assert [[each["text"] for each in other["outline"]] for other in offered["documents"][1:]] == [
+        ["Trains"],
+        ["Leave", "Notice"],
+    ]
+    await put(
+        client, "# Từ ngữ\n\n## Sổ xanh là gì?\n\nMột tập giấy đi kèm hàng trả lại.\n", str(uuid4()), title="Từ ngữ"
+    )
     first = (await client.get("/api/suggestions", params={"language": "vi"})).json()["questions"][0]
     assert (first["question"], first["language"]) == ("Sổ xanh là gì?", "vi")
     await client.delete(f"/api/documents/{WORDS}")
-    left = (await client.get("/api/suggestions")).json()["questions"]
-    assert WORDS not in {each["document_id"] for each in left}
+    left = (await client.get("/api/suggestions")).json()
+    assert WORDS not in {each["document_id"] for each in (*left["questions"], *left["documents"])}
     assert (await client.get(f"/api/documents/{WORDS}/guide")).status_code == 404
     assert (await client.get("/api/suggestions", params={"language": "xyz"})).status_code == 422
 
@@ -108,7 +130,7 @@ async def test_an_answer_is_followed_by_questions_of_its_neighbourhood(client: h
 
 @pytest.fixture
 async def modelled(settings: Settings, scripted_openai: ScriptedOpenAI) -> AsyncIterator[httpx.AsyncClient]:
-    configured = with_model(settings, scripted_openai)
+    configured = with_model(settings, scripted_openai).model_copy(update={"suggestions": "model"})
     async with open_citewell(configured) as opened:
         document = NewDocument(document_id=TRAVEL, title="Travel policy", text="Second class is booked for trains.\n")
         await opened.library.ingestor.ingest(Identity(), document)
@@ -137,25 +159,54 @@ async def test_what_a_model_proposes_is_offered_only_where_it_is_proven(
     assert spent["total"]["runs"] == 0
 
 
-async def test_a_model_that_fails_leaves_the_rules(
+async def test_a_model_that_fails_leaves_the_questions_of_the_document(
     modelled: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
 ) -> None:
-    await put(modelled, TERMS)
+    text = "# Company words\n\n## What is a floor host?\n\nA floor host opens the office in the morning.\n"
+    await put(modelled, text)
     scripted_openai.script(say("I would rather not."), say("Really."), to="propose_questions")
     guide = (await modelled.get(f"/api/documents/{WORDS}/guide")).json()
-    assert {each["question"] for each in guide["questions"]} == ASKED
+    assert [each["question"] for each in guide["questions"]] == ["What is a floor host?"]
+
+
+async def test_a_model_is_asked_for_questions_only_where_a_deployment_says_so(
+    settings: Settings, scripted_openai: ScriptedOpenAI
+) -> None:
+    configured = with_model(settings, scripted_openai)
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+        await put(client, TERMS)
+        await put(client, "Second class is booked for trains.\n", TRAVEL, title="Travel policy")
+        assert len((await client.get("/api/suggestions")).json()["questions"]) == 3
+        session_id = await new_session(client)
+        await asked(client, session_id, "What is a green slip?")
+        await client.get(f"/api/sessions/{session_id}/follow-ups")
+        await client.get(f"/api/documents/{TRAVEL}/guide")
+    assert scripted_openai.asked("propose_questions") == []
+    told = configured.model_copy(update={"suggestions": "model"})
+    async with open_citewell(told) as opened, client_of(create_app(told, citewell=opened)) as client:
+        assert len((await client.get(f"/api/documents/{WORDS}/guide")).json()["questions"]) == 3
+        assert scripted_openai.asked("propose_questions") == [], "the document has as many of its own"
+        question = "Which class is booked for trains?"
+        scripted_openai.script(proposed((question, "Second class is booked for trains.")), to="propose_questions")
+        guide = (await client.get(f"/api/documents/{TRAVEL}/guide")).json()
+        assert [each["question"] for each in guide["questions"]] == [question], "what had none is made anew"
 
 
 async def test_a_deployment_may_offer_nothing(settings: Settings) -> None:
     off = settings.model_copy(update={"suggestions": "off"})
     async with open_citewell(off) as opened, client_of(create_app(off, citewell=opened)) as client:
         await put(client, TERMS)
-        assert (await client.get("/api/suggestions")).json() == {"status": "ready", "questions": []}
+        assert (await client.get("/api/suggestions")).json() == {"status": "ready", "questions": [], "documents": []}
         guide = (await client.get(f"/api/documents/{WORDS}/guide")).json()
-        assert (guide["questions"], len(guide["outline"])) == ([], 4)
+        assert (guide["questions"], len(guide["outline"])) == ([], 7)
         session_id = await new_session(client)
         await asked(client, session_id, "What is a green slip?")
         assert (await client.get(f"/api/sessions/{session_id}/follow-ups")).json()["questions"] == []
+
+
+def test_a_deployment_that_asked_for_rules_asks_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CITEWELL_SUGGESTIONS", "rules")
+    assert Settings().suggestions == "documents"
 
 
 async def test_a_private_document_guides_nobody_else(citewell: Citewell) -> None:

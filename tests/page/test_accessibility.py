@@ -64,7 +64,7 @@ async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page
     await accessible(page, "while it is written")
     hold.release()
     await asyncio.to_thread(repairing.wait_reached)
-    for verdict in ("supported", "unverified", "contradicted", "unsupported"):
+    for verdict in ("quoted", "unverified", "contradicted", "unsupported"):
         await expect(page.locator(f".sections .claim.{verdict}").first).to_be_visible()
     await accessible(page, "every verdict, while failed claims are repaired")
     repairing.release()

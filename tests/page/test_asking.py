@@ -80,7 +80,7 @@ async def test_a_question_from_the_first_word_to_the_copied_answer(
     await answered(asked)
     await expect(asked.get_by_role("heading", level=2)).to_have_text("When does unused leave lapse?")
     await expect(asked.get_by_text("1 selected document · Staff handbook")).to_be_visible()
-    await expect(asked.get_by_text("1 statement supported")).to_be_visible()
+    await expect(asked.get_by_text("Quoted from Staff handbook")).to_be_visible()
     await expect(asked.get_by_text("no model")).to_be_visible()
     await expect(field(page)).to_have_value("")
     await expect(field(page)).to_be_focused()
@@ -89,7 +89,8 @@ async def test_a_question_from_the_first_word_to_the_copied_answer(
     await asked.get_by_role("button", name="Copy", exact=True).click()
     await expect(asked.get_by_role("button", name="Copied")).to_be_visible()
     assert await page.evaluate("navigator.clipboard.readText()") == (
-        'Unused leave lapses in March.[^1]\n\n[^1]: "Unused leave lapses in March." — '
+        "Every employee gets 25 days of annual leave a year. Unused leave lapses in March.[^1]\n\n"
+        '[^1]: "Unused leave lapses in March." — '
         "Staff handbook › Leave, <https://wiki.example/handbook#leave>\n"
     )
     await asked.get_by_text("1 source cited", exact=True).click()
@@ -134,7 +135,7 @@ async def test_an_answer_streams_is_stopped_and_another_waits_behind_it(
     page = await chromium_page(model_site.url)
     first = await ask(page, ASKED)
     await asyncio.to_thread(hold.wait_reached)
-    await expect(first.locator(".claim.supported")).to_have_text(LEAVE)
+    await expect(first.locator(".claim.quoted")).to_have_text(LEAVE)
     await expect(first.get_by_role("button", name="Answer again")).to_be_hidden()
     stop = page.locator("form").get_by_role("button", name="Stop")
     await expect(stop).to_be_visible()
@@ -148,8 +149,8 @@ async def test_an_answer_streams_is_stopped_and_another_waits_behind_it(
     await expect(first.get_by_text("Stopped by you.")).to_be_visible()
     await expect(first.get_by_text(english("answer.cancelledKept"))).to_be_visible()
     await expect(first.locator(".section .text")).to_have_count(1)
-    await expect(first.locator(".claim.supported")).to_have_text(LEAVE)
-    await expect(first.get_by_role("button", name="Source 1, Staff handbook: Supported")).to_be_visible()
+    await expect(first.locator(".claim.quoted")).to_have_text(LEAVE)
+    await expect(first.get_by_role("button", name="Source 1, Staff handbook: Quoted")).to_be_visible()
     await answered(second)
     await expect(second.get_by_text(LAPSE)).to_be_visible()
     await expect(stop).to_be_hidden()
@@ -383,7 +384,7 @@ async def test_an_answer_is_copied_by_hand_where_the_browser_allows_no_other_way
     await answered(asked)
     await asked.get_by_role("button", name="Copy", exact=True).click()
     text = page.get_by_role("dialog").get_by_role("textbox")
-    await expect(text).to_have_value(re.compile(r"^Unused leave lapses in March\.\[\^1\]"))
+    await expect(text).to_have_value(re.compile(r"Unused leave lapses in March\.\[\^1\]\n"))
     assert await page.evaluate("getSelection().toString()") != ""
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog", name="Copy as Markdown")).to_have_count(0)

@@ -257,7 +257,7 @@ async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, si
     await expect(page.locator(".turn:not(.live)")).to_have_count(1)
     await watch.unfold()
     await watch.untouched()
-    for kind in ("supported", "contradicted"):
+    for kind in ("quoted", "contradicted"):
         await open_proof(page, page.locator(f".marker.{kind}").first)
         await watch.untouched()
         await page.keyboard.press("Escape")

@@ -33,14 +33,14 @@ async def test_formulas_are_drawn_whole_in_their_claims_and_prices_are_text(
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     await page.goto(plain)
-    await expect(page.locator(".section .claim.supported")).to_have_text(PRICES)
+    await expect(page.locator(".section .claim.quoted")).to_have_text(PRICES)
     assert renderers(urls) == []
 
     await page.goto(url)
     text = page.locator(".section .text")
     await expect(text.locator("math")).to_have_count(3)
     assert len(renderers(urls)) == 1
-    area = text.locator(".claim.supported", has=page.locator("math"), has_text="A")
+    area = text.locator(".claim.quoted", has=page.locator("math"), has_text="A")
     await expect(area.first.locator("msup mn")).to_have_text("2")
     whole = text.locator("p", has_text="The area")
     marker = whole.get_by_role("button", name=re.compile("^Source "))

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.citations import context_of_quote
+from answers.citations import context_of_quote, heading_path
 from answers.entries import MOST_WITH_CODE, entries_of, passage_around
 from answers.entry import Entry
 from graph.evidence import ContextSlice, Segment, SegmentBlock
 from tools.embeddings.embedder import count_tokens
 from tools.parsers import parse
+from tools.parsers.canonical_text import CanonicalText
 from tools.retrieval.segmenting import SegmentSize, segment
-from tools.retrieval.structure import pack_blocks, unpack_blocks
+from tools.retrieval.structure import MOST_HEADINGS, blocks_within, pack_blocks, unpack_blocks
 
 SETTINGS = b"""<html><body><main><h1>Memory</h1><p>These settings limit memory.</p>
 <dl><dt id="guc-pool">pool_size (integer)</dt>
@@ -59,6 +60,81 @@ def test_a_row_is_read_under_its_header_and_caption(limit: int) -> None:
     found, _, _ = entry("readers | 25", limit)
     assert around(found)["header"] == "Item | Most"
     assert around(found)["caption"] == "Limits"
+
+
+HANDBOOK = b"""# Handbook
+
+## Not allowed
+
+### File > Save
+
+- a grill on the balcony
+
+## Allowed
+
+A lamp.
+"""
+
+
+@pytest.mark.parametrize("limit", [300, 9])
+@pytest.mark.parametrize(
+    ("start", "path"),
+    [
+        ("- a grill", ["Handbook", "Not allowed", "File > Save"]),
+        ("A lamp", ["Handbook", "Allowed"]),
+        ("Allowed", []),
+    ],
+)
+def test_all_headings_above_an_entry_are_known_wherever_its_segment_begins(
+    start: str, path: list[str], limit: int
+) -> None:
+    [(of, found)] = [
+        (one, each)
+        for one in segments_of(HANDBOOK, "a.md", limit)
+        for each in entries_of(one)
+        if each.text.startswith(start)
+    ]
+    assert heading_path(of, found.start) == path
+    assert found.surroundings == "".join(path[-1:])
+
+
+def test_headings_above_a_text_without_structure_are_those_of_its_segment() -> None:
+    assert heading_path(Segment("d", 0, 7, 13, "A lamp", heading="Handbook > Allowed"), 7) == ["Handbook", "Allowed"]
+
+
+def headings_above(text: CanonicalText) -> dict[str, list[str]]:
+    parsed = text.parsed()
+    [blocks] = blocks_within(parsed, [(0, len(parsed.text))])
+    return {parsed.text[each.start : each.end]: [part.text for part in each.context] for each in blocks}
+
+
+def test_a_slide_without_a_heading_hangs_on_none_of_the_slide_before() -> None:
+    text = CanonicalText()
+    text.add_heading(1, "Prices")
+    text.add("paragraph", "A day costs 4 euros.")
+    text.leave_headings()
+    text.add("paragraph", "Thank you.")
+    assert headings_above(text) == {"Prices": [], "A day costs 4 euros.": ["Prices"], "Thank you.": []}
+
+
+def test_what_is_attached_stands_below_the_headings_of_both() -> None:
+    attached, mail = CanonicalText(), CanonicalText()
+    attached.add_heading(1, "Offer")
+    attached.add("paragraph", "It costs 4 euros.")
+    mail.add_heading(1, "Re: offer")
+    mail.include(attached.parsed())
+    mail.add("paragraph", "Yours, Ann")
+    above = headings_above(mail)
+    assert above["It costs 4 euros."] == ["Re: offer", "Offer"]
+    assert above["Yours, Ann"] == ["Re: offer"]
+
+
+def test_of_very_many_headings_the_nearest_are_kept() -> None:
+    text = CanonicalText()
+    for level in range(1, 10):
+        text.add_heading(level, f"Level {level}")
+    text.add("paragraph", "A lamp.")
+    assert headings_above(text)["A lamp."] == [f"Level {level}" for level in range(10 - MOST_HEADINGS, 10)]
 
 
 def test_it_is_read_with_the_sentence_before() -> None:

@@ -43,14 +43,12 @@ def score(better: str) -> Metric:
 # Measures
 
 
-def test_the_length_of_quotes_is_said_beside_every_comparison() -> None:
-    longer = citation(f"{FARE} It is paid on board.")
-    comparison = compared(
-        [record(name) for name in EVERY], [record(name, claims=[claim(FARE, longer)]) for name in EVERY]
-    )
-    assert comparison.quote_lengths == (37, 48)
-    assert "Characters a quote: 37, then 48." in comparison_page(comparison)
-    assert compared([refused("q1")], [refused("q1")]).quote_lengths is None
+def test_the_length_of_what_is_shown_is_said_beside_every_comparison() -> None:
+    longer = f"{FARE} It is paid on board."
+    comparison = compared([record(name) for name in EVERY], [record(name, answer=longer) for name in EVERY])
+    assert comparison.lengths == (37, 48)
+    assert "Characters shown: 37, then 48." in comparison_page(comparison)
+    assert compared([refused("q1")], [refused("q1")]).lengths is None
 
 
 def test_a_run_compared_with_itself_has_no_change() -> None:
@@ -172,10 +170,10 @@ def test_what_became_of_each_question_is_told_the_worst_first() -> None:
     changes = question_changes(Pairs(before, after))
 
     assert [(each.case_id, each.turn, each.before, each.after) for each in changes] == [
-        ("q2", "right to wrong", "answered, 1 quote", "abstained"),
-        ("q1", "wrong to right", "abstained", "answered, 1 quote"),
+        ("q2", "right to wrong", "answered, 1 passage", "abstained"),
+        ("q1", "wrong to right", "abstained", "answered, 1 passage"),
         ("q4", "other outcome", "abstained", "failed"),
-        ("q3", "other citations", "answered, 1 quote", "answered, 2 quotes"),
+        ("q3", "other citations", "answered, 1 passage", "answered, 2 passages"),
     ]
     assert ["1 of 3" in said for said in changes[0].why] == [True]
     assert changes[1].why == []
@@ -245,7 +243,7 @@ def test_the_command_prints_what_moved_in_rows(tmp_path: Path) -> None:
     rows = [line.split("\t") for line in result.stdout.splitlines()]
 
     assert ["Abstention accuracy", "1.000 → 0.500", "−1.000 to 0.000", "–"] in rows
-    assert ["q2", "right to wrong", "answered, 1 quote", "abstained"] in rows
+    assert ["q2", "right to wrong", "answered, 1 passage", "abstained"] in rows
     assert not [row for row in rows if row[0] == "Recall at 1"]
     assert "2 questions compared." in result.stderr
 

@@ -52,7 +52,7 @@ def chosen() -> Mapping[str, list[str]]:
 
 # By which measure each fault is told, and of which questions.
 TOLD = {
-    "dropped_citations": (EXTRACTIVE, "answered", "quote_recall"),
+    "dropped_citations": (EXTRACTIVE, "answered", "passage_recall"),
     "swapped_citations": (EXTRACTIVE, "answered", "claims_in_own_quotes"),
     "shifted_citations": (EXTRACTIVE, "answered", "whole_quotes"),
     "stale_offsets": (EXTRACTIVE, "answered", "quote_exactness"),
@@ -120,4 +120,4 @@ async def test_each_fault_is_told_by_what_it_breaks(stored: Stored, name: str) -
 
 @pytest.mark.parametrize("name", ["swapped_citations", "always_abstaining"])
 async def test_manuals_tell_a_fault_by_the_answers_that_are_right_no_more(stored: Stored, name: str) -> None:
-    assert {"right", "first_quote_gold"} <= await stored.worse(MANUALS, chosen()["right"], FAULTS[name])
+    assert {"right", "passage_gold_at_1"} <= await stored.worse(MANUALS, chosen()["right"], FAULTS[name])

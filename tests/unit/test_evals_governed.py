@@ -1,4 +1,4 @@
-"""Governed documents: what is read, when a quote of a trap is wrong and ticked, and what a run of them records."""
+"""Governed documents: what is read, when a trap is shown without what governs it, and what a run of them records."""
 
 from collections import Counter
 from pathlib import Path
@@ -11,7 +11,7 @@ from evals.dataset_store import stored_data_set
 from evals.error_analysis import errors_of, is_right
 from evals.evaluation import all_figures, run_data_set
 from evals.gold_passages import Trap
-from evals.metrics.governed_metrics import GOVERNED, is_answered_past_trap, is_twin_answered, ticked_traps
+from evals.metrics.governed_metrics import GOVERNED, is_answered_past_trap, is_twin_answered, misleading_passages
 from evals.records import GoldPassage, GoldTrap, Record
 from evals.report.report_failures import failures
 from evals.run_folder import RunOptions
@@ -60,11 +60,11 @@ def trapped(*citations: Any, governs: str = LEAD, **changes: Any) -> Record:
     return record(**{**plain, **changes})
 
 
-def test_a_trap_quoted_without_what_governs_it_is_wrong_and_ticked() -> None:
-    assert ticked_traps(trapped())
-    assert ticked_traps(trapped(citation(f"{TRAP}\n- a wet tent", start=40)))
-    assert ticked_traps(trapped(citation("a broken kite on the", start=42)))
-    assert ticked_traps(trapped(citation(TRAP, start=40, context=[told("Kite plan")])))
+def test_a_trap_shown_without_what_governs_it_misleads() -> None:
+    assert misleading_passages(trapped())
+    assert misleading_passages(trapped(citation(f"{TRAP}\n- a wet tent", start=40)))
+    assert misleading_passages(trapped(citation("a broken kite on the", start=42)))
+    assert misleading_passages(trapped(citation(TRAP, start=40, context=[told("Kite plan")])))
 
 
 @pytest.mark.parametrize(
@@ -74,30 +74,39 @@ def test_a_trap_quoted_without_what_governs_it_is_wrong_and_ticked() -> None:
         [citation(f"{LEAD}\n\n{TRAP}")],
         [citation(TRAP, start=40), citation(LEAD)],
         [citation(TRAP, start=40, context=[told("The plan"), told("does not pay for:", 9)])],
+        [citation(TRAP, start=40, heading_path=["Kite plan", LEAD])],
         [citation("a kite", start=40)],
         [citation(HOLDS)],
     ],
-    ids=["in its context", "in the quote", "in another quote", "in two slices", "little of the trap", "no trap"],
+    ids=[
+        "in its context",
+        "in the quote",
+        "in another quote",
+        "in two slices",
+        "in its headings",
+        "little of the trap",
+        "no trap",
+    ],
 )
 def test_a_trap_quoted_with_what_governs_it_or_not_at_all_is_not(citations: list[Any]) -> None:
-    assert not ticked_traps(trapped(*citations))
+    assert not misleading_passages(trapped(*citations))
 
 
 def test_only_the_context_of_the_traps_own_quote_tells_what_governs_it() -> None:
     elsewhere = citation("- a wet tent", start=60, context=[told(LEAD)])
-    assert ticked_traps(trapped(citation(TRAP, start=40), elsewhere))
+    assert misleading_passages(trapped(citation(TRAP, start=40), elsewhere))
 
 
-def test_a_trap_that_is_not_ticked_or_not_shown_is_no_wrong_proof() -> None:
-    assert not ticked_traps(trapped(claims=[claim(TRAP, citation(TRAP), verdict="unverified")]))
-    assert not ticked_traps(trapped(outcome="abstained"))
-    assert not ticked_traps(record())
+def test_a_trap_that_is_not_shown_misleads_nobody() -> None:
+    assert misleading_passages(trapped(claims=[claim(TRAP, citation(TRAP), verdict="unverified")]))
+    assert not misleading_passages(trapped(outcome="abstained"))
+    assert not misleading_passages(record())
 
 
 def test_no_quote_of_what_was_struck_out_or_hidden_is_right() -> None:
-    assert ticked_traps(trapped(governs=""))
+    assert misleading_passages(trapped(governs=""))
     other = "- a broken kite on the pier"  # what replaces a trap often differs from it in a word
-    assert not ticked_traps(trapped(citation(other), governs=""))
+    assert not misleading_passages(trapped(citation(other), governs=""))
 
 
 def test_what_holds_instead_is_right_where_the_trap_is_not_quoted() -> None:
@@ -134,7 +143,7 @@ def test_each_measure_is_of_its_own_side() -> None:
     observed = {name: [list(metric.observe(each)) for each in (trapped(), with_answer, twin(), record())]
                 for name, metric in measures.items()}  # fmt: skip
     assert observed == {
-        "wrong_and_ticked": [[1.0], [0.0], [], []],
+        "shown_without_what_governs": [[1.0], [0.0], [], []],
         "answered_past_trap": [[], [1.0], [], []],
         "twin_answered": [[], [], [1.0], []],
     }
@@ -152,7 +161,7 @@ def test_a_refusal_and_an_answer_are_both_right_where_either_is_expected() -> No
 
 def test_the_report_shows_the_trap_and_what_the_quote_hung_on() -> None:
     wrong = trapped(citation(TRAP, context=[told("Kite plan")]))
-    assert [each.kind for each in errors_of(wrong)] == ["trap_ticked"]
+    assert [each.kind for each in errors_of(wrong)] == ["trap_shown"]
     assert not is_right(wrong)
     markup = str(failures([wrong, twin()]))
     assert markup.count("data-card") == 1

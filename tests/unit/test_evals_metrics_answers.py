@@ -1,6 +1,4 @@
-"""Gold answers in what was answered and quoted, in three scripts."""
-
-from typing import Any
+"""Gold answers in what was answered, in three scripts."""
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from evals.metrics import figures
 from evals.metrics.answer_metrics import ANSWERS, contains, folded, token_f1, words
 from evals.records import Record
-from tests.evals_records import bare, quote, sentences, stated
+from tests.evals_records import bare
 
 TEXT = st.text(alphabet="abC 1é，。北京市\n", max_size=20)
 
@@ -81,39 +79,3 @@ def test_refused_and_failed_questions_are_misses() -> None:
     assert found["answer_containment"] == 0.25
     assert found["answer_containment_answered"] == 0.5
     assert found["token_f1"] == round(2 / 3 / 4, 4)
-    assert "answer_in_quotes" not in found  # no gold document is known
-
-
-def test_a_quote_has_to_be_of_a_gold_document_and_hold_the_answer() -> None:
-    def quoting(case_id: str, *quotes: tuple[str, str]) -> Record:
-        citations = [quote(document, 1, text=text) for document, text in quotes]
-        return bare(
-            case_id,
-            [sentences("a", 1), sentences("b", 1)],
-            answers=["1911"],
-            claims=[stated(each) for each in citations],
-        )
-
-    found = means(
-        quoting("first", ("b", "in 1911"), ("a", "long ago")),
-        quoting("second", ("a", "long ago"), ("a", "in 1911")),
-        quoting("elsewhere", ("c", "in 1911")),
-        quoting("none"),
-    )
-    assert (found["answer_in_first_quote"], found["answer_in_quotes"]) == (0.25, 0.5)
-    assert found["quotes_per_answer"] == 1.25
-
-
-def test_the_length_of_a_quote_is_a_mean_over_all_quotes_of_answers() -> None:
-    def quoting(case_id: str, *texts: str, **changes: Any) -> Record:
-        return bare(case_id, claims=[stated(quote("a", 1, text=text)) for text in texts], **changes)
-
-    found = means(quoting("two", "four", "渡船要等"), quoting("one", "ten signs."), quoting("none"))
-    assert found["characters_per_quote"] == 6
-    assert "characters_per_quote" not in means(quoting("refused", "four", outcome="abstained"))
-
-
-def test_a_refusal_is_a_miss_for_quotes_and_has_none() -> None:
-    found = means(bare(evidence=[sentences("a", 1)], answers=["1911"], outcome="abstained"))
-    assert (found["answer_in_first_quote"], found["answer_in_quotes"]) == (0.0, 0.0)
-    assert "quotes_per_answer" not in found

@@ -48,10 +48,10 @@ def test_quotes_that_are_not_gold_count_and_are_told_from_a_late_one() -> None:
     late = record(claims=[claim(FARE, other), claim()])
     never = record(claims=[claim(FARE, other)])
 
-    assert kinds(late) == ["first_quote_not_gold"]
-    assert "Quote 2 of 2" in errors_of(late)[0].why
+    assert kinds(late) == ["first_not_gold"]
+    assert "Passage 2 of 2" in errors_of(late)[0].why
     assert is_right(late)
-    assert kinds(never) == ["no_gold_quoted"]
+    assert kinds(never) == ["no_gold_shown"]
     assert not is_right(never)
 
 
@@ -62,7 +62,7 @@ def test_an_accepted_sentence_is_as_good_as_gold() -> None:
 def test_an_answer_that_quotes_nothing_is_wrong() -> None:
     found = record(claims=[{**claim(), "citations": []}])
 
-    assert [mistake.why for mistake in errors_of(found)] == ["The answer quotes nothing."]
+    assert [mistake.why for mistake in errors_of(found)] == ["The answer shows no passage."]
 
 
 def test_quotes_that_are_not_exact_or_were_never_offered_are_wrong() -> None:
@@ -111,9 +111,9 @@ def test_an_answer_over_manuals_is_wrong_without_a_passage_or_what_is_asked_for(
     other = claim(FARE, citation(FARE, sentences=[1]))
 
     assert kinds(of_manuals()) == []
-    assert kinds(of_manuals(claims=[other])) == ["no_gold_quoted"]
+    assert kinds(of_manuals(claims=[other])) == ["no_gold_shown"]
     assert "a gold passage" in errors_of(of_manuals(claims=[other]))[0].why
-    assert kinds(of_manuals(claims=[other, claim()])) == ["first_quote_not_gold"]
+    assert kinds(of_manuals(claims=[other, claim()])) == ["first_not_gold"]
     assert kinds(of_manuals(all_of=[["Askvik"], ["daily", "every day"]])) == ["answer_not_contained"]
     right = [of_manuals(), of_manuals(claims=[other, claim()])]
     wrong = [of_manuals(claims=[other]), of_manuals(answers=["7:15"]), of_manuals(all_of=[["daily"]])]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICE = ["answers", "api", "cli", "evals", "graph", "nodes", "prompts", "text", "tools"]
-EXAMPLES = {"demo.py", "question_forms.toml", "verify_routes.py"}  # of questions and of documents
+EXAMPLES = {"demo.py", "verify_routes.py"}  # of questions and of documents
 WORDS = 5  # in a row, which make a sentence of ours
 ALLOWED = ("default-src 'none'",)  # a policy is no prose
 TEXTS = re.compile(r'""".*?"""', re.DOTALL)

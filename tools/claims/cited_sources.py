@@ -10,7 +10,7 @@ from math import log
 from operator import attrgetter
 
 from answers.citations import context_of_quote
-from graph.evidence import ContextRole, Segment
+from graph.evidence import ContextRole, Segment, without_outer_headings
 from tools.claims.alignment import is_content
 from tools.claims.exact_forms import exact_form
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
@@ -117,7 +117,7 @@ class Sources:
             each.text
             for segment in self.segments
             for block in segment.blocks
-            for each in block.context
+            for each in without_outer_headings(block.context)
             if not segment.start <= each.start < segment.end
         )
         return [parse_sentence(text) for text in slices]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graph.evidence import Hit, Segment
+from graph.evidence import Hit, Segment, without_outer_headings
 from text.normal_forms import flatten, fold_case
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
@@ -334,7 +334,7 @@ def _is_about_others(seen: ReaderInput, scores: Floats, hits: Sequence[Hit]) -> 
     """Whether the question names versions or years, and what was found names others instead."""
     best = seen.pool[int(np.argmax(scores))]
     segment = hits[best.segment].segment
-    answer = "\n".join((best.text, segment.title, segment.heading, *(each.text for each in best.entry.context)))
+    answer = "\n".join((best.text, segment.title, segment.heading, best.entry.surroundings))
     return is_about_other_versions(seen.question, _texts(hits)) or is_about_other_years(
         seen.question, answer, _texts(hits)
     )
@@ -347,7 +347,7 @@ def _texts(hits: Sequence[Hit]) -> Iterator[str]:
 
 
 def _around(segment: Segment) -> set[str]:
-    return {each.text for block in segment.blocks for each in block.context}
+    return {each.text for block in segment.blocks for each in without_outer_headings(block.context)}
 
 
 def rank_by_part(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> list[RankedSentences]:

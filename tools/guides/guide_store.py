@@ -1,7 +1,7 @@
 """Store of guides, and of questions that follow answers: each is kept as long as the text that it is proven on.
 
 Everything is read with the rights of today: what is of a document that the reader may not read, or of an earlier text
-of it, is not there.
+of it, is not there; nor is what was made when other questions were wanted, such as a model's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,38 +23,41 @@ _NEWEST = f"""
 SELECT d.document_id::text, d.title, g.body
 FROM documents AS d LEFT JOIN document_guides AS g
     ON g.workspace = d.workspace AND g.document_id = d.document_id AND g.version = d.version
+        AND g.made_by = %(made_by)s
 WHERE {_REACHED} AND {LASTING}
 ORDER BY d.updated_at DESC, d.document_id LIMIT %(limit)s
 """
 _GUIDE = f"""
 SELECT g.body FROM document_guides AS g JOIN documents AS d USING (workspace, document_id, version)
-WHERE d.document_id = ANY(%(ids)s) AND {_REACHED}
+WHERE d.document_id = ANY(%(ids)s) AND g.made_by = %(made_by)s AND {_REACHED}
 """
 # A text that was replaced while its guide was made keeps none.
 _KEEP_GUIDE = """
-INSERT INTO document_guides (workspace, document_id, version, body)
-SELECT workspace, document_id, version, %(body)s FROM documents
+INSERT INTO document_guides (workspace, document_id, version, body, made_by)
+SELECT workspace, document_id, version, %(body)s, %(made_by)s FROM documents
 WHERE workspace = %(workspace)s AND document_id = %(document_id)s AND version = %(version)s
 ON CONFLICT (workspace, document_id) DO UPDATE
-SET version = excluded.version, body = excluded.body, made_at = now()
+SET version = excluded.version, body = excluded.body, made_by = excluded.made_by, made_at = now()
 """
 _FOLLOW_UPS = """
 SELECT f.questions FROM follow_ups AS f JOIN messages AS m USING (message_id) JOIN sessions AS s USING (session_id)
-WHERE f.message_id = %(message_id)s AND s.workspace = %(workspace)s AND s."user" = %(user)s
+WHERE f.message_id = %(message_id)s AND f.made_by = %(made_by)s AND s.workspace = %(workspace)s AND s."user" = %(user)s
 """
 _KEEP_FOLLOW_UPS = """
-INSERT INTO follow_ups (message_id, questions)
-SELECT message_id, %(questions)s FROM messages WHERE message_id = %(message_id)s
-ON CONFLICT (message_id) DO UPDATE SET questions = excluded.questions, made_at = now()
+INSERT INTO follow_ups (message_id, questions, made_by)
+SELECT message_id, %(questions)s, %(made_by)s FROM messages WHERE message_id = %(message_id)s
+ON CONFLICT (message_id) DO UPDATE
+SET questions = excluded.questions, made_by = excluded.made_by, made_at = now()
 """
 
 
 class GuideStore:
-    """The stored guides of documents, and the questions that follow answers."""
+    """The stored guides of documents, and the questions that follow answers; ``made_by`` says whose questions."""
 
-    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+    def __init__(self, database: Database, workspaces: Workspaces, made_by: str) -> None:
         self._database = database
         self._workspaces = workspaces
+        self._made_by = made_by
 
     async def version(self, identity: Identity, document_id: str) -> int:
         """Return the version of a document's text. Raises NotFound."""
@@ -81,7 +84,8 @@ class GuideStore:
     async def keep_guide(self, identity: Identity, document_id: str, version: int, body: Mapping[str, Any]) -> None:
         """Store the guide of a text, unless the document has another text by now."""
         workspace = await self._workspaces.number(identity.workspace)
-        row = {"workspace": workspace, "document_id": document_id, "version": version, "body": Jsonb(dict(body))}
+        named = {"workspace": workspace, "document_id": document_id, "version": version}
+        row = {**named, "body": Jsonb(dict(body)), "made_by": self._made_by}
         async with self._database.connection() as connection:
             await connection.execute(_KEEP_GUIDE, row)
 
@@ -93,14 +97,18 @@ class GuideStore:
 
     async def keep_follow_ups(self, message_id: str, questions: Sequence[Mapping[str, Any]]) -> None:
         """Store the questions that follow an answer; none is one of the findings."""
-        row = {"message_id": message_id, "questions": Jsonb([dict(each) for each in questions])}
+        row = {
+            "message_id": message_id,
+            "questions": Jsonb([dict(each) for each in questions]),
+            "made_by": self._made_by,
+        }
         async with self._database.connection() as connection:
             await connection.execute(_KEEP_FOLLOW_UPS, row)
 
     async def _scope(self, identity: Identity, document_ids: Sequence[str]) -> dict[str, Any]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]
         workspace = await self._workspaces.number(identity.workspace)
-        return {"workspace": workspace, **reading_as(identity), "ids": ids}
+        return {"workspace": workspace, **reading_as(identity), "ids": ids, "made_by": self._made_by}
 
     async def _rows(self, statement: str, row: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         async with self._database.connection() as connection:

@@ -1,6 +1,7 @@
 """Guides of documents, and questions that the library is known to answer: to begin with, and to go on with.
 
-Each is made when it is first wanted, and stored. No question is offered that was not asked and answered before.
+Each is made when it is first wanted, and stored. Questions are those that documents ask themselves, and, where the
+deployment wants it, those that its model proposes. None is offered that was not asked and answered before.
 """
 
 import asyncio
@@ -19,16 +20,17 @@ from text.language import language
 from text.normal_forms import fold_case
 from tools.concurrency.tasks import cancel_and_wait
 from tools.guides.guide_store import GuideStore
-from tools.guides.outlines import GuideHeading, GuideSentence, guide_outline, guide_sentences
+from tools.guides.outlines import GuideHeading, GuideSentence, first_sentences, guide_outline
+from tools.guides.own_questions import Candidate, own_questions
 from tools.guides.proving import Proven, Prover
-from tools.guides.rule_questions import Candidate, rule_questions, spread_out
 from tools.sessions.history import StoredMessage
 from tools.sessions.session_store import Sessions
 from tools.spending.charges import Spending
 
 log = logging.getLogger("citewell.guides")
 
-OFFERED = 3  # questions at once
+OFFERED = 3  # questions at once, and documents to begin with
+HEADINGS = 3  # of a document to begin with
 MOST_TRIED = 10  # questions that are asked for three of them
 MOST_SECONDS = 6.0  # that asking them may take
 MODEL_SECONDS = 20.0
@@ -42,7 +44,7 @@ MOST_CITED = 2  # documents of an answer that are gone on from
 TURNS_READ = 20  # messages back that are not asked again
 MODEL_SEGMENTS = 12
 
-Maker = Literal["model", "rules", "off"]
+Maker = Literal["documents", "model", "off"]
 Status = Literal["ready", "making"]
 
 
@@ -60,7 +62,7 @@ class ProvenQuestion(TypedDict):
 
 
 class Guide(TypedDict):
-    """What a document is about in its own words, and questions that the library answers from it."""
+    """How a document begins, its headings or lines of contents, and questions that the library answers from it."""
 
     document_id: str
     title: str
@@ -70,11 +72,20 @@ class Guide(TypedDict):
     questions: list[ProvenQuestion]
 
 
+class GuideBeginning(TypedDict):
+    """A document to begin with, and its first headings."""
+
+    document_id: str
+    title: str
+    outline: list[GuideHeading]
+
+
 class Suggestions(TypedDict):
-    """Questions to begin with. ``making``: there may be more of them soon."""
+    """Questions and documents to begin with. ``making``: there may be more of them soon."""
 
     status: Status
     questions: list[ProvenQuestion]
+    documents: list[GuideBeginning]
 
 
 class FollowUps(TypedDict):
@@ -87,7 +98,8 @@ class FollowUps(TypedDict):
 class Guides:
     """Makes guides and questions; each is made once, when somebody first wants it, and few at a time.
 
-    ``by`` is who makes questions: the deployment's model together with rules, rules alone, or nobody.
+    ``by`` is whose questions are offered: those of documents, those beside them that the deployment's model proposes,
+    or nobody's.
     """
 
     def __init__(
@@ -98,7 +110,7 @@ class Guides:
         prover: Prover,
         families: Families,
         spending: Spending,
-        by: Maker = "model",
+        by: Maker = "documents",
     ) -> None:
         self._store = store
         self._reader = reader
@@ -118,10 +130,11 @@ class Guides:
     async def suggestions(self, identity: Identity, *, languages: Sequence[str] = ()) -> Suggestions:
         """Return questions to begin with, of the documents changed last, those in the first of the languages first.
 
-        Each is of another document, if there are enough. Guides that are missing are begun, and waited for a moment.
+        Each is of another document, if there are enough. With them come those documents that have headings. Guides that
+        are missing are begun, and waited for a moment.
         """
         if self._by == "off":
-            return Suggestions(status="ready", questions=[])
+            return Suggestions(status="ready", questions=[], documents=[])
         newest = await self._store.newest(identity, NEWEST)
         missing = [document_id for document_id, _, body in newest if body is None][:MADE_AT_ONCE]
         tasks = [self._begin_guide(identity, document_id) for document_id in missing]
@@ -129,7 +142,12 @@ class Guides:
         if tasks:
             _, unfinished = await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
             newest = await self._store.newest(identity, NEWEST)
-        return Suggestions(status="making" if unfinished else "ready", questions=_offered(newest, languages))
+        guides = [_guide(body) for _, _, body in newest if body is not None]
+        return Suggestions(
+            status="making" if unfinished else "ready",
+            questions=_offered(guides, languages),
+            documents=[each for each in map(_beginning, guides) if each["outline"]][:OFFERED],
+        )
 
     async def follow_ups(self, identity: Identity, session_id: str) -> FollowUps:
         """Return questions to go on with after the last answer of a session's branch. Raises NotFound."""
@@ -185,9 +203,8 @@ class Guides:
         pages = await self._reader.read_pages([document_id], identity)
         segments = pages[0].segments if pages else ()
         title = pages[0].title if pages else ""
-        sentences, outline, by_rule = await asyncio.to_thread(_read, title, segments)
-        proposed = await self._proposed(identity, segments[:MODEL_SEGMENTS], asked=())
-        proven = await self._proven([*proposed, *by_rule], identity)
+        sentences, outline, own = await asyncio.to_thread(_read, segments)
+        proven = await self._questions(identity, own, segments)
         guide = Guide(
             document_id=document_id,
             title=title,
@@ -208,15 +225,8 @@ class Guides:
         around = await self._neighbours(identity, answer)
         titles = {segment.document_id: segment.title for segment in around}
         versions = await self._store.versions(identity, list(titles))
-        by_rule = await asyncio.to_thread(_of_segments, around)
-        proposed = await self._proposed(identity, around[:MODEL_SEGMENTS], asked=asked)
-        known = {_bare(question) for question in asked}
-        open_ones = [
-            each
-            for each in [*proposed, *by_rule]
-            if _bare(each.question) not in known and not _is_quoted(each.document_id, each.start, each.end, quoted)
-        ]
-        proven = await self._proven(open_ones, identity, quoted=quoted)
+        own = await asyncio.to_thread(_nearest_questions, around)
+        proven = await self._questions(identity, own, around, asked=asked, quoted=quoted)
         made = [
             {**_as_json(each, titles[each.document_id]), "version": versions[each.document_id]}
             for each in proven
@@ -244,6 +254,29 @@ class Guides:
                 wanted[segment_id] = min(distance, wanted.get(segment_id, distance))
         return await self._reader.read_segments(sorted(wanted, key=lambda each: wanted[each]), identity)
 
+    async def _questions(
+        self,
+        identity: Identity,
+        own: Sequence[Candidate],
+        segments: Sequence[Segment],
+        *,
+        asked: Sequence[str] = (),
+        quoted: Sequence[tuple[str, int, int]] = (),
+    ) -> list[Proven]:
+        """Return up to three questions that are answered: those of the segments, and a model's where these are fewer.
+
+        None is one of those ``asked``, or is answered by what was ``quoted`` already.
+        """
+        if self._by == "off":
+            return []
+        proven = await self._proven(own, identity, asked, quoted)
+        if len(proven) < OFFERED:
+            before = [each.question for each in proven]
+            proposed = await self._proposed(identity, segments[:MODEL_SEGMENTS], asked=[*asked, *before])
+            taken = [*quoted, *((each.document_id, each.start, each.end) for each in proven)]
+            proven += await self._proven(proposed, identity, asked, taken)
+        return proven[:OFFERED]
+
     async def _proposed(
         self, identity: Identity, segments: Sequence[Segment], *, asked: Sequence[str]
     ) -> list[Candidate]:
@@ -267,43 +300,50 @@ class Guides:
             if place >= 0:
                 start = segment.start + place
                 end = start + len(each.quote)
-                candidates.append(Candidate(each.question, segment.document_id, start, end, "proposed"))
+                candidates.append(Candidate(each.question, segment.document_id, start, end))
         return candidates
 
     async def _proven(
-        self, candidates: Iterable[Candidate], identity: Identity, *, quoted: Sequence[tuple[str, int, int]] = ()
+        self,
+        candidates: Iterable[Candidate],
+        identity: Identity,
+        asked: Sequence[str],
+        quoted: Sequence[tuple[str, int, int]],
     ) -> list[Proven]:
-        """Ask questions in their order until three were answered, each by another quote, or it takes too long."""
+        """Ask questions in their order until three were answered, each of another place, or it takes too long."""
         proven: list[Proven] = []
-        if self._by == "off":
-            return proven
+        known = {_bare(question) for question in asked}
         taken = list(quoted)
         tried = 0
         until = time.monotonic() + MOST_SECONDS
         for candidate in candidates:
-            if _is_quoted(candidate.document_id, candidate.start, candidate.end, taken):
+            place = candidate.document_id, candidate.start, candidate.end
+            if _bare(candidate.question) in known or _is_quoted(*place, taken):
                 continue
-            if tried == MOST_TRIED or time.monotonic() >= until:
+            if tried == MOST_TRIED or len(proven) == OFFERED or time.monotonic() >= until:
                 break
             tried += 1
             found = await self._prover.prove(candidate, identity)
-            if found is None or _is_quoted(found.document_id, found.start, found.end, taken):
-                continue
-            proven.append(found)
-            taken.append((found.document_id, found.start, found.end))
-            if len(proven) == OFFERED:
-                break
+            if found is not None:
+                proven.append(found)
+                taken.append(place)
         return proven
 
 
-def _read(title: str, segments: Sequence[Segment]) -> tuple[list[GuideSentence], list[GuideHeading], list[Candidate]]:
-    return guide_sentences(title, segments), guide_outline(segments), spread_out(rule_questions(title, segments))
+def _read(segments: Sequence[Segment]) -> tuple[list[GuideSentence], list[GuideHeading], list[Candidate]]:
+    return first_sentences(segments), guide_outline(segments), own_questions(segments)
 
 
-def _of_segments(segments: Sequence[Segment]) -> list[Candidate]:
-    """Return the questions of segments, those of the first ones first, but of several kinds."""
-    found = [each for segment in segments for each in rule_questions(segment.title, [segment])]
-    return spread_out(found[: 2 * MOST_TRIED])
+def _nearest_questions(segments: Sequence[Segment]) -> list[Candidate]:
+    """Return the questions of segments, those of the first segments first."""
+    ranks = {(each.document_id, each.segment_index): rank for rank, each in enumerate(segments)}
+    in_order = sorted(segments, key=lambda each: (each.document_id, each.start))
+
+    def rank(candidate: Candidate) -> int:
+        own = [each for each in in_order if each.document_id == candidate.document_id and each.start <= candidate.start]
+        return ranks[own[-1].document_id, own[-1].segment_index]
+
+    return sorted(own_questions(in_order), key=rank)
 
 
 def _is_quoted(document_id: str, start: int, end: int, quoted: Iterable[tuple[str, int, int]]) -> bool:
@@ -335,15 +375,19 @@ def _guide(row: dict[str, Any]) -> Guide:
     return cast(Guide, {name: row[name] for name in Guide.__annotations__})
 
 
-def _offered(
-    newest: Sequence[tuple[str, str, dict[str, Any] | None]], languages: Sequence[str]
-) -> list[ProvenQuestion]:
+def _beginning(guide: Guide) -> GuideBeginning:
+    """Return a document to begin with, whose title is not told again as its first heading."""
+    title = fold_case(guide["title"])
+    headings = [each for each in guide["outline"] if fold_case(each["text"]) != title]
+    return GuideBeginning(document_id=guide["document_id"], title=guide["title"], outline=headings[:HEADINGS])
+
+
+def _offered(guides: Sequence[Guide], languages: Sequence[str]) -> list[ProvenQuestion]:
     """Return three questions: the first of each document, then the second, those in a wanted language before others."""
-    rows = [[_question(each) for each in body["questions"]] for _, _, body in newest if body is not None]
     ranked = [
         (_rank(question["language"], languages), round_, document, question)
-        for document, questions in enumerate(rows)
-        for round_, question in enumerate(questions)
+        for document, guide in enumerate(guides)
+        for round_, question in enumerate(guide["questions"])
     ]
     found: dict[str, ProvenQuestion] = {}
     for _, _, _, question in sorted(ranked, key=lambda each: each[:3]):

@@ -1,24 +1,25 @@
-"""What a document is about, in its own words: a few of its sentences with their places, and its headings."""
+"""What a document shows of itself: how it begins, and its headings or the lines of its contents, with their places."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from typing_extensions import TypedDict
 
 from answers.entries import entries_of
 from answers.entry import Entry
-from graph.evidence import Segment
+from graph.evidence import Segment, SegmentBlock
 from text.late_patterns import LatePattern
 from text.normal_forms import fold_case
-from tools.extractive.similarity import measure_similarity
 
 MOST_SENTENCES = 3
 MOST_HEADINGS = 60
-MOST_READ = 40  # segments whose sentences are compared
+MOST_READ = 40  # segments that are read for the first sentences
 SHORTEST, LONGEST = 30, 320  # characters of a sentence; half as many in scripts that write a word in one letter
 _DENSE = LatePattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ENDS = re.compile(r"[.!。！…][\"”’)）」]?$")
 _ADDRESS = re.compile(r"https?://|www\.")
+_LEADERS = re.compile(r"(?:[.…_] ?){3}")  # before the page's number in a line of contents
+_BULLETS = "-*•– \n"
 
 
 class GuideSentence(TypedDict):
@@ -33,7 +34,7 @@ class GuideSentence(TypedDict):
 
 
 class GuideHeading(TypedDict):
-    """A heading of a document, verbatim, with its place; ``depth`` counts from 0."""
+    """A heading of a document or a line of its contents, verbatim, with its place; ``depth`` counts from 0."""
 
     segment_index: int
     page_idx: int | None
@@ -43,37 +44,20 @@ class GuideHeading(TypedDict):
     depth: int
 
 
-def guide_sentences(title: str, segments: Sequence[Segment]) -> list[GuideSentence]:
-    """Return the sentence that a document begins with, and two more, in their order.
-
-    These are the nearest to its title and headings: of those that open a section, if there are enough.
-    """
-    found: list[tuple[Segment, Entry]] = []
-    opening: list[int] = []  # places in ``found``
-    seen: set[str] = set()
-    opened: set[int] = set()  # where the headings stand whose first sentence was found
+def first_sentences(segments: Sequence[Segment]) -> list[GuideSentence]:
+    """Return the first sentences of a document's text that say something without those around them, at most three."""
+    found: dict[str, GuideSentence] = {}
     for segment in segments[:MOST_READ]:
         for entry in entries_of(segment):
-            folded = fold_case(entry.text)
-            if _is_self_contained(entry) and folded not in seen:
-                heading = next((each.start for each in reversed(entry.context) if each.role == "heading"), -1)
-                if found and heading not in opened:
-                    opening.append(len(found))
-                opened.add(heading)
-                seen.add(folded)
-                found.append((segment, entry))
-    if not found:
-        return []
-    subject = " ".join([title, *(each["text"] for each in guide_outline(segments))])[:1000]
-    alike = measure_similarity(subject, [entry.text for _, entry in found]).sentences
-    among = opening if len(opening) >= MOST_SENTENCES - 1 else range(1, len(found))
-    others = sorted(among, key=lambda at: (-float(alike[at]), at))[: MOST_SENTENCES - 1]
-    return [_sentence(*found[at]) for at in sorted([0, *others])]
+            if _is_self_contained(entry):
+                found.setdefault(fold_case(entry.text), _sentence(segment, entry))
+            if len(found) == MOST_SENTENCES:
+                return list(found.values())
+    return list(found.values())
 
 
 def _is_self_contained(entry: Entry) -> bool:
-    """Whether a sentence says something without those around it."""
-    if entry.kind != "paragraph" or entry.leads or not entry.quotable:
+    if entry.kind != "paragraph" or entry.leads or entry.asks or not entry.quotable:
         return False
     if any(each.role in ("before", "lead", "label", "term") for each in entry.context):
         return False
@@ -93,26 +77,48 @@ def _sentence(segment: Segment, entry: Entry) -> GuideSentence:
 
 
 def guide_outline(segments: Sequence[Segment]) -> list[GuideHeading]:
-    """Return the headings of a document, at most the first 60, each as deep as the path of its segment says."""
+    """Return the headings of a document, or the lines of its contents where it has no two headings; the first 60.
+
+    A heading is as deep as the path of its segment says; the number of a page is no part of a line.
+    """
+    headings = _headings(segments)
+    if len(headings) > 1:
+        return headings
+    lines = [_place(segment, block) for segment, block in _blocks(segments, "contents")]
+    return lines[:MOST_HEADINGS] if len(lines) > 1 else headings
+
+
+def _headings(segments: Sequence[Segment]) -> list[GuideHeading]:
     found: list[GuideHeading] = []
-    for segment in segments:
+    for segment, block in _blocks(segments, "heading"):
         path = [fold_case(" ".join(each.split())) for each in segment.heading.split(" > ")]
-        for block in segment.blocks:
-            text = segment.text[block.start - segment.start : block.end - segment.start]
-            if block.kind != "heading" or not text.strip():
-                continue
-            folded = fold_case(" ".join(text.split()))
-            depth = path.index(folded) if folded in path else (found[-1]["depth"] if found else 0)
-            found.append(
-                GuideHeading(
-                    segment_index=segment.segment_index,
-                    page_idx=segment.page_idx,
-                    start=block.start,
-                    end=block.end,
-                    text=text,
-                    depth=depth,
-                )
-            )
-            if len(found) == MOST_HEADINGS:
-                return found
+        heading = _place(segment, block)
+        folded = fold_case(" ".join(heading["text"].split()))
+        heading["depth"] = path.index(folded) if folded in path else (found[-1]["depth"] if found else 0)
+        found.append(heading)
+        if len(found) == MOST_HEADINGS:
+            break
     return found
+
+
+def _blocks(segments: Sequence[Segment], kind: str) -> Iterator[tuple[Segment, SegmentBlock]]:
+    for segment in segments:
+        for block in segment.blocks:
+            if block.kind == kind and segment.text[block.start - segment.start : block.end - segment.start].strip():
+                yield segment, block
+
+
+def _place(segment: Segment, block: SegmentBlock) -> GuideHeading:
+    text = segment.text[block.start - segment.start : block.end - segment.start]
+    told = text
+    if block.kind == "contents":
+        told = _LEADERS.split(text, maxsplit=1)[0].strip(_BULLETS) or text
+    start = block.start + text.index(told)
+    return GuideHeading(
+        segment_index=segment.segment_index,
+        page_idx=segment.page_idx,
+        start=start,
+        end=start + len(told),
+        text=told,
+        depth=0,
+    )

@@ -13,7 +13,7 @@ from graph.errors import CitewellError
 from graph.evidence import Citation, Identity
 from graph.ports import Resources
 from graph.state import InputState, State
-from tools.guides.rule_questions import Candidate
+from tools.guides.own_questions import Candidate
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
 from tools.runs.completion import finished_message
 from tools.settings import EXTRACTIVE
@@ -33,7 +33,6 @@ class Proven:
     start: int
     end: int
     quote: str
-    kind: str
 
 
 def keyless(resources: Resources) -> Resources:
@@ -55,7 +54,7 @@ class Prover:
         self._resources = resources
 
     async def prove(self, candidate: Candidate, identity: Identity) -> Proven | None:
-        """Return the proof that the library answers a question by the span that it was made of; None where it does not.
+        """Return the proof that the library answers a question by a passage of its span; None where it does not.
 
         What the identity may not read is not searched.
         """
@@ -87,7 +86,7 @@ class Prover:
 
 
 def _bears(citation: Citation, candidate: Candidate) -> bool:
-    """Whether an answer's first quote is proven, and is of what the question was made of."""
+    """Whether a quote is proven, and is of the span that should answer the question."""
     return (
         citation["verdict"] == "supported"
         and citation["document_id"] == candidate.document_id
@@ -104,5 +103,4 @@ def _proven(candidate: Candidate, citation: Citation) -> Proven:
         start=citation["start"],
         end=citation["end"],
         quote=citation["quote"],
-        kind=candidate.kind,
     )

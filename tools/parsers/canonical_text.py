@@ -158,6 +158,7 @@ class CanonicalText:
                     heading=" > ".join((*path, block.heading) if block.heading else path),
                     page_idx=self.page_idx,
                     hangs_on=tuple(index + count for index in block.hangs_on),
+                    depth=len(path) + block.depth,
                 )
             )
         self._write(part.text[first:last])

@@ -16,7 +16,8 @@ from tools.parsers.canonical_text import Block, Parsed
 LEADING = frozenset[BlockKind]({"heading", "term", "caption", "label"})  # never the end of a segment
 UNBROKEN = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents"})  # read as one piece
 MOST_CONTEXT = 240  # characters of a slice; a longer header or lead-in is cut at a word
-MOST_SLICES = 6
+MOST_SLICES = 6  # that a block hangs on beside its headings
+MOST_HEADINGS = 6  # the nearest
 _ROLES: dict[BlockKind, ContextRole] = {
     "heading": "heading",
     "term": "term",
@@ -45,7 +46,7 @@ def blocks_within(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[
 
 
 def _contexts(parsed: Parsed) -> Iterator[tuple[ContextSlice, ...]]:
-    """Yield what each block hangs on: its nearest heading and its own blocks, the outermost first."""
+    """Yield what each block hangs on: the path of headings above it and its own blocks, the outermost first."""
     known: dict[int, ContextSlice] = {}
 
     def slice_of(at: int) -> ContextSlice:
@@ -53,12 +54,13 @@ def _contexts(parsed: Parsed) -> Iterator[tuple[ContextSlice, ...]]:
             known[at] = _slice(parsed.text, parsed.blocks[at])
         return known[at]
 
-    above: tuple[int, ...] = ()
+    path: list[int] = []
     for at, block in enumerate(parsed.blocks):
         if block.kind == "heading":
-            above = (at,)
+            path[max(0, block.depth - 1) :] = [at]
             yield ()
             continue
+        above = path[: block.depth][-MOST_HEADINGS:]
         yield tuple(slice_of(index) for index in (*above, *block.hangs_on[-MOST_SLICES:]))
 
 

@@ -5,7 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, HttpUrl, PrivateAttr, SecretStr, TypeAdapter, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    HttpUrl,
+    PrivateAttr,
+    SecretStr,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.evidence import AnswerFrom, Effort, Release
@@ -35,6 +44,10 @@ from tools.settings.telemetry import MetricsSettings
 from tools.settings.web import WebSettings
 
 SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
+# "rules" said before that no model is asked for questions.
+Suggestions = Annotated[
+    Literal["documents", "model", "off"], BeforeValidator(lambda said: "documents" if said == "rules" else said)
+]
 
 
 class Settings(BaseSettings):
@@ -82,7 +95,7 @@ class Settings(BaseSettings):
     # Of all wire formats, or by their names.
     session_days: Annotated[SessionDays | dict[str, SessionDays] | None, Unset] = None
     auto_title: bool = True
-    suggestions: Literal["model", "rules", "off"] = "model"
+    suggestions: Suggestions = "documents"
 
     spending: SpendingSettings = SpendingSettings.unset()
 

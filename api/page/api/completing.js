@@ -59,12 +59,15 @@ function object(parts) {
 const verdict = oneOf("unverified", "supported", "contradicted", "unsupported");
 const kind = oneOf("search", "page", "web");
 const place = { segment_id: text, segment_index: number, page_idx: numbered, start: number, end: number };
+const span = (/** @type {any} */ value) => maybe(object({ start: number, end: number }))(value) ?? undefined;
+const quoted = { start: number, end: number, quote: text, highlight: span };
 const source = object({
   ...place, index: number, document_id: text, title: text, heading: text, kind, url: named, score: number, excerpt: text,
-  slide: given(number), sheet: given(text),
+  slide: given(number), sheet: given(text), answerhood: given(numbered),
+  passage: (value) => maybe(object({ ...quoted, text, heading_path: list(text) }))(value) ?? undefined,
 });
 const citation = object({
-  ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
+  ...place, ...quoted, document_id: text, heading_path: given(list(text)), origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
   slide: given(number), sheet: given(text), cell: given(text),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted", "withheld"), now: (value) => maybe(object(place))(value) ?? undefined,
 });

@@ -68,12 +68,13 @@ export type ChosenDocuments = {
 };
 
 /**
- * A proof of a claim. It exists only where `canonical_text[start:end] == quote`. `context` is what the quote hangs on,
- * the outermost first. `anchor` is the id of its place in the page that the document was taken from, where the document
- * has a url. `slide`, `sheet` and `cell` are where it stands in a presentation or a workbook; slides count from 0. When
- * an old session is read, `freshness` shows whether the quote is fresh, moved, changed or deleted, and `now` is its
- * current location, if the offsets or the segment number have changed. It is withheld, and empty, where the reader may
- * no longer read its document.
+ * A proof of a claim. It exists only where `canonical_text[start:end] == quote`. `highlight` is the entry in the quote
+ * that bears the claim, where the quote is a passage of several; `heading_path` has the headings above that entry, the
+ * outermost first. `context` is what the quote hangs on, the outermost first. `anchor` is the id of its place in the
+ * page that the document was taken from, where the document has a url. `slide`, `sheet` and `cell` are where it stands
+ * in a presentation or a workbook; slides count from 0. When an old session is read, `freshness` shows whether the
+ * quote is fresh, moved, changed or deleted, and `now` is its current location, if the offsets or the segment number
+ * have changed. It is withheld, and empty, where the reader may no longer read its document.
  */
 export type Citation = {
   segment_id: string;
@@ -87,6 +88,8 @@ export type Citation = {
   verdict: "supported" | "contradicted" | "unsupported" | "unverified";
   source_index: number;
   section_index: number;
+  highlight?: Span;
+  heading_path?: string[];
   context?: CitationContext[];
   anchor?: string;
   slide?: number;
@@ -98,7 +101,9 @@ export type Citation = {
 
 /** A slice of the canonical text that a quote hangs on, such as the term that it defines. */
 export type CitationContext = {
-  role: "heading" | "term" | "caption" | "header" | "label" | "lead" | "before" | "governs";
+  role:
+    | "heading" | "term" | "caption" | "header" | "label" | "lead" | "before"
+    | "governs";
   start: number;
   end: number;
   text: string;
@@ -426,7 +431,7 @@ export type GraphStructure = {
   edges: GraphEdge[];
 };
 
-/** What a document is about in its own words, and questions that the library answers from it. */
+/** How a document begins, its headings or lines of contents, and questions that the library answers from it. */
 export type Guide = {
   document_id: string;
   title: string;
@@ -436,7 +441,14 @@ export type Guide = {
   questions: ProvenQuestion[];
 };
 
-/** A heading of a document, verbatim, with its place; `depth` counts from 0. */
+/** A document to begin with, and its first headings. */
+export type GuideBeginning = {
+  document_id: string;
+  title: string;
+  outline: GuideHeading[];
+};
+
+/** A heading of a document or a line of its contents, verbatim, with its place; `depth` counts from 0. */
 export type GuideHeading = {
   segment_index: number;
   page_idx: number | null;
@@ -839,6 +851,18 @@ export type Problem = {
   instance: string | null;
 };
 
+/**
+ * A span of a cited segment that bears a claim: whole entries, in offsets of the canonical text. `highlight` is the
+ * entry in it that bears the claim, where it is a passage of several.
+ */
+export type Proof = {
+  segment_id: string;
+  start: number;
+  end: number;
+  origin: "cited" | "matched";
+  highlight?: Span;
+};
+
 /** A question that the library answers, and the quote by which it does: `canonical_text[start:end] == quote`. */
 export type ProvenQuestion = {
   question: string;
@@ -1076,12 +1100,13 @@ export type SearchResults = {
 
 /**
  * One paragraph of the answer and the segment ids it cites, in citation order. `grounded` is False for text from the
- * model's own knowledge, which cites nothing and is not checked.
+ * model's own knowledge, which cites nothing and is not checked. `passage` is what a section that only quotes shows.
  */
 export type Section = {
   text: string;
   source_ids: string[];
   grounded?: boolean;
+  passage?: Proof;
 };
 
 /**
@@ -1282,6 +1307,20 @@ export type ShareList = {
   longest_seconds: number;
 };
 
+/**
+ * The passage of a source that comes nearest to a question which was refused, in the form of a citation. `text` is the
+ * quote as Markdown, as an answer would show it.
+ */
+export type ShownPassage = {
+  start: number;
+  end: number;
+  quote: string;
+  text?: string;
+  highlight?: Span;
+  heading_path: string[];
+  context: CitationContext[];
+};
+
 /** A document that shares most of its text with another. `share` is about the share of pairs of words in both. */
 export type SimilarDocument = {
   document_id: string;
@@ -1290,8 +1329,10 @@ export type SimilarDocument = {
 };
 
 /**
- * A segment kept for one answer, as clients see it. `index` is 1-based; `excerpt` at most 500 characters. One of a
- * presentation has its `slide`, counting from 0, one of a workbook the name of its `sheet`.
+ * A segment kept for one answer, as clients see it. `index` is 1-based; `excerpt` at most 500 characters. `answerhood`
+ * in [0, 1] is the chance that what is shown of it answers the question, where the extractive reader has estimated it;
+ * `passage` is what a refusal shows of it. One of a presentation has its `slide`, counting from 0, one of a workbook
+ * the name of its `sheet`.
  */
 export type Source = {
   index: number;
@@ -1311,6 +1352,8 @@ export type Source = {
   start: number;
   end: number;
   metadata: Record<string, unknown>;
+  answerhood?: number;
+  passage?: ShownPassage;
   slide?: number;
   sheet?: string;
 };
@@ -1397,6 +1440,12 @@ export type Space = {
   slug: string | null;
 };
 
+/** A slice of a document's canonical text. */
+export type Span = {
+  start: number;
+  end: number;
+};
+
 /**
  * The usage of a node: model calls (retries count), tokens as the endpoint reports them, milliseconds. `models` are the
  * tokens by the model that was asked; it is left out where none was.
@@ -1433,10 +1482,11 @@ export type StepStarted = {
   step: string;
 };
 
-/** Questions to begin with. `making`: there may be more of them soon. */
+/** Questions and documents to begin with. `making`: there may be more of them soon. */
 export type Suggestions = {
   status: "ready" | "making";
   questions: ProvenQuestion[];
+  documents: GuideBeginning[];
 };
 
 /** Why a sync ended before its end. */

@@ -1,5 +1,7 @@
 /** What a run's steps come to, counted from what they told. */
 
+import { gradeOf } from "./grades.js";
+
 /** @typedef {import("../state/run.js").Step} Step */
 
 /**
@@ -10,7 +12,7 @@
  * @property {{kept: number, of: number}} sifted In all rounds together; what comes again counts once.
  * @property {{kept: number, of: number}} lastSifted In the last round.
  * @property {number} claims That were checked.
- * @property {Map<string, number>} verdicts
+ * @property {Map<import("./grades.js").Grade, number>} verdicts
  * @property {number} repaired Sections.
  * @property {number} withdrew Sections.
  * @property {number} fallbacks
@@ -33,7 +35,7 @@ export function counts(steps) {
   };
   const fallbacks = new Set();
   const sifted = new Set();
-  /** @type {Map<number, {verdict: string}[]>} */
+  /** @type {Map<number, import("../api/types.js").Claim[]>} */
   const checked = new Map();
   for (const event of steps.flatMap((step) => step.told)) {
     // A fallback that later steps depend on is told by them again.
@@ -66,9 +68,10 @@ export function counts(steps) {
       default:
     }
   }
-  for (const { verdict } of [...checked.values()].flat()) {
+  for (const claim of [...checked.values()].flat()) {
+    const grade = gradeOf(claim);
     sums.claims += 1;
-    sums.verdicts.set(verdict, (sums.verdicts.get(verdict) ?? 0) + 1);
+    sums.verdicts.set(grade, (sums.verdicts.get(grade) ?? 0) + 1);
   }
   return { ...sums, fallbacks: fallbacks.size };
 }

@@ -13,6 +13,7 @@ import { codePointIndex } from "./offsets.js";
  * @property {string} quote
  * @property {Standing} standing
  * @property {Part[]} parts More than one where the quote runs on into further segments; none where it stands nowhere.
+ * @property {Part[]} best Those of the entry in it that bears the claim, where the quote is a passage of several.
  * @property {boolean} whole Whether it is a whole source rather than a quote.
  * @property {number[]} citations Places of those that give this passage, in the list of citations.
  */
@@ -37,7 +38,7 @@ export function passagesOf(segments, citations) {
     if (known) return void known.citations.push(index);
     const order = first ? (segments?.[first.segment]?.start ?? 0) + first.from : Infinity;
     const whole = citation.section_index < 0;
-    passages.set(key, { quote: citation.quote, standing, parts, whole, citations: [index], order });
+    passages.set(key, { quote: citation.quote, standing, parts, best: bestOf(citation, parts), whole, citations: [index], order });
   });
   return [...passages.values()].sort((one, other) => (one.order === other.order ? 0 : one.order - other.order));
 }
@@ -57,6 +58,20 @@ function locate(segments, citation) {
   if (same) return { parts, standing: start === citation.start ? "here" : "moved" };
   const nearest = partsOfNearest(segments, citation.quote, start);
   return nearest.length ? { parts: nearest, standing: "moved" } : { parts: [], standing: "changed" };
+}
+
+/** Give the parts of a quote's highlight, where it is not all of the quote. @param {Citation} citation @param {Part[]} parts */
+function bestOf({ start, quote, highlight }, parts) {
+  if (!highlight) return [];
+  const unit = codePointIndex(quote);
+  const [begin, end] = [unit(highlight.start - start), unit(highlight.end - start)];
+  if (quote.slice(begin, end).trim() === quote.trim()) return [];
+  let before = 0;
+  return parts.flatMap(({ segment, from, to }) => {
+    const own = { segment, from: Math.max(from, from + begin - before), to: Math.min(to, from + end - before) };
+    before += to - from;
+    return own.from < own.to ? [own] : [];
+  });
 }
 
 /**

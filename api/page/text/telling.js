@@ -2,6 +2,7 @@
 
 import { words } from "../words/index.js";
 import { counts } from "./counting.js";
+import { gradesIn } from "./grades.js";
 import { advice, said } from "../words/problems.js";
 import { sayFallback, sayReason, sayReasons } from "./reasons.js";
 
@@ -106,10 +107,7 @@ const TELLERS = {
     // The first check of a section happens while the answer is being written.
     const { claims, verdicts } = counts(repairs(place) ? [step] : place.steps.slice(0, place.at + 1));
     if (claims || (!repairs(place) && step.ms !== null)) {
-      const counted = Object.entries(told.verdicts).flatMap(([verdict, word]) => {
-        const count = verdicts.get(verdict) ?? 0;
-        return count ? [told.counted(count, word)] : [];
-      });
+      const counted = countedBy(Object.fromEntries(verdicts));
       parts.push(counted.length ? words.run.colon(told.checked(claims), words.run.listed(counted)) : told.checked(claims));
     }
     if (repaired) parts.push(told.repaired(repaired));
@@ -118,12 +116,11 @@ const TELLERS = {
     return { line: parts[0] ?? "", notes: parts.slice(1).map((part) => note(part)) };
   },
 
-  assess_quality(step) {
+  assess_quality(step, { steps, at }) {
     const assessed = only(step, "answer_assessed");
     if (!assessed) return { line: "" };
-    const { told } = words.run;
-    const line = told.assessed(assessed.supported ? told.supported : told.unsupported);
-    return { line, notes: assessment(assessed).map((each) => note(each)) };
+    const { line, more } = assessment(assessed, counts(steps.slice(0, at + 1)).verdicts.get("quoted") ?? 0);
+    return { line: words.run.told.assessed(line), notes: more.map((each) => note(each)) };
   },
 
   answer_directly(step) {
@@ -230,16 +227,24 @@ function disagreement({ reason, positions = [] }) {
 }
 
 /**
- * Say what an assessment found besides: how many statements have which verdict, or that there was nothing to check.
- * @param {Pick<import("../api/types.js").Assessment, "claims" | "reason" | "why">} assessed
- * @returns {string[]}
+ * Say what an assessment found: in a line, and besides how many statements are what, or that there was nothing to check.
+ * @param {Pick<import("../api/types.js").Assessment, "supported" | "claims" | "reason" | "why">} assessed
+ * @param {number} quoted Statements that are.
+ * @returns {{line: string, more: string[]}}
  */
-export function assessment({ claims, reason, why }) {
+export function assessment({ supported, claims, reason, why }, quoted) {
   const { told } = words.run;
-  const counted = Object.entries(told.verdicts).flatMap(([verdict, word]) => {
-    const count = claims[/** @type {import("../api/types.js").Verdict} */ (verdict)];
+  const grades = gradesIn(claims, quoted);
+  const line = !supported ? told.unsupported : grades.supported || !grades.quoted ? told.supported : told.quoted;
+  const counted = countedBy(grades);
+  return { line, more: counted.length ? [words.run.listed(counted)] : sayReasons(why, reason ? [reason] : []).map((each) => each.text) };
+}
+
+/** Count statements in words. @param {Partial<Record<import("./grades.js").Grade, number>>} grades */
+function countedBy(grades) {
+  const { told } = words.run;
+  return Object.entries(told.verdicts).flatMap(([grade, word]) => {
+    const count = grades[/** @type {import("./grades.js").Grade} */ (grade)];
     return count ? [told.counted(count, word)] : [];
   });
-  if (counted.length) return [words.run.listed(counted)];
-  return sayReasons(why, reason ? [reason] : []).map((each) => each.text);
 }

@@ -5,11 +5,12 @@ import { isLive } from "../state/turns.js";
 import { isApart } from "../text/apart.js";
 import { words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
-import { nearestList, sourceList } from "./answer_sources.js";
+import { sourceList } from "./answer_sources.js";
 import { limitsView } from "./answer_limits.js";
 import { answerhoodLine, changesSince, verdictLine } from "./answer_summary.js";
 import { disagreements } from "./conflicts.js";
 import { outcomeView } from "./answer_outcome.js";
+import { nearestList } from "./nearest.js";
 import { sectionView } from "./section.js";
 
 /** Make the view of an answer. @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
@@ -51,12 +52,11 @@ export function answerView(app) {
       fill(above);
       fill(below);
     } else if (answer !== shown) {
-      fill(above, changesSince(answer));
+      fill(above, answerhoodLine(answer), changesSince(answer));
       fill(
         below,
         disagreements(app, answer),
         verdictLine(answer),
-        answerhoodLine(answer),
         answer.outcome === "abstained" ? nearestList(app, answer) : null,
         sourceList(app, answer),
       );

@@ -1,4 +1,4 @@
-/** The sources of an answer, or what came nearest to one; each opens the reader at its segment. */
+/** The sources of an answer; each opens the reader at its segment. */
 
 import { h } from "../dom.js";
 import { citedIn, numbersOf } from "../text/numbering.js";
@@ -43,15 +43,6 @@ export function sourceList(app, answer) {
   return element;
 }
 
-/** List what came nearest to an answer. @param {App} app @param {Answer} answer */
-export function nearestList(app, { nearest }) {
-  if (!nearest.length) return null;
-  const rows = nearest.map((source) =>
-    h("li", null, sourceButton(app, source, nearest), h("blockquote", { class: "excerpt", dir: "auto" }, source.excerpt)),
-  );
-  return h("section", { class: "nearest" }, h("h3", null, words.answer.nearest), h("ul", { class: "sources" }, rows));
-}
-
 /**
  * Make a button that reads a source, with the others of its document.
  * @param {App} app
@@ -62,8 +53,8 @@ export function nearestList(app, { nearest }) {
 export function sourceButton(app, source, among, shown = source.index) {
   const own = among.filter((each) => each.document_id === source.document_id);
   const { document_id: documentId, title } = source;
-  const place = [headingOf(source), saidPlace(source, words.answer.page)].filter((part) => part).join(" · ");
-  const read = () => app.read({ documentId, title, citations: own.map(segmentOf), at: own.indexOf(source) });
+  const place = [pathOf(source), saidPlace(source, words.answer.page)].filter((part) => part).join(" · ");
+  const read = () => app.read({ documentId, title, citations: own.map(pointTo), at: own.indexOf(source) });
   return h(
     "button",
     { type: "button", class: "quiet source", onclick: read },
@@ -83,18 +74,22 @@ export function saidPlace(entry, page) {
   return placeOf(entry, { page: (at) => page(number(at)), slide: (at) => slide(number(at)), sheet });
 }
 
-/** Write the path of headings that a source stands under, without its title. @param {{heading: string, title: string}} source */
-export function headingOf({ heading, title }) {
-  const path = heading.split(" > ");
+/**
+ * Write the path of headings that a source stands under, or of those above what is quoted of it, without its title.
+ * @param {{heading: string, title: string}} source
+ * @param {{heading_path?: string[]}} [quoted]
+ */
+export function pathOf({ heading, title }, { heading_path: path = heading.split(" > ") } = {}) {
   return (path[0] === title ? path.slice(1) : path).join(" › ");
 }
 
 /**
- * Point to a whole segment, as a citation points to its quote.
+ * Point to the passage that is shown of a source, or else to its whole segment, as a citation points to its quote.
  * @param {Source} source
  * @returns {import("../api/types.js").Citation}
  */
-export function segmentOf({ segment_id, document_id, segment_index, page_idx, start, end, excerpt, index }) {
-  const place = { segment_id, document_id, segment_index, page_idx, start, end };
-  return { ...place, quote: excerpt, origin: "matched", verdict: "unverified", source_index: index, section_index: -1 };
+export function pointTo({ segment_id, document_id, segment_index, page_idx, start, end, excerpt, index, passage }) {
+  const place = { segment_id, document_id, segment_index, page_idx, source_index: index };
+  const shown = passage ? { ...passage, section_index: 0 } : { start, end, quote: excerpt, section_index: -1 };
+  return { ...place, ...shown, origin: "matched", verdict: "unverified" };
 }

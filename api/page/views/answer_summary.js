@@ -1,28 +1,31 @@
-/** What is said of an answer as a whole: its verdicts, and what has become of its quotes. */
+/** What is said of an answer as a whole: whether it answers, its verdicts, and what has become of its quotes. */
 
 import { h } from "../dom.js";
+import { answerhoodOf } from "../text/answerhood.js";
 import { bothQuoted } from "../text/apart.js";
+import { gradeOf, gradesIn } from "../text/grades.js";
 import { percent } from "../words/format.js";
 import { language, words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { SIGNS } from "./verdicts.js";
 
 /** @typedef {import("../state/run.js").Answer} Answer */
-/** @typedef {import("../api/types.js").Verdict} Verdict */
+/** @typedef {import("../text/grades.js").Grade} Grade */
 
-/** Say how many statements have which verdict, and where no model wrote them. @param {Answer} answer */
+/** Say how many statements are proven in which way, or that no model wrote them. @param {Answer} answer */
 export function verdictLine(answer) {
-  const counts = countsOf(answer);
+  const counts = gradesOf(answer);
   const disagree = answer.disagreements.length > 0; // nothing is green then: the amber line above says so
-  const parts = /** @type {Verdict[]} */ (Object.keys(SIGNS))
-    .filter((verdict) => counts[verdict])
-    .map((verdict) => h(
+  const bare = answer.family === "extractive";
+  const parts = /** @type {Grade[]} */ (Object.keys(SIGNS))
+    .filter((grade) => counts[grade] && !(bare && grade === "quoted"))
+    .map((grade) => h(
       "li",
-      { class: verdict === "supported" && disagree ? "" : verdict },
-      icon(SIGNS[verdict]),
-      words.answer.claims[verdict](counts[verdict] ?? 0),
+      { class: grade === "supported" && disagree ? "" : grade },
+      icon(SIGNS[grade]),
+      words.answer.claims[grade](counts[grade] ?? 0),
     ));
-  if (answer.family === "extractive" && quotesIn(answer)) parts.push(h("li", null, icon("book"), words.answer.extractive));
+  if (bare && quotesIn(answer)) parts.push(h("li", null, icon("book"), words.answer.extractive));
   return parts.length ? h("ul", { class: "verdicts" }, parts) : null;
 }
 
@@ -32,31 +35,36 @@ export function quotesIn({ outcome, sections, stopReason }) {
   return said && sections.some(({ text, grounded, sourceIds }) => text && grounded && sourceIds.length > 0);
 }
 
-/** From which chance on each word is said. @type {["likely" | "perhaps" | "doubtful", number][]} */
-const LEAST = [["likely", 0.75], ["perhaps", 0.5], ["doubtful", 0]];
-
 /**
- * Say in words how likely what is shown answers the question: no proof says it, so no sign of a proof stands by it.
+ * Say whether what is shown answers the question: no proof says it, so no sign of a proof stands by it.
  * @param {Answer} answer
  */
 export function answerhoodLine({ outcome, assessment }) {
   const chance = assessment?.answerhood ?? null;
-  if (outcome !== "answered" || chance === null) return null;
-  const [word] = LEAST.find(([, least]) => chance >= least) ?? ["doubtful"];
-  return h("p", { class: "answerhood muted" }, words.answer.answerhood[word](percent(chance)));
+  const known = answerhoodOf(chance);
+  if (outcome !== "answered" || chance === null || known === null) return null;
+  const { likely, ...levels } = words.answer.answerhood;
+  return h(
+    "p",
+    { class: `answerhood ${known}` },
+    known === "answers" ? null : icon("unsure"),
+    h("strong", null, levels[known]),
+    h("span", { class: "muted" }, likely(percent(chance))),
+  );
 }
 
 /**
- * Count the claims that are shown by their verdicts; the assessment knows nothing of sections that were added after it.
- * @param {Answer} answer
- * @returns {Partial<Record<Verdict, number>>}
+ * Count the claims that are shown by what is told of them; the assessment knows none of sections that were added after it.
+ * @param {Pick<Answer, "sections" | "assessment" | "family">} answer
+ * @returns {Partial<Record<Grade, number>>}
  */
-function countsOf({ sections, assessment }) {
+export function gradesOf({ sections, assessment, family }) {
   const claims = sections.filter((section) => !bothQuoted(section)).flatMap((section) => section.claims ?? []);
-  if (!claims.length) return sections.some(bothQuoted) ? {} : assessment?.claims ?? {};
-  /** @type {Partial<Record<Verdict, number>>} */
+  if (!claims.length && sections.some(bothQuoted)) return {};
+  if (!claims.length) return gradesIn(assessment?.claims ?? {}, family === "extractive" ? Infinity : 0);
+  /** @type {Partial<Record<Grade, number>>} */
   const counts = {};
-  for (const { verdict } of claims) counts[verdict] = (counts[verdict] ?? 0) + 1;
+  for (const grade of claims.map(gradeOf)) counts[grade] = (counts[grade] ?? 0) + 1;
   return counts;
 }
 

@@ -1,6 +1,7 @@
 /** The claims of a section: each wrapped in its verdict, with markers and signs right behind its end. */
 
 import { h } from "../dom.js";
+import { gradeOf } from "../text/grades.js";
 import { numbersOf } from "../text/numbering.js";
 import { continues } from "../text/runs.js";
 import { badge, marker } from "./marker.js";
@@ -22,7 +23,7 @@ export function dressOf(app, popover, claims, standing) {
   return {
     spans: claims,
     wrap(index) {
-      const piece = h("span", { class: `claim ${claims[index]?.verdict}` });
+      const piece = h("span", { class: `claim ${gradeOf(/** @type {Claim} */ (claims[index]))}` });
       piecesOf(index).push(piece);
       return piece;
     },
@@ -52,12 +53,12 @@ const JOINER = "\u2060";
  * @param {Claim[] | null} claims
  */
 export function traitsOf(claims) {
-  const traits = (claims ?? []).map(({ start, end, verdict, reasons, citations }) => {
+  const traits = (claims ?? []).map(({ start, end, verdict, by, reasons, citations }) => {
     const cited = citations.map((each) => {
       const freshness = each.freshness === "fresh" ? undefined : each.freshness;
-      return [each.segment_id, each.start, each.end, each.origin, each.source_index, freshness];
+      return [each.segment_id, each.start, each.end, each.origin, each.source_index, each.highlight?.start, freshness];
     });
-    return [start, end, verdict, reasons, cited];
+    return [start, end, verdict, by, reasons, cited];
   });
   return JSON.stringify(claims && traits);
 }

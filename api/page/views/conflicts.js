@@ -6,7 +6,7 @@ import { bothQuoted, positionsOf } from "../text/apart.js";
 import { sayReason } from "../text/reasons.js";
 import { day, number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { headingOf, saidPlace, sourceButton } from "./answer_sources.js";
+import { pathOf, saidPlace, sourceButton } from "./answer_sources.js";
 import { icon, textButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -40,7 +40,7 @@ function sideOf(app, answer, position, newest) {
   const source = answer.sources.find(({ segment_id }) => segment_id === position.segment_id);
   const shown = source && (numbersOf(answer).get(source.index) ?? source.index);
   const cited = citationOf(answer, position);
-  const place = source ? [headingOf(source), saidPlace({ ...source, ...cited }, words.answer.page)].filter(Boolean).join(" · ") : "";
+  const place = source ? [pathOf(source, cited), saidPlace({ ...source, ...cited }, words.answer.page)].filter(Boolean).join(" · ") : "";
   const { documentId, title } = { documentId: position.document_id, title: position.title };
   const read = () => app.read({ documentId, title, citations: [cited], at: 0 });
   return [

@@ -2,7 +2,7 @@
 
 import { fill } from "../dom.js";
 import { codePointIndex } from "../text/offsets.js";
-import { kindOf, pieces } from "./reader_marks.js";
+import { markedIn, pieces } from "./reader_marks.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("./reader_marks.js").Mark} Mark */
@@ -53,21 +53,18 @@ export class LaidOutText {
   /** Mark these passages, and one of them more than the others. @param {Passage[]} passages @param {Passage | null} current */
   mark(passages, current) {
     const before = this.marks;
-    this.marks = passages.flatMap((passage) => {
-      const kind = kindOf(passage, current);
-      return passage.parts.map(({ segment, from, to }) => {
-        const start = this.starts[segment] ?? 0;
-        return { from: start + from, to: start + to, kind };
-      });
-    });
+    this.marks = passages.flatMap((passage) => markedIn(passage, current).map(({ segment, from, to, kind }) => {
+      const start = this.starts[segment] ?? 0;
+      return { from: start + from, to: start + to, kind };
+    }));
     const changed = [...before, ...this.marks];
     for (const leaf of this.leaves) {
       if (changed.some((mark) => mark.from < leaf.to && leaf.from < mark.to)) this.draw(leaf);
     }
   }
 
-  /** Where the passage that is looked at begins, -1 where none is. */
+  /** Where what is looked at begins, or what in it answers best; infinitely far where nothing is. */
   get currentStart() {
-    return Math.min(...this.marks.filter((mark) => mark.kind.startsWith("current")).map((mark) => mark.from), Infinity);
+    return this.marks.find((mark) => mark.kind.startsWith("current"))?.from ?? Infinity;
   }
 }

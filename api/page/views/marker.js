@@ -1,6 +1,7 @@
 /** What stands behind a claim: a numbered marker for each source that bears it, and a sign where it is not proven. */
 
 import { h } from "../dom.js";
+import { gradeOf } from "../text/grades.js";
 import { numbersOf } from "../text/numbering.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
@@ -27,14 +28,15 @@ export function marker(app, popover, index, standing, pieces) {
   const own = claim.citations.filter((citation) => citation.source_index === index);
   const change = changeOf(own.find((citation) => changeOf(citation.freshness))?.freshness);
   const title = titleOf(answer, index);
-  const said = [words.proof.verdicts[claim.verdict], change && words.proof.fresh[change]].filter((word) => word).join(", ");
+  const grade = gradeOf(claim);
+  const said = [words.proof.verdicts[grade], change && words.proof.fresh[change]].filter((word) => word).join(", ");
   const shown = number(numbersOf(answer).get(index) ?? index);
-  const sign = change ? CHANGES[change] : claim.verdict === "supported" ? SIGNS.supported : null;
+  const sign = change ? CHANGES[change] : grade === "supported" ? SIGNS.supported : null;
   const button = h(
     "button",
     {
       type: "button",
-      class: `marker ${claim.verdict} ${change ?? ""}`.trim(),
+      class: `marker ${grade} ${change ?? ""}`.trim(),
       "aria-label": words.proof.marker(shown, title, said),
     },
     h("span", null, shown),

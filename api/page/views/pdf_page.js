@@ -120,7 +120,7 @@ export class PdfPage {
     const found = await Promise.all(quotes.map(async (each) => ({ ...each, at: await this.placeOf(each) })));
     if (round !== this.marking) return;
     fill(this.marks, found.flatMap(({ at, kind, quote }) => at.map((box, place) => marked(box, kind, place ? "" : quote))));
-    const lost = found.find(({ at, kind }) => at.length === 0 && kind.startsWith("current"));
+    const lost = found.find(({ at, kind }) => at.length === 0 && kind.startsWith("current") && kind !== "current best");
     this.element.classList.toggle("unplaced", Boolean(lost));
     this.element.querySelector(".lost")?.remove();
     if (lost) this.note.after(h(

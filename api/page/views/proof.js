@@ -2,10 +2,12 @@
 
 import { h } from "../dom.js";
 import { landing, originalAddress } from "../text/addresses.js";
+import { gradeOf } from "../text/grades.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { headingOf, KINDS, saidPlace } from "./answer_sources.js";
+import { KINDS, pathOf, saidPlace } from "./answer_sources.js";
 import { icon, textButton } from "./icons.js";
+import { quotedText } from "./passage.js";
 import { CHANGES, SIGNS, changeOf, reasonTexts, verdictMark } from "./verdicts.js";
 
 /** @typedef {import("../api/types.js").Citation} Citation */
@@ -30,17 +32,17 @@ export function sourceProof(claim, citations, source, read) {
     return saidPlace(entry, words.proof.page);
   });
   const place = [
-    source ? headingOf(source) : "",
+    ...new Set(source ? citations.map((citation) => pathOf(source, citation)) : []),
     ...new Set(places),
   ];
   const shown = /** @type {(HTMLElement | null)[]} */ ([
     h("p", { class: "title", dir: "auto" }, source?.title ?? ""),
     place.some((part) => part) ? h("p", { class: "place", dir: "auto" }, place.filter((part) => part).join(" · ")) : null,
-    h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim)),
+    h("div", { class: "said" }, verdictMark(gradeOf(claim)), reasonList(claim)),
     decidedBy(claim),
     ...citations.flatMap((citation) => [
       around(citation),
-      citation.quote ? h("blockquote", { dir: "auto" }, h("q", null, citation.quote)) : null,
+      citation.quote ? h("blockquote", { dir: "auto" }, h("q", null, quotedText(citation))) : null,
     ]),
     ...changes.map((change) => h(
       "p",
@@ -70,7 +72,9 @@ export function verdictProof(claim) {
 }
 
 /** Say who decided on a claim: a comparison of the texts, or a judge and how it did in its exam. @param {Claim} claim */
-function decidedBy({ by, judge }) {
+function decidedBy(claim) {
+  const { by, judge } = claim;
+  if (gradeOf(claim) === "quoted") return h("p", { class: "by" }, words.proof.means.quoted);
   if (!by) return null;
   const said = by === "judge" && judge
     ? words.proof.judged(judge.model, number(judge.exam.right), number(judge.exam.of))

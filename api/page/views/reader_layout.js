@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 import { elementOf, grouped } from "./layout_blocks.js";
 import { layoutPicture } from "./layout_picture.js";
 import { LaidOutText } from "./layout_text.js";
-import { scrollTo } from "./reader_scroll.js";
+import { mostMarked, scrollTo } from "./reader_scroll.js";
 import { inSlices, pause } from "./reader_slices.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
@@ -98,7 +98,7 @@ export function readerLayout(client) {
       const start = text.currentStart;
       while ((text.leaves.at(-1)?.to ?? Infinity) <= start && !signal.aborted) await pause();
       await Promise.race([built, pause()]);
-      const target = element.querySelector("mark.current");
+      const target = mostMarked(element);
       if (target && !signal.aborted) await scrollTo(element, target, signal);
     },
   };

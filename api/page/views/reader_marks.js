@@ -1,14 +1,25 @@
-/** What is marked of a text: the quotes of an answer, one of them more than the others. */
+/** What is marked of a text: the quotes of an answer, one of them more than the others, and in it what answers best. */
 
 import { h } from "../dom.js";
+import { words } from "../words/index.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
-/** From where to where, in UTF-16. @typedef {{from: number, to: number, kind: "light" | "whole" | "current" | "current whole"}} Mark */
+/** @typedef {import("../text/passages.js").Part} Part */
+/** @typedef {"light" | "whole" | "current" | "current whole" | "current best" | "current around"} Kind */
+/** From where to where, in UTF-16. @typedef {{from: number, to: number, kind: Kind}} Mark */
 
-/** @param {Passage} passage @param {Passage | null} current @returns {Mark["kind"]} */
-export function kindOf(passage, current) {
-  if (passage === current) return passage.whole ? "current whole" : "current";
-  return passage.whole ? "whole" : "light";
+/**
+ * Give the parts of a passage that are marked, each with how; what is within another comes before it.
+ * @param {Passage} passage
+ * @param {Passage | null} current
+ * @returns {(Part & {kind: Kind})[]}
+ */
+export function markedIn(passage, current) {
+  const { parts, best, whole } = passage;
+  const marks = (/** @type {Part[]} */ those, /** @type {Kind} */ kind) => those.map((part) => ({ ...part, kind }));
+  if (passage !== current) return marks(parts, whole ? "whole" : "light");
+  if (!best.length) return marks(parts, whole ? "current whole" : "current");
+  return [...marks(best, "current best"), ...marks(parts, "current around")];
 }
 
 /**
@@ -19,7 +30,7 @@ export function kindOf(passage, current) {
 export function pieces(text, marks) {
   const edges = new Set([0, text.length, ...marks.flatMap(({ from, to }) => [from, to])]);
   const cuts = [...edges].sort((one, other) => one - other);
-  /** @type {{from: number, to: number, kind: Mark["kind"] | ""}[]} */
+  /** @type {{from: number, to: number, kind: Kind | ""}[]} */
   const stretches = [];
   for (const [at, from] of cuts.slice(0, -1).entries()) {
     const to = /** @type {number} */ (cuts[at + 1]);
@@ -31,6 +42,7 @@ export function pieces(text, marks) {
   }
   return stretches.map(({ from, to, kind }) => {
     const piece = text.slice(from, to);
-    return kind ? h("mark", { class: kind, "aria-current": kind.startsWith("current") && "true" }, piece) : piece;
+    const says = kind === "current best" && words.proof.best;
+    return kind ? h("mark", { class: kind, "aria-current": kind.startsWith("current") && "true", "data-says": says }, piece) : piece;
   });
 }

@@ -7,8 +7,8 @@ import { words } from "../words/viewer/index.js";
 import { iconButton } from "./icons.js";
 import { openPdf, prepare } from "./pdf_file.js";
 import { PdfPage } from "./pdf_page.js";
-import { kindOf } from "./reader_marks.js";
-import { scrollTo } from "./reader_scroll.js";
+import { markedIn } from "./reader_marks.js";
+import { mostMarked, scrollTo } from "./reader_scroll.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../vendor/pdf/pdf.js").PdfDocument} PdfDocument */
@@ -163,9 +163,9 @@ export function readerPdf(client, onFailed) {
       /** @type {Map<number, QuoteOnPage[]>} */
       const wanted = new Map();
       for (const passage of passages) {
-        for (const part of passage.parts) {
+        for (const part of markedIn(passage, current)) {
           const page = segments[part.segment]?.page_idx ?? -1;
-          const quote = quoteOf(part, passage.quote, kindOf(passage, current));
+          const quote = quoteOf(part, passage.quote, part.kind);
           if (quote) wanted.set(page, [...(wanted.get(page) ?? []), quote]);
         }
       }
@@ -179,14 +179,14 @@ export function readerPdf(client, onFailed) {
       scrolling.abort();
       scrolling = new AbortController();
       const { signal } = scrolling;
-      const page = pages[segments[passage.parts[0]?.segment ?? 0]?.page_idx ?? -1];
+      const page = pages[segments[(passage.best[0] ?? passage.parts[0])?.segment ?? 0]?.page_idx ?? -1];
       if (!page) return;
       const around = element.getBoundingClientRect();
       const { top, bottom } = page.element.getBoundingClientRect();
       if (bottom < around.top || top > around.bottom) element.scrollTop += top - around.top;
       await draw(page);
       await page.markAll(page.quotes, page.marking);
-      const target = page.element.querySelector("mark.current");
+      const target = mostMarked(page.element);
       if (target && !signal.aborted) await scrollTo(element, target, signal);
     },
   };

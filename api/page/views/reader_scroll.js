@@ -31,6 +31,11 @@ export async function scrollTo(scroller, target, signal) {
   stopped.abort();
 }
 
+/** Find in an element the mark of what is looked at, or of what in it answers best. @param {Element | undefined} within */
+export function mostMarked(within) {
+  return within?.querySelector("mark.current:not(.around)") ?? within?.querySelector("mark.current");
+}
+
 /** Tell how far the target is from where it is to stand; nothing where all of it is in sight. @param {Element} scroller @param {Element} target */
 function tooFar(scroller, target) {
   const [around, own] = [scroller.getBoundingClientRect(), target.getBoundingClientRect()];

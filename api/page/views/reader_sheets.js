@@ -5,7 +5,7 @@ import { words as common } from "../words/index.js";
 import { words } from "../words/viewer/index.js";
 import { cellsOf } from "./layout_table.js";
 import { LaidOutText } from "./layout_text.js";
-import { scrollTo } from "./reader_scroll.js";
+import { mostMarked, scrollTo } from "./reader_scroll.js";
 
 /** @typedef {import("./layout_blocks.js").Placed} Placed */
 /** @typedef {import("./reader_views.js").View} View */
@@ -150,7 +150,7 @@ export function readerSheets(client) {
       open(Math.max(at, 0));
       const stretch = stretches.findLast(({ from }) => from <= start);
       if (stretch) make(stretch);
-      const target = grid.querySelector("mark.current");
+      const target = mostMarked(grid);
       if (target) await scrollTo(scroller, target, scrolling.signal);
     },
   };

@@ -8,8 +8,8 @@
 import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
-import { kindOf, pieces } from "./reader_marks.js";
-import { scrollTo } from "./reader_scroll.js";
+import { markedIn, pieces } from "./reader_marks.js";
+import { mostMarked, scrollTo } from "./reader_scroll.js";
 import { inSlices, pause } from "./reader_slices.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
@@ -113,7 +113,7 @@ export function readerText() {
       const { signal } = scrolling;
       const last = passage.parts.at(-1)?.segment ?? 0;
       while (elements.length <= last && !signal.aborted) await pause();
-      const target = elements[passage.parts[0]?.segment ?? 0]?.querySelector("mark.current");
+      const target = mostMarked(elements[(passage.best[0] ?? passage.parts[0])?.segment ?? 0]);
       if (target && !signal.aborted) await scrollTo(element, target, signal);
     },
   };
@@ -124,8 +124,8 @@ function marksOf(passages, current) {
   /** @type {Map<number, Mark[]>} */
   const marks = new Map();
   for (const passage of passages) {
-    for (const { segment, from, to } of passage.parts) {
-      marks.set(segment, [...(marks.get(segment) ?? []), { from, to, kind: kindOf(passage, current) }]);
+    for (const { segment, from, to, kind } of markedIn(passage, current)) {
+      marks.set(segment, [...(marks.get(segment) ?? []), { from, to, kind }]);
     }
   }
   return marks;

@@ -8,7 +8,7 @@ import { duration, money, number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { reasonOf } from "./answer_outcome.js";
-import { quotesIn } from "./answer_summary.js";
+import { gradesOf, quotesIn } from "./answer_summary.js";
 
 /** @typedef {import("../state/turns.js").Turn} Turn */
 /** @typedef {import("../state/run.js").RunView} RunView */
@@ -187,10 +187,10 @@ function withoutModel({ answer }) {
 function assessed({ answer }) {
   const known = answer?.assessment;
   if (!known) return [];
-  const { account, told } = words.run;
+  const { account } = words.run;
   const opinion = known.model_score === null ? null : account.opinion(percent(known.model_score));
-  const line = known.supported ? told.supported : told.unsupported;
-  return [[account.assessment, [capital(line), ...assessment(known), opinion]]];
+  const { line, more } = assessment(known, gradesOf(answer).quoted ?? 0);
+  return [[account.assessment, [capital(line), ...more, opinion]]];
 }
 
 /** @param {import("../state/app.js").App} app */

@@ -5,6 +5,8 @@ import { citedIn, numbersOf } from "../text/numbering.js";
 import { isReadable, readable, render } from "../text/reading.js";
 import { dressOf, traitsOf } from "./claims.js";
 import { codeTools } from "./copying.js";
+import { marker } from "./marker.js";
+import { dressOfPassage, passageIn, quotedFrom } from "./passage.js";
 import { popoverOf } from "./popover.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
@@ -25,7 +27,8 @@ export function sectionView(app) {
   const text = h("div", { class: "text" });
   const notes = h("div", { class: "notes" });
   const origin = h("div", { class: "origin" });
-  const element = h("div", { class: "section" }, origin, text, notes);
+  const from = h("div", { class: "from" });
+  const element = h("div", { class: "section" }, origin, from, text, notes);
   /** @type {Section | null} */
   let section = null;
   /** @type {Answer | null} */
@@ -41,12 +44,25 @@ export function sectionView(app) {
 
   function write() {
     frame = 0;
-    if (!section) return;
+    if (!section || !answer) return;
     if (!isReadable()) void readable().then((came) => came && write());
-    const dress = section.claims ? dressOf(app, popover, section.claims, standing) : undefined;
+    const dress = dressed(section, answer);
     const blocks = render(section.text, { growing, dress, tools: growing ? undefined : codeTools }, write);
     if (dress) text.replaceChildren(...blocks);
     else grow(text, blocks);
+  }
+
+  /** @param {Section} section @param {Answer} answer */
+  function dressed({ text, claims }, { family, sources }) {
+    const [claim] = claims ?? [];
+    const passage = passageIn({ claims }, { family });
+    if (!claim || !passage) {
+      fill(from);
+      return claims ? dressOf(app, popover, claims, standing) : undefined;
+    }
+    const { source_index: index } = passage;
+    fill(from, quotedFrom(marker(app, popover, index, standing(0), []), sources.find((source) => source.index === index), passage));
+    return dressOfPassage(text, claim, passage);
   }
 
   return {

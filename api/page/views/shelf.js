@@ -8,7 +8,7 @@ import { Shelf } from "../state/shelf.js";
 import { isSending } from "../state/turns.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { segmentOf } from "./answer_sources.js";
+import { pointTo } from "./answer_sources.js";
 import { iconButton } from "./icons.js";
 import { incomingView } from "./incoming.js";
 import { addingTools } from "./shelf_adding.js";
@@ -117,7 +117,7 @@ export function shelf(app, place) {
 
   /** @type {Actions["read"]} */
   function read({ document_id, title }, found) {
-    const citations = found ? [segmentOf(found)] : [];
+    const citations = found ? [pointTo(found)] : [];
     app.read({ documentId: document_id, title, citations, at: citations.length - 1 });
   }
 

@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
-import { headingOf } from "./answer_sources.js";
+import { pathOf } from "./answer_sources.js";
 
 /**
  * Make the part of the shelf where passages stand.
@@ -36,7 +36,7 @@ export function shelfTexts(app, shelf, actions) {
       onchange: () => void actions.tick([{ document_id, title }], box.checked).then(mark),
     });
     boxes.set(document_id, box);
-    const heading = headingOf(source);
+    const heading = pathOf(source);
     const read = h(
       "button",
       { type: "button", class: "quiet", dir: "auto", onclick: () => actions.read(source, source) },

@@ -1,21 +1,21 @@
-/** A verdict, what has become of a quote, and why: each with a sign and in words. */
+/** What is told of a claim, what has become of a quote, and why: each with a sign and in words. */
 
 import { h } from "../dom.js";
 import { sayReasons } from "../text/reasons.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../api/types.js").Verdict} Verdict */
+/** @typedef {import("../text/grades.js").Grade} Grade */
 /** @typedef {Exclude<import("../api/types.js").Freshness, "fresh">} Change */
 
-/** @type {Record<Verdict, import("./icons.js").IconName>} */
-export const SIGNS = { supported: "check", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
+/** @type {Record<Grade, import("./icons.js").IconName>} */
+export const SIGNS = { supported: "check", quoted: "quote", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
 /** @type {Record<Change, import("./icons.js").IconName>} */
 export const CHANGES = { moved: "send", changed: "edit", deleted: "trash", withheld: "dash" };
 
-/** Show a verdict. @param {Verdict} verdict */
-export function verdictMark(verdict) {
-  return h("span", { class: `verdict ${verdict}` }, icon(SIGNS[verdict]), words.proof.verdicts[verdict]);
+/** Show what is told of a claim. @param {Grade} grade */
+export function verdictMark(grade) {
+  return h("span", { class: `verdict ${grade}` }, icon(SIGNS[grade]), words.proof.verdicts[grade]);
 }
 
 /**

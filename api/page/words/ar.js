@@ -108,15 +108,17 @@ export const ar = {
     sheet: (name) => `ورقة ${name}`,
     claims: {
       supported: (count) => n(count, "عبارة ثابتة", "عبارتان ثابتتان", "عبارات ثابتة", "عبارة ثابتة"),
+      quoted: (count) => n(count, "عبارة مقتبسة", "عبارتان مقتبستان", "عبارات مقتبسة", "عبارة مقتبسة"),
       unverified: (count) => `${count} غير متحقق منها`,
       contradicted: (count) => `${count} مناقَضة`,
       unsupported: (count) => `${count} بلا سند`,
     },
     extractive: "اقتباسات من مستنداتك، بلا نموذج",
     answerhood: {
-      likely: (chance) => `يُرجَّح أن هذا يجيب عن السؤال (${chance}).`,
-      perhaps: (chance) => `ربما يجيب هذا عن السؤال (${chance}).`,
-      doubtful: (chance) => `يُشك في أن هذا يجيب عن السؤال (${chance}).`,
+      answers: "هذا يجيب عن سؤالك.",
+      may_answer: "قد يجيب هذا عن سؤالك.",
+      nearest: "هذا أقرب ما وُجد، وقد لا يكون جوابًا.",
+      likely: (chance) => `الاحتمال ${chance}`,
     },
     ungrounded: "من معرفة النموذج نفسه، لا من مستنداتك",
     limits: {

@@ -100,15 +100,17 @@ export const en = {
     sheet: (/** @type {string} */ name) => `sheet ${name}`,
     claims: {
       supported: (/** @type {number} */ count) => n(count, "statement supported", "statements supported"),
+      quoted: (/** @type {number} */ count) => n(count, "statement quoted", "statements quoted"),
       unverified: (/** @type {number} */ count) => `${count} unverified`,
       contradicted: (/** @type {number} */ count) => `${count} contradicted`,
       unsupported: (/** @type {number} */ count) => `${count} unsupported`,
     },
     extractive: "Quotes from your documents, no model",
     answerhood: {
-      likely: (/** @type {string} */ chance) => `It is likely that this answers the question (${chance}).`,
-      perhaps: (/** @type {string} */ chance) => `Perhaps this answers the question (${chance}).`,
-      doubtful: (/** @type {string} */ chance) => `It is doubtful whether this answers the question (${chance}).`,
+      answers: "This answers your question.",
+      may_answer: "This may answer your question.",
+      nearest: "This is what comes nearest, and may be no answer.",
+      likely: (/** @type {string} */ chance) => `${chance} likely`,
     },
     ungrounded: "From the model's own knowledge, not from your documents",
     limits: {

@@ -105,15 +105,17 @@ export const vi = {
     sheet: (name) => `trang tính ${name}`,
     claims: {
       supported: (count) => `${count} khẳng định có căn cứ`,
+      quoted: (count) => `${count} câu trích nguyên văn`,
       unverified: (count) => `${count} chưa xác minh`,
       contradicted: (count) => `${count} mâu thuẫn`,
       unsupported: (count) => `${count} không có căn cứ`,
     },
     extractive: "Trích từ tài liệu của bạn, không dùng mô hình",
     answerhood: {
-      likely: (chance) => `Nhiều khả năng đây là câu trả lời cho câu hỏi (${chance}).`,
-      perhaps: (chance) => `Có thể đây là câu trả lời cho câu hỏi (${chance}).`,
-      doubtful: (chance) => `Không chắc đây là câu trả lời cho câu hỏi (${chance}).`,
+      answers: "Đây là câu trả lời cho câu hỏi của bạn.",
+      may_answer: "Đây có thể là câu trả lời cho câu hỏi của bạn.",
+      nearest: "Đây là những gì gần nhất, có thể không phải câu trả lời.",
+      likely: (chance) => `khả năng ${chance}`,
     },
     ungrounded: "Theo kiến thức riêng của mô hình, không phải từ tài liệu của bạn",
     limits: {

@@ -105,15 +105,17 @@ export const zh = {
     sheet: (name) => `工作表 ${name}`,
     claims: {
       supported: (count) => `${count} 条论断有依据`,
+      quoted: (count) => `${count} 条引用原文`,
       unverified: (count) => `${count} 条未证实`,
       contradicted: (count) => `${count} 条矛盾`,
       unsupported: (count) => `${count} 条无依据`,
     },
     extractive: "摘自您的文档，未使用模型",
     answerhood: {
-      likely: (chance) => `这很可能回答了问题（${chance}）。`,
-      perhaps: (chance) => `这也许回答了问题（${chance}）。`,
-      doubtful: (chance) => `这是否回答了问题，尚有疑问（${chance}）。`,
+      answers: "这回答了您的问题。",
+      may_answer: "这可能回答了您的问题。",
+      nearest: "这是最接近的内容，不一定是答案。",
+      likely: (chance) => `可能性 ${chance}`,
     },
     ungrounded: "出自模型自身的知识，而非您的文档",
     limits: {

@@ -26,7 +26,7 @@ const graded = (kept, ...reasons) => ({
   dropped: reasons.map((reason, index) => ({ segment_id: `dropped:${index}`, reason })),
   fallback: null,
 });
-const claims = (...verdicts) => verdicts.map((verdict) => ({ verdict }));
+const claims = (...grades) => grades.map((grade) => (grade === "quoted" ? { verdict: "supported", by: "text" } : { verdict: grade, by: "judge" }));
 const checked = (...verdicts) => ({ type: "section_checked", section_index: 0, claims: claims(...verdicts), fallback: null });
 const revised = (text) => ({ type: "section_revised", section_index: 0, text, source_ids: [], claims: [] });
 
@@ -101,6 +101,12 @@ test("checks, repairs and withdrawals", () => {
   const other = { ...checked("contradicted", "supported"), section_index: 1 };
   const check = step("check_claims", checked("supported", "supported"), other);
   assert.equal(line(check), "Checked 4 statements: 3 supported, 1 contradicted");
+  const copied = checked("quoted", "quoted");
+  assert.equal(line(step("check_claims", copied)), "Checked 2 statements: 2 quoted", "words are proven, not that they bear one out");
+  const assessed = { type: "answer_assessed", supported: true, claims: { supported: 2 }, reason: "", why: [] };
+  const told = (...told) => [line(...told), ...texts(...told)];
+  assert.deepEqual(told(step("check_claims", copied), step("assess_quality", assessed)), ["Assessed: word for word in its sources", "2 quoted"]);
+  assert.deepEqual(told(check, step("assess_quality", assessed)), ["Assessed: held up by its sources", "2 supported"]);
   assert.equal(line(step("check_claims", checked())), "No statement to check");
   const written = step("generate_answer", checked("unverified", "supported"), checked("supported", "supported"));
   assert.equal(line(written, step("check_claims")), "Checked 2 statements: 2 supported", "a judge's word replaces code's");

@@ -3,9 +3,10 @@
 /** @typedef {string} S */
 
 export const proof = {
-  verdicts: { supported: "Supported", unverified: "Unverified", contradicted: "Contradicted", unsupported: "Unsupported" },
+  verdicts: { supported: "Supported", quoted: "Quoted", unverified: "Unverified", contradicted: "Contradicted", unsupported: "Unsupported" },
   means: {
     supported: "The source says what this sentence says.",
+    quoted: "These are the source's own words. That proves the words, and not that they answer your question.",
     unverified: "The source has these words, but words alone can't prove that they mean the same. Read the quote and judge for yourself.",
     contradicted: "The source says something other than this sentence.",
     unsupported: "Too little of this sentence is in its sources.",
@@ -17,6 +18,7 @@ export const proof = {
     deleted: "The document is gone: deleted, expired, or no longer yours to read. The quote is what it said.",
     withheld: "You may no longer read this document, so what cites it is withheld.",
   },
+  quotedFrom: "Quoted from", best: "Most relevant: ",
   kinds: { page: "Selected document", search: "Library", web: "Web" },
   origins: { cited: "Cited by the answer", matched: "Found by matching, not cited by the answer itself" },
   compared: "Decided by comparing the texts.",

@@ -2,9 +2,10 @@
 
 /** @type {import("../index.js").Words["proof"]} */
 export const proof = {
-  verdicts: { supported: "Có căn cứ", unverified: "Chưa xác minh", contradicted: "Mâu thuẫn", unsupported: "Không có căn cứ" },
+  verdicts: { supported: "Có căn cứ", quoted: "Trích nguyên văn", unverified: "Chưa xác minh", contradicted: "Mâu thuẫn", unsupported: "Không có căn cứ" },
   means: {
     supported: "Nguồn nói đúng điều mà câu này nói.",
+    quoted: "Đây là lời nguyên văn của nguồn. Điều đó chứng minh lời văn, chứ không chứng minh rằng nó trả lời câu hỏi của bạn.",
     unverified: "Nguồn có những từ này, nhưng chỉ từ ngữ thôi chưa đủ để chứng minh là cùng một ý. Hãy đọc trích dẫn và tự đánh giá.",
     contradicted: "Nguồn nói khác với câu này.",
     unsupported: "Nguồn có quá ít nội dung của câu này.",
@@ -16,6 +17,7 @@ export const proof = {
     deleted: "Tài liệu không còn: đã bị xóa, hết hạn, hoặc bạn không còn quyền đọc. Trích dẫn là nội dung lúc trả lời.",
     withheld: "Bạn không còn quyền đọc tài liệu này, nên phần trích dẫn nó không được hiển thị.",
   },
+  quotedFrom: "Trích từ", best: "Liên quan nhất: ",
   kinds: { page: "Tài liệu đã chọn", search: "Thư viện", web: "Web" },
   origins: { cited: "Do câu trả lời trích dẫn", matched: "Tìm được nhờ đối chiếu, câu trả lời không tự trích dẫn" },
   compared: "Được quyết định bằng cách so sánh văn bản.",

@@ -1,0 +1,83 @@
+/** A passage as it is shown: where it is quoted from, and in it the entry that answers best. */
+
+import { h } from "../dom.js";
+import { gradeOf } from "../text/grades.js";
+import { highlightIn } from "../text/highlighted.js";
+import { codePointIndex } from "../text/offsets.js";
+import { words } from "../words/index.js";
+import { pathOf, saidPlace } from "./answer_sources.js";
+
+/** @typedef {import("../api/types.js").Citation} Citation */
+/** @typedef {import("../api/types.js").Source} Source */
+/** What of a citation says what it quotes. @typedef {Pick<Citation, "start" | "quote" | "highlight">} Quoted */
+
+/**
+ * Give the citation of a section that shows a passage and says nothing of its own.
+ * @param {Pick<import("../state/sections.js").SectionView, "claims">} section
+ * @param {Pick<import("../state/run.js").Answer, "family">} answer
+ */
+export function passageIn({ claims }, { family }) {
+  const [claim] = claims ?? [];
+  if (family !== "extractive" || !claim || claims?.length !== 1 || gradeOf(claim) !== "quoted") return null;
+  return claim.citations.length === 1 ? claim.citations[0] ?? null : null;
+}
+
+/**
+ * Say where a passage is quoted from.
+ * @param {HTMLElement} way The button that leads there.
+ * @param {Source | undefined} source
+ * @param {Pick<Citation, "page_idx" | "slide" | "sheet" | "cell" | "heading_path">} place
+ */
+export function quotedFrom(way, source, place) {
+  const at = saidPlace({ ...place, page_idx: place.page_idx ?? source?.page_idx ?? null }, words.answer.page);
+  const path = source ? pathOf(source, place) : "";
+  return h("p", { class: "quoted-from" }, way, h(
+    "span",
+    null,
+    `${words.proof.quotedFrom} `,
+    h("cite", { class: "title", dir: "auto" }, source?.title ?? ""),
+    path && h("span", { class: "path", dir: "auto" }, path),
+    at && h("span", { class: "place", dir: "auto" }, at),
+  ));
+}
+
+/**
+ * Dress the text of a passage: marked is what answers best, as far as it is sure where that stands.
+ * @param {string} text
+ * @param {{start: number, end: number}} claim
+ * @param {Quoted} quoted
+ * @returns {import("../text/markup.js").Dress}
+ */
+export function dressOfPassage(text, { start, end }, { start: from, quote, highlight }) {
+  const best = highlight && highlightIn(text, quote, { start: highlight.start - from, end: highlight.end - from });
+  const cuts = best ? [start, Math.max(best.start, start), Math.min(best.end, end), end] : [start, end];
+  const spans = cuts.slice(1).map((cut, at) => ({ start: /** @type {number} */ (cuts[at]), end: cut, best: cuts.length > 2 && at === 1 }))
+    .filter((span) => span.start < span.end);
+  const says = saidOnce();
+  return {
+    spans,
+    wrap: (index) => (spans[index]?.best ? says.mark() : h("span", { class: "claim quoted" })),
+    behind: () => [],
+  };
+}
+
+/** Show a quote word for word, marked what answers best in it. @param {Quoted} quoted @returns {(string | HTMLElement)[]} */
+export function quotedText({ start, quote, highlight }) {
+  const unit = codePointIndex(quote);
+  const [from, to] = highlight ? [unit(highlight.start - start), unit(highlight.end - start)] : [0, 0];
+  if (from >= to || quote.slice(from, to).trim() === quote.trim()) return [quote];
+  return [quote.slice(0, from), saidOnce().mark(quote.slice(from, to)), quote.slice(to)];
+}
+
+/** Make marks, the first of which says to who hears it what they mean. */
+function saidOnce() {
+  let first = true;
+  return {
+    /** @param {string} [text] */
+    mark(text) {
+      const made = h("mark", { class: "best", "data-says": first && words.proof.best }, text);
+      first = false;
+      return made;
+    },
+  };
+}
