@@ -28,8 +28,7 @@ from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
 # Below this probability of an answer, all candidates are dropped; ADR 0006 shows what other thresholds keep.
 ANSWERABLE = 0.4
-# What is shown answers the question, as a reader is told, from this chance on; quotes of what is asked to be summed up,
-# compared or counted never do.
+# What is shown is told to answer the question from the first chance on; quotes of what is to be summed up never do.
 ANSWERS = 0.75
 MAY_ANSWER = 0.5
 # A segment is dropped if its best sentence is this far behind the best of all, in the reader's log odds.
@@ -54,9 +53,9 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
     readings = rank_by_part(question, ranked, memo)
     answerable = min((reading.answerable for reading in readings), default=0.0)
     request = request_of(question.partition("\n\n")[0])  # without a passage that the reader selected
-    is_open = request is not None and request.kind == "open"
-    beyond = request is not None and (not is_open or answerable < ANSWERS)
-    fallback = BEYOND_QUOTES if beyond and is_open else None  # of others it was told when the question was prepared
+    uncertain = request is not None and request.kind == "open" and answerable < ANSWERS
+    work = request is not None and request.kind == "work"
+    fallback = BEYOND_QUOTES if uncertain else None  # of work it was told when the question was prepared
     answered = [reading for reading in readings if reading.answerable >= refuse_below]
     ids = [hit.segment.segment_id for hit in ranked]
     if not answered:
@@ -74,8 +73,8 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
         ),
         fallback,
         chose_in_pages=True,
-        answerable=min(answerable, MAY_ANSWER) if beyond else answerable,
-        beyond_quotes=beyond,
+        answerable=min(answerable, MAY_ANSWER) if work else answerable,
+        beyond_quotes=work or uncertain,
     )
 
 
