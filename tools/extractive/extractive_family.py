@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import zip_longest
 
+from answers.answerhood import ANSWERS, MAY_ANSWER
 from graph.evidence import Hit, Intent, NearPassage
 from graph.ports import (
     ClaimChecker,
@@ -28,9 +29,6 @@ from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
 # Below this probability of an answer, all candidates are dropped; ADR 0006 shows what other thresholds keep.
 ANSWERABLE = 0.4
-# What is shown is told to answer the question from the first chance on; quotes of what is to be summed up never do.
-ANSWERS = 0.75
-MAY_ANSWER = 0.5
 # A segment is dropped if its best sentence is this far behind the best of all, in the reader's log odds.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
@@ -62,7 +60,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
         reason = Reason("no_answer_in_it")
         dropped = tuple((segment_id, reason) for segment_id in ids)
         nearest = tuple(_nearest(readings, ranked))
-        return Grading((), dropped, fallback, chose_in_pages=True, beyond_quotes=beyond, nearest=nearest)
+        return Grading((), dropped, fallback, chose_in_pages=True, beyond_quotes=work or uncertain, nearest=nearest)
     keep: set[int] = set()
     for row in zip_longest(*(_leading(reading, ranked) for reading in answered)):
         keep.update(index for index in row if index is not None and len(keep) < KEPT_AT_MOST)
@@ -73,7 +71,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
         ),
         fallback,
         chose_in_pages=True,
-        answerable=min(answerable, MAY_ANSWER) if work else answerable,
+        answerable=min(answerable, MAY_ANSWER) if work else answerable,  # a quote never answers a request for work
         beyond_quotes=work or uncertain,
     )
 
