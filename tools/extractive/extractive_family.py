@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import zip_longest
 
-from answers.answerhood import ANSWERS, MAY_ANSWER
+from answers.answerhood import ANSWERS
 from graph.evidence import Hit, Intent, NearPassage
 from graph.ports import (
     ClaimChecker,
@@ -24,7 +24,7 @@ from prompts import lines
 from tools.extractive.quoted_passages import choose_passages
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part, recall_by_part
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
-from tools.rules.requests import BEYOND_QUOTES, request_of
+from tools.rules.requests import BEYOND_QUOTES, request_of, request_wordings
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
 # Below this probability of an answer, all candidates are dropped; ADR 0006 shows what other thresholds keep.
@@ -71,7 +71,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
         ),
         fallback,
         chose_in_pages=True,
-        answerable=min(answerable, MAY_ANSWER) if work else answerable,  # a quote never answers a request for work
+        answerable=0.0 if work else answerable,  # no quote is a summary
         beyond_quotes=work or uncertain,
     )
 
@@ -147,7 +147,8 @@ def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE
     Raises ValueError where the bundled weights were fitted for other features.
     """
     fitted_weights()
-    small_talk_phrases()  # loaded now, so that no run waits for it
+    small_talk_phrases()  # loaded now, so that no run waits for them
+    request_wordings()
     memo = ReaderMemo()
     return Family(
         name="extractive",
