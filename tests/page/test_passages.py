@@ -183,8 +183,7 @@ async def test_the_proof_is_the_passage_with_what_answers_best_standing_out(
     assert await turn.locator(".text mark").evaluate("(mark) => mark.previousSibling.textContent") == before
     await turn.locator(".marker").hover()
     proof = page.get_by_role("dialog", name="Proof from source 1")
-    await expect(proof.locator("q")).to_have_text(LAMP)
-    await expect(proof.locator("q mark")).to_have_text(["The lamp turns."])
+    await expect(proof.locator("q")).to_have_text("The lamp turns.")
     for part in ("Lamp", "At night", "Quoted", english("proof/means.quoted")):
         await expect(proof).to_contain_text(part)
     await turn.locator(".marker").click()
@@ -217,7 +216,7 @@ async def test_whether_it_answers_is_told_first_in_three_degrees(
     passages = Passages(extractive_site)
     await passages.add("Night", LAMP, LAMP, "Ships see it.", LAMP)
     page = await chromium_page(relay.url, go=False)
-    for number, (chance, degree) in enumerate([(0.9, "answers"), (0.6, "may_answer"), (0.2, "nearest")], 1):
+    for number, (chance, degree) in enumerate([(0.9, "answers"), (0.5, "may_answer"), (0.2, "nearest")], 1):
         turn = await told(relay, page, passages.answered(chance), number)
         said = english(f"answerhood.{degree}")
         answer = await turn.get_by_role("group", name="Answer", exact=True).inner_text()
