@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from answers.answerhood import ANSWERHOODS, answerhood_of
+from api.static_files import PAGE_FOLDER
 from graph.evidence import Identity
 from tests.page.axe import accessible
 from tests.page.browsing import Visits
@@ -260,3 +262,10 @@ async def test_a_refusal_shows_what_came_nearest_in_the_same_form(
     await accessible(page, "a refusal with passages")
     await nearest.nth(1).get_by_role("button", name=re.compile("House rules")).click()
     await expect(page.locator(".reader mark.best")).to_have_text(["Smoking on the balcony"])
+
+
+def test_degrees_are_those_of_the_service() -> None:
+    told = dict(re.findall(r'\["(\w+)", ([\d.]+)\]', (PAGE_FOLDER / "text" / "answerhood.js").read_text("utf-8")))
+    assert {name: answerhood_of(float(least)) for name, least in told.items()} == {name: name for name in ANSWERHOODS}
+    just_below = {name: answerhood_of(float(least) - 0.001) for name, least in told.items() if float(least)}
+    assert just_below == {"answers": "may_answer", "may_answer": "nearest"}
