@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
@@ -14,9 +14,11 @@ from graph.evidence import (
     CitationContext,
     Claim,
     ContextSlice,
+    NearPassage,
     Proof,
     Section,
     Segment,
+    ShownPassage,
     Source,
     Verdict,
 )
@@ -104,6 +106,32 @@ def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
     return flat[: space if space > 0 else room].rstrip() + "..."
 
 
+def excerpt_around(text: str, start: int, end: int, limit: int = EXCERPT_CHARACTERS) -> str:
+    """Cut text to at most ``limit`` characters around a slice of it, at spaces, with "..." where it is cut."""
+    flat = " ".join(text.split())
+    if len(flat) <= limit:
+        return flat
+    first, last = len(" ".join(text[:start].split())), len(" ".join(text[:end].split()))
+    room = limit - 6
+    begin = first if last - first > room else max(0, min((first + last - room) // 2, len(flat) - room))
+    stop = begin + room
+    if begin and (space := flat.find(" ", begin, first + 1)) >= 0:
+        begin = space + 1
+    if stop < len(flat) and (space := flat.rfind(" ", min(last, (begin + stop) // 2), stop + 1)) >= 0:
+        stop = space
+    return f"{'...' if begin else ''}{flat[begin:stop].strip()}{'...' if stop < len(flat) else ''}"
+
+
+def excerpt_of_quote(citation: Citation, text: str, offset: int) -> str:
+    """Return the excerpt of a text that shows a quote of it, or the quote's highlight where the quote is too long.
+
+    ``offset`` is where the text begins in the canonical text.
+    """
+    is_long = citation["end"] - citation["start"] > EXCERPT_CHARACTERS - 6
+    span = citation.get("highlight", citation) if is_long else citation
+    return excerpt_around(text, span["start"] - offset, span["end"] - offset)
+
+
 def describe_source(row: SourceRow, segment: Segment) -> Source:
     """Return a kept segment as clients see it."""
     source = Source(
@@ -137,9 +165,38 @@ def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
     return first
 
 
-def nearest_sources(candidates: list[SourceRow], repeated: Collection[str] = ()) -> list[SourceRow]:
-    """Return the few nearest candidates, which a refusal names, each segment and each text once."""
-    return [row for key, row in rank_candidates(candidates).items() if key not in repeated][:NEAREST_SHOWN]
+def nearest_sources(
+    candidates: list[SourceRow], repeated: Collection[str] = (), nearest: Sequence[NearPassage] = ()
+) -> list[SourceRow]:
+    """Return the few nearest candidates, which a refusal shows, each segment and each text once.
+
+    Where passages that come ``nearest`` are known, these are the segments that they begin in.
+    """
+    ranked = rank_candidates(candidates)
+    if known := [key for each in nearest if (key := each["proof"]["segment_id"]) in ranked]:
+        return [ranked[key] for key in dict.fromkeys(known)]
+    return [row for key, row in ranked.items() if key not in repeated][:NEAREST_SHOWN]
+
+
+def describe_nearest(row: SourceRow, segment: Segment, near: NearPassage | None) -> Source:
+    """Return a candidate that was not kept as a refusal shows it: with its passage, where one is known."""
+    source = describe_source(row, segment)
+    if near is None:
+        return source
+    proof = near["proof"]
+    start, end = proof["start"], proof["end"]
+    if not segment.start <= start < end <= segment.end:
+        return source
+    passage = ShownPassage(
+        start=start,
+        end=end,
+        quote=segment.text[start - segment.start : end - segment.start],
+        heading_path=heading_path(segment, proof.get("highlight", proof)["start"]),
+        context=context_of_quote(segment, start, end),
+    )
+    if "highlight" in proof:
+        passage["highlight"] = proof["highlight"]
+    return Source(**source, answerhood=near["answerhood"], passage=passage)
 
 
 SOURCE_CHANGED = Reason("source_changed")

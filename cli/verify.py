@@ -1,6 +1,7 @@
 """citewell verify: verify the claims of a text that somebody else wrote, with exact quotes."""
 
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -154,11 +155,12 @@ def _given_text(path: Path) -> "GivenText":
 
 
 def _show(found: "Verification", files: list[Path]) -> None:
+    from cli.rendering.answer import said_verdict
     from cli.rendering.transcript import show_verdicts
 
     show_verdicts(result_console(), found, [str(path) for path in files])
     console = progress_console()
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in found["totals"].items() if count)
+    counts = ", ".join(f"{count} {said}" for said, count in Counter(map(said_verdict, found["claims"])).items())
     console.print(f"{len(found['claims'])} claims: {counts}." if counts else "No claims.")
     for note in (found["degraded"], found["fallback"] and found["fallback"]["message"]):
         if note:

@@ -16,6 +16,7 @@ from graph.evidence import (
     Failure,
     Intent,
     LibraryQuestion,
+    NearPassage,
     PagesRead,
     Refusal,
     Section,
@@ -110,7 +111,9 @@ class State(InputState):
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another
     sources: list[SourceRow] = field(default_factory=list)
+    nearest: list[NearPassage] = field(default_factory=list)  # what a refusal shows, likeliest first
     answerhood: float | None = None  # the chance that the sources answer the question, where the grader estimates it
+    beyond_quotes: bool = False  # the question asks for more than the family can do, which only quotes
 
     sections: list[Section] = field(default_factory=list)
     claims: list[ClaimRow] = field(default_factory=list)

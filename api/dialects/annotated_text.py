@@ -6,7 +6,7 @@ from typing import Any
 
 from answers.citations import landing_url
 from api.dialects.citation_marks import MarkedSection, bracket
-from api.dialects.quotes import QuoteInContext
+from api.dialects.quotes import QuoteInContext, quote_of, says_more
 from api.dialects.section_buffer import FinalSection
 from graph.evidence import Citation, Claim, Source
 from tools.auth.document_links import LinkSigner
@@ -21,7 +21,7 @@ class Cited:
     """A citation of a claim: where it leads, and the claim's span in the marked text, in code points, end exclusive.
 
     ``paged``: the source has no address of its own, so that ``url`` is its page of this service. ``hangs_on`` is the
-    quote with what it hangs on, None where it hangs on nothing.
+    quote with what it hangs on and its highlight, None where it has neither.
     """
 
     citation: Citation
@@ -113,7 +113,7 @@ def by_appearance() -> Numbering:
 
 
 def chat_annotation(cited: Cited) -> Annotation:
-    """Return an annotation of Chat Completions; ``citewell`` has the quote where it hangs on something."""
+    """Return an annotation of Chat Completions; ``citewell`` has the quote where it says more than its words."""
     span = {"start_index": cited.start, "end_index": cited.end}
     annotation = {"type": "url_citation", "url_citation": {"url": cited.url, "title": cited.title, **span}}
     return annotation if cited.hangs_on is None else {**annotation, "citewell": cited.hangs_on}
@@ -167,9 +167,7 @@ class AnnotatedText:
             start, end = marked.start_of(claim["start"]), marked.end_of(claim["end"])
             for citation in claim["citations"]:
                 url, title, paged = self._cited[citation["source_index"], citation.get("anchor", "")]
-                hangs_on = None
-                if "context" in citation:
-                    hangs_on = QuoteInContext(quote=citation["quote"], context=citation["context"])
+                hangs_on = quote_of(citation) if says_more(citation) else None
                 cited = Cited(citation, url, title, paged, self._length + start, self._length + end, hangs_on)
                 self.annotations.append(self._form(cited))
 

@@ -184,7 +184,7 @@ def _is_within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
 
 
 def _joined(pieces: list[str]) -> list[str]:
-    """Merge blank pieces into the next piece, or into the last one at the end."""
+    """Merge blank pieces into the next piece, and at the end what has no words, such as the bar that closes a row."""
     merged: list[str] = []
     space = ""
     for piece in pieces:
@@ -193,7 +193,12 @@ def _joined(pieces: list[str]) -> list[str]:
             space = ""
         else:
             space += piece
-    return [*merged[:-1], "".join([*merged[-1:], space])] if merged or space else []
+    if not merged:
+        return [space] if space else []
+    merged[-1] += space
+    if len(merged) > 1 and not any(map(str.isalnum, merged[-1])):
+        merged[-2:] = ["".join(merged[-2:])]
+    return merged
 
 
 def marked_text(message: Message, mark: Mark) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel
 
+from answers.answerhood import said_of
 from answers.library_listing import FROM_CATALOGUE
 from api.fields import CONTROL
 from api.problems import Problem, error_kind, register_error_shape
@@ -242,6 +243,8 @@ def _proof(message: Message) -> str:
     claims = message.get("claims", [])
     if not claims:
         return "Answered without the library"
+    if quotes := sum("passage" in section for section in message["sections"]):
+        return f"{said_of(message) or 'Quoted'}: {quotes} passage{'s' if quotes > 1 else ''} of the sources"
     proven = sum(claim["verdict"] == "supported" for claim in claims)
     return f"{proven} of {len(claims)} claims proven by the sources"
 

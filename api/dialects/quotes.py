@@ -1,36 +1,67 @@
 """Quotes together with what they hang on, for clients that know sources and their excerpts but no citations.
 
-A row of a table says little without its header, and a definition without its term. Where a quote hangs on nothing, the
-excerpt of its source is enough.
+A row of a table says little without its header, and a definition without its term; of a passage the best entry is
+highlighted. Where a quote is a sentence that hangs on nothing, the excerpt of its source is enough.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NotRequired
 
+from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-from answers.citations import excerpt
-from graph.evidence import Citation, CitationContext
+from answers.citations import excerpt, excerpt_around
+from graph.evidence import Citation, CitationContext, Message, Source, Span
 
 _ENDS = (":", "：", ".", "。", "?", "!", "？", "！")
 BETWEEN_QUOTES = " ... "
 
 
+@with_config(ConfigDict(alias_generator=None))  # its fields are ours, and spelled alike in all dialects
 class QuoteInContext(TypedDict):
-    """A quote and the slices of the same text that it hangs on, the outermost first, each word for word."""
+    """A quote and the slices of the same text that it hangs on, the outermost first, each word for word.
+
+    Of a passage ``highlight`` is the entry that answers best, within ``start`` and ``end``, the offsets of the quote,
+    and ``heading_path`` has the headings above that entry.
+    """
 
     quote: str
     context: list[CitationContext]
+    start: NotRequired[int]
+    end: NotRequired[int]
+    highlight: NotRequired[Span]
+    heading_path: NotRequired[list[str]]
+
+
+def quote_of(citation: Citation) -> QuoteInContext:
+    """Return the quote of a citation with what it hangs on, and of a passage its highlight."""
+    quote = QuoteInContext(quote=citation["quote"], context=citation.get("context", []))
+    if "highlight" in citation:
+        span = citation["highlight"]  # made anew, since what is read from the database has its keys in another order
+        highlight = Span(start=span["start"], end=span["end"])
+        quote |= {"start": citation["start"], "end": citation["end"], "highlight": highlight}
+    if "heading_path" in citation:
+        quote["heading_path"] = citation["heading_path"]
+    return quote
+
+
+def says_more(citation: Citation) -> bool:
+    """Whether there is more to a quote than its words: what it hangs on, or a highlight."""
+    return bool(citation.get("context")) or "highlight" in citation
 
 
 def quotes_in_context(citations: Iterable[Citation]) -> dict[int, list[QuoteInContext]]:
-    """Return the quotes of each source of which one hangs on something, by the source's index, without repeats."""
+    """Return the quotes of the sources of which one says more than its words, by the source's index, each once."""
     quotes: dict[int, list[QuoteInContext]] = {}
+    telling: set[int] = set()
     for citation in citations:
-        quote = QuoteInContext(quote=citation["quote"], context=citation.get("context", []))
+        quote = quote_of(citation)
         known = quotes.setdefault(citation["source_index"], [])
         if quote not in known:
             known.append(quote)
-    return {index: each for index, each in quotes.items() if any(quote["context"] for quote in each)}
+        if says_more(citation):
+            telling.add(citation["source_index"])
+    return {index: each for index, each in quotes.items() if index in telling}
 
 
 def in_context(quote: QuoteInContext) -> str:
@@ -40,9 +71,30 @@ def in_context(quote: QuoteInContext) -> str:
     return " ".join([*parts, _on_one_line(quote["quote"])])
 
 
-def excerpt_of_quotes(quotes: Iterable[QuoteInContext]) -> str:
+def excerpt_of_quotes(quotes: Sequence[QuoteInContext]) -> str:
     """Return the excerpt of a source that shows what is quoted of it, as readers of excerpts alone need it."""
-    return excerpt(BETWEEN_QUOTES.join(dict.fromkeys(map(in_context, quotes))))
+    text = BETWEEN_QUOTES.join(dict.fromkeys(map(in_context, quotes)))
+    for quote in quotes:
+        if "highlight" in quote:
+            start, end = (quote["highlight"][edge] - quote["start"] for edge in ("start", "end"))
+            shown = _on_one_line(quote["quote"][start:end])
+            at = text.find(shown)
+            return excerpt_around(text, at, at + len(shown))
+    return excerpt(text)
+
+
+def shown_excerpt(source: Source, quotes: Sequence[QuoteInContext]) -> str:
+    """Return what an excerpt of a source of a finished answer shows: its quotes with what they hang on.
+
+    Where they hang on nothing, its own excerpt shows them, with the text around them.
+    """
+    return excerpt_of_quotes(quotes) if any(quote["context"] for quote in quotes) else source["excerpt"]
+
+
+def with_final_excerpts(sources: Iterable[Source], message: Message) -> list[Source]:
+    """Return the sources of a run with the excerpts that they have at its end, which show what is quoted of them."""
+    final = {source["segment_id"]: source["excerpt"] for source in message["sources"]}
+    return [Source(**{**each, "excerpt": final.get(each["segment_id"], each["excerpt"])}) for each in sources]
 
 
 def _on_one_line(text: str) -> str:

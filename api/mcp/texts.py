@@ -3,11 +3,13 @@
 Text of documents is quoted line by line, so that nothing in it can pass for a heading, an id or a verdict of ours.
 """
 
+from answers.answerhood import is_copy, said_of
+from answers.highlighting import in_quote
 from answers.verification import Verification
 from api.dialects.citation_marks import bracket, marked_text
 from api.mcp.tool_schemas import Answer, ReadText, SearchResults
 from graph.events import RunFinished
-from graph.evidence import Citation
+from graph.evidence import Citation, Source
 
 
 def quoted(text: str) -> str:
@@ -41,11 +43,15 @@ def read_text(read: ReadText) -> str:
 
 
 def answer_text(answer: Answer, end: RunFinished) -> str:
-    """Return the marked answer, then each quote that it rests on, with its verdict and its place."""
-    titles = {source["index"]: _place(source["title"], source["heading"]) for source in answer.sources}
-    parts = [marked_text(end.message, bracket)]
+    """Return whether it answers, the marked answer, and each quote that it rests on, with its verdict and its place."""
+    sources = {source["index"]: source for source in answer.sources}
+    said = said_of(end.message)
+    parts = [*([f"{said}:"] if said else []), marked_text(end.message, bracket)]
     if answer.citations:
-        lines = dict.fromkeys(_citation_line(each, titles.get(each["source_index"], "")) for each in answer.citations)
+        copies = [each for claim in end.message.get("claims", []) if is_copy(claim) for each in claim["citations"]]
+        lines = dict.fromkeys(
+            _citation_line(each, sources.get(each["source_index"]), is_copy=each in copies) for each in answer.citations
+        )
         parts.append("\n".join(["Citations:", *lines]))
     if answer.notices:
         parts.append("\n".join(["Notices:", *(f"- {one_line(each)}" for each in answer.notices)]))
@@ -53,12 +59,16 @@ def answer_text(answer: Answer, end: RunFinished) -> str:
     return "\n\n".join(parts)
 
 
-def _citation_line(citation: Citation, title: str) -> str:
-    context = "".join(f" ({each['role']}: {one_line(each['text'])})" for each in citation.get("context", []))
+def _citation_line(citation: Citation, source: Source | None, *, is_copy: bool) -> str:
+    """Return a quote with its place; of a passage, which the answer shows whole, its highlight alone."""
     place = f"document_id {citation['document_id']}, characters {citation['start']} to {citation['end']}"
-    return (
-        f"[{citation['source_index']}] {citation['verdict']}: “{one_line(citation['quote'])}”{context} {title}, {place}"
-    )
+    if source is not None:
+        heading = " > ".join(citation["heading_path"]) if "heading_path" in citation else source["heading"]
+        place = f"{_place(source['title'], heading)}, {place}"
+    context = "".join(f" ({each['role']}: {one_line(each['text'])})" for each in citation.get("context", []))
+    start, end = in_quote(citation) or (0, len(citation["quote"]))
+    verdict = "quoted" if is_copy else citation["verdict"]
+    return f"[{citation['source_index']}] {verdict}: “{one_line(citation['quote'][start:end])}”{context} {place}"
 
 
 def verification_text(verified: Verification) -> str:

@@ -1,4 +1,4 @@
-"""Live view of a run in the terminal: steps with their times, the answer with its markers, then its citations."""
+"""Live view of a run in the terminal: steps with their times, the answer, and what proves it or came nearest."""
 
 import time
 from collections import Counter
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from answers.citations import excerpt
 from answers.standing import RunView
-from cli.rendering.transcript import answerhood_line, quoted, show_citations, show_doubts, show_nearest
+from cli.rendering.answer import answerhood_line, quoted, said_verdict, show_answer, show_proof
 from cli.rendering.wrapping import Flow, show_indented
 from cli.tables import one_line
 from graph import events, evidence
@@ -23,13 +23,15 @@ STEP_COLUMN = 20
 NARROWEST_NOTE = 36
 LONGEST_QUERY = 120
 STATUS_FRAMES = 12.5  # a second, as rich shows a status
+WRITING = (events.SectionStarted, events.TextDelta, events.SectionFinished, events.SectionRevised)
 
 
 class TerminalRun:
     """Live view of one run: steps and notes on one console, the answer and its proof on the other.
 
-    A step that writes text is shown with the time to its first text; any other step is shown when it ends. Quotes are
-    there at once, so they are shown when they are checked: what another source contradicts is told together with that.
+    A step that writes text is shown with the time to its first text; any other step is shown when it ends. What a model
+    writes is shown as it is written. Passages are there at once, so they are shown at the end, behind what is said
+    first of an answer: whether it answers.
     """
 
     def __init__(self, answer: Console, steps: Console, *, wrap: bool | None = None) -> None:
@@ -48,49 +50,18 @@ class TerminalRun:
         self._failed: list[str] = []  # failed claims with their reasons
         self._answered = False  # a section was written, and nothing after it yet
         self._deferred: list[str] = []  # remarks on a section, shown after its text
-        self._current = ""  # the step that was started last
-        self._held: dict[int, list[events.AnyEvent]] = {}  # of quotes that are not checked yet, by section
+        self._claims: Counter[str] = Counter()  # of the whole answer, by verdict
 
     def show(self, envelope: events.Envelope) -> None:
         """Show an event. Times are the events' timestamps, since several events may arrive at once."""
         self._now = datetime.fromisoformat(envelope.at).timestamp()
         self._view.feed(envelope.event)
-        for event in self._ready(envelope.event):
-            self._show(event)
+        if not (self._family == "extractive" and isinstance(envelope.event, WRITING)):
+            self._show(envelope.event)
 
     def close(self) -> None:
         """Stop what moves on the screen, however the run has ended."""
         self._stop_status()
-
-    def _ready(self, event: events.AnyEvent) -> list[events.AnyEvent]:
-        """Return what an event lets be shown, in order."""
-        match event:
-            case events.StepStarted():
-                self._current = event.step
-            case events.SectionStarted() if self._family == "extractive" and self._current == "generate_answer":
-                self._held[event.section_index] = [event]
-                return []
-            case events.TextDelta() | events.SectionFinished() | events.ContentRemoved() if (
-                event.section_index in self._held
-            ):
-                self._held[event.section_index].append(event)
-                return []
-            case events.SectionChecked() | events.SectionRevised(moved=False):
-                return [*self._held.pop(event.section_index, []), event]
-            case events.SectionRevised() if event.section_index in self._held:
-                begun = self._held.pop(event.section_index)[0]
-                index, ids = event.section_index, event.source_ids
-                delta = events.TextDelta(section_index=index, delta=event.text)
-                end = events.SectionFinished(section_index=index, text=event.text, source_ids=ids)
-                checked = events.SectionChecked(section_index=index, claims=event.claims)
-                return [begun, delta, end, checked] if event.text else []
-            case events.RunFinished() | events.RunFailed() | events.RunResumed():
-                rest = [each for _, held in sorted(self._held.items()) for each in held]
-                self._held.clear()
-                return [event] if isinstance(event, events.RunResumed) else [*rest, event]
-            case _:
-                pass
-        return [event]
 
     @singledispatchmethod
     def _show(self, event: events.AnyEvent) -> None:
@@ -246,6 +217,8 @@ class TerminalRun:
     @_show.register
     def _answer_assessed(self, event: events.AnswerAssessed) -> None:
         judged = "supported" if event.supported else "not fully supported"
+        if event.supported and not self._claims["supported"]:
+            judged = "quoted"
         self._note("assess_quality", f"{judged}, utility {event.utility:.2f}")
         self._fallback("assess_quality", event.fallback)
 
@@ -257,20 +230,14 @@ class TerminalRun:
     def _run_finished(self, event: events.RunFinished) -> None:
         self._stop_status()
         message = event.message
-        if message["citations"]:
+        if self._family == "extractive":
             self._answer.print()
-            show_citations(self._answer, message["citations"], message["sources"])
-        doubted = [claim for claim in message.get("claims", []) if claim["verdict"] != "supported"]
-        if doubted:
-            self._answer.print()
-            show_doubts(self._answer, doubted)
-        answerhood = message.get("assessment", {}).get("answerhood")
-        if answerhood is not None:
-            self._answer.print()
-            show_indented(self._answer, answerhood_line(answerhood), 2)
-        if message.get("nearest"):
-            self._answer.print()
-            show_nearest(self._answer, message["nearest"])
+            show_answer(self._answer, message, wrap=self._wrap)
+        else:
+            show_proof(self._answer, message)
+            if said := answerhood_line(message):
+                self._answer.print()
+                show_indented(self._answer, said, MARGIN)
         self._steps.print()
         show_indented(self._steps, self._summary(event), MARGIN)
 
@@ -309,7 +276,9 @@ class TerminalRun:
             self._note(step, f"fallback: {fallback['message']}")
 
     def _count_verdicts(self, section_index: int, claims: list[evidence.Claim]) -> None:
-        self._verdicts.update(claim["verdict"] for claim in claims)
+        said = [said_verdict(claim) for claim in claims]
+        self._verdicts.update(said)
+        self._claims.update(said)
         self._failed += [
             f"section {section_index + 1} {claim['verdict']}: {'; '.join(claim['reasons'])}"
             for claim in claims

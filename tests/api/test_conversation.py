@@ -43,7 +43,8 @@ async def test_a_question_is_told_from_connected_to_done(shared_client: httpx.As
     assert response.headers["x-accel-buffering"] == "no"
     connected, content, done = events_of(response)
     assert connected == {"type": "connected", "conversationId": f"{method}-1"}
-    assert content == {"type": "content", "content": "Every employee gets 25 days of annual leave a year.[1]"}
+    passage = "Every employee gets 25 days of annual leave a year. Unused leave lapses in March."
+    assert content == {"type": "content", "content": f"{passage}[1]"}
     question, reply = await messages_of(shared_client, f"{method}-1")
     [source] = done.pop("sources")
     assert done == {
@@ -63,7 +64,9 @@ async def test_a_question_is_told_from_connected_to_done(shared_client: httpx.As
         "pageNumber": None,
         "relevanceScore": reply["sources"][0]["score"],
         "excerpt": reply["sources"][0]["excerpt"],
+        "quotes": source["quotes"],
     }
+    assert [quote["quote"] for quote in source["quotes"]] == [passage]
 
 
 async def test_frames_have_no_name_and_the_id_of_their_event(shared_client: httpx.AsyncClient) -> None:
@@ -123,7 +126,8 @@ async def test_progress_and_previews_are_told_on_request(shared_client: httpx.As
     assert percents == sorted(percents)
     assert all(0 <= percent <= 100 for percent in percents)
     [preview] = [event["source"] for event in told if event["type"] == "source_preview"]
-    assert preview == told[-1]["sources"][0]
+    [source] = told[-1]["sources"]
+    assert preview == {name: value for name, value in source.items() if name != "quotes"}
     assert {event["type"] for event in await ask(shared_client)} == {"connected", "content", "done"}
 
 

@@ -29,6 +29,7 @@ from tools.settings import ModelSettings, Settings
 
 LEAVE = "How many days of annual leave does an employee get?"
 LEAVE_ANSWER = "Every employee gets 25 days of annual leave a year."
+LEAVE_PASSAGE = f"{LEAVE_ANSWER} Unused leave lapses in March."
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 UUID_TEXT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -115,7 +116,7 @@ class TestChecklist:
         assert (await chat(shared_client, LEAVE, session)).sources == []
         told = await chat(shared_client, LEAVE, session, selectedPageIds=[HANDBOOK])
         assert {source["pageId"] for source in told.sources} == {HANDBOOK}
-        assert told.text == f"{LEAVE_ANSWER}[^1]"
+        assert told.text == f"{LEAVE_PASSAGE}[^1]"
         elsewhere = await chat(shared_client, LEAVE, session, selectedPageIds=[TRAVEL])
         assert "25 days" not in elsewhere.text
 
@@ -133,7 +134,11 @@ class TestChecklist:
             "similarity": cited["similarity"],
             "chunkIndex": cited["chunkIndex"],
             "url": "https://wiki.example/handbook",
+            "quotes": cited["quotes"],
         }
+        [quote] = cited["quotes"]
+        start, end = (quote["highlight"][edge] - quote["start"] for edge in ("start", "end"))
+        assert (quote["quote"], quote["quote"][start:end]) == (LEAVE_PASSAGE, LEAVE_ANSWER)
         assert 0 <= cited["similarity"] <= 1
 
     async def test_switch_to_another_session_pages_restore_from_the_session_itself(
@@ -243,7 +248,7 @@ class TestSessions:
         await chat(client, LEAVE, session, selectedPageIds=[HANDBOOK])
         await client.delete(f"/api/documents/{HANDBOOK}")
         messages = (await client.get(f"/api/ai/sessions/{session}")).json()["messages"]
-        assert messages[-1]["content"] == f"{LEAVE_ANSWER}[^1]"
+        assert messages[-1]["content"] == f"{LEAVE_PASSAGE}[^1]"
         assert messages[-1]["sources"][0]["freshness"] == "deleted"
 
 
@@ -252,14 +257,14 @@ class TestChat:
         self, shared_client: httpx.AsyncClient
     ) -> None:
         told = await chat(shared_client, LEAVE, selectedPageIds=[HANDBOOK])
-        assert told.kinds == ["sources", "memory", "chunk"]
+        assert told.kinds == ["sources", "memory", "chunk", "sources"]
         assert told.data("memory") == [{"enabled": False, "loaded": False}]
 
     async def test_searching_the_workspace_is_opted_into(self, shared_client: httpx.AsyncClient) -> None:
         unsearched = await chat(shared_client, LEAVE)
         assert (unsearched.sources, "25 days" in unsearched.text) == ([], False)
         searched = await chat(shared_client, LEAVE, isSemanticSearchEnabled=True)
-        assert searched.text == f"{LEAVE_ANSWER}[^1]"
+        assert searched.text == f"{LEAVE_PASSAGE}[^1]"
         both = await chat(shared_client, LEAVE, isSemanticSearchEnabled=True, selectedPageIds=[TRAVEL])
         assert "25 days" in both.text
 
@@ -271,7 +276,7 @@ class TestChat:
 
     async def test_small_talk_is_answered_without_pages(self, shared_client: httpx.AsyncClient) -> None:
         told = await chat(shared_client, "Hello!")
-        assert told.kinds == ["sources", "memory", "chunk"]
+        assert told.kinds == ["sources", "memory", "chunk", "sources"]
         assert told.text
 
     async def test_a_chat_without_a_session_is_of_no_list(self, client: httpx.AsyncClient) -> None:
@@ -362,7 +367,7 @@ class TestWithAModel:
         told = await chat(model_client, LEAVE, selectedPageIds=[HANDBOOK])
         assert list(dict.fromkeys(told.kinds)) == ["sources", "memory", "thinking", "chunk"]
         assert "".join(told.data("thinking")) == "Let me analyze."
-        assert told.text == f"{LEAVE_ANSWER}[^1]"
+        assert told.text == f"{LEAVE_PASSAGE}[^1]"
 
     async def test_what_did_not_hold_is_never_told(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
@@ -408,7 +413,7 @@ class TestWithAModel:
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
     ) -> None:
         told = await chat(model_client, LEAVE, model="extractive", selectedPageIds=[HANDBOOK])
-        assert told.text == f"{LEAVE_ANSWER}[^1]"
+        assert told.text == f"{LEAVE_PASSAGE}[^1]"
         assert scripted_openai.requests == []
 
     async def test_a_session_that_is_answering_says_so(
@@ -572,13 +577,13 @@ class TestWeb:
         assert (source["url"], source["title"], source["slugId"], source["spaceSlug"]) == (self.URL, "The lamp", "", "")
         assert told.text == f"{self.LAMP}[^1]"
         script.searches = [found()]
-        assert (await chat(client, LEAVE, **enabled)).text == f"{LEAVE_ANSWER}[^1]"
+        assert (await chat(client, LEAVE, **enabled)).text == f"{LEAVE_PASSAGE}[^1]"
 
     async def test_a_web_that_fails_leaves_the_pages(self, web: tuple[httpx.AsyncClient, Any]) -> None:
         client, script = web
         script.searches = [WebReply(status=403)]
         told = await chat(client, LEAVE, isWebSearchEnabled=True, selectedPageIds=[HANDBOOK])
-        assert told.text == f"{LEAVE_ANSWER}[^1]"
+        assert told.text == f"{LEAVE_PASSAGE}[^1]"
 
     async def test_what_the_web_brought_is_no_page_to_select(self, web: tuple[httpx.AsyncClient, Any]) -> None:
         client, script = web
@@ -647,10 +652,10 @@ async def test_what_belongs_to_another_is_not_there(settings: Settings, citewell
 
 async def test_the_page_of_docmost_works_unchanged(shared_client: httpx.AsyncClient) -> None:
     shown = await run_client("seeds/docmost.mjs", str(shared_client.base_url), client="the Docmost AI page")
-    rendered = f"{LEAVE_ANSWER}<people/p/staff-handbook>"
+    rendered = f"{LEAVE_PASSAGE}<people/p/staff-handbook>"
     assert shown["newChat"] == {"title": "New Chat", "selectedPageIds": [], "badges": 0}
     assert shown["badge"] == "Staff handbook"
-    assert shown["events"] == ["sources", "memory", "chunk"]
+    assert shown["events"] == ["sources", "memory", "chunk", "sources"]
     assert shown["answer"] == rendered
     assert LEAVE_ANSWER in shown["popover"]
     assert shown["autoTitle"] == shown["title"] != "New Chat"

@@ -84,7 +84,7 @@ class TestReply:
         reply = await ask(docs, QUESTION)
         assert UUID(reply["session_id"]).version == 4
         message, [source, *_] = reply["message"], reply["sources"]
-        assert message["content"].startswith(f"{NODES}[1]")
+        assert message["content"].startswith(NODES)
         assert (message["role"], message["session_id"]) == ("assistant", reply["session_id"])
         assert (reply["outcome"], reply["stop_reason"]) == ("answered", "answer_complete")
         assert source == {
@@ -93,7 +93,10 @@ class TestReply:
             "file_path": "docs/ros2/fundamentals.md",
             "relevance_score": source["relevance_score"],
             "excerpt": source["excerpt"],
+            "quotes": source["quotes"],
         }
+        assert source["quotes"][0]["quote"].startswith(NODES)
+        assert message["content"].count("[1]") == len(source["quotes"])
         assert 0.7 <= source["relevance_score"] <= 1
         assert len(source["excerpt"]) <= 500
         assert source["excerpt"].endswith("...")
@@ -164,7 +167,7 @@ class TestStream:
         told = events_of(response)
         assert b"\r" not in response.content
         assert list(dict.fromkeys(part["type"] for part in told)) == ["started", "sources", "content", "done"]
-        started, sources, done = told[0], told[1], told[-1]
+        started, sources, done = told[0], told[-2], told[-1]
         ids = {"session_id": started["session_id"], "message_id": started["message_id"]}
         assert done == {"type": "done", **ids, "outcome": "answered", "stop_reason": "answer_complete"}
         session = (await docs.get(f"/api/docs-chat/sessions/{ids['session_id']}")).json()

@@ -92,7 +92,8 @@ async def test_each_format_holds_the_answer_its_quote_and_who_judged_it(
     said = " ".join(page.text_content().split())
     for part in (
         "Safe <b>",
-        "Supported",
+        "Quoted from Safe <b>",
+        "Answers the question.",
         "comparing the texts",
         "The spare key is with Ann.",
         "Version quoted",
@@ -133,7 +134,7 @@ async def test_the_file_speaks_the_languages_of_the_page(citewell: Citewell, any
     await stored(citewell)
     ann = token("ann")
     ids = await asked(anyone, ann)
-    for language, word in (("vi", "Được chứng minh"), ("zh", "已证实")):
+    for language, word in (("vi", "Trích nguyên văn"), ("zh", "原文引用")):
         for form in ("html", "docx", "md"):
             file = await taken(anyone, ann, ids, format=form, language=language)
             assert file.status_code == 200

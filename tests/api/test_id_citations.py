@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from psycopg.types.json import Jsonb
 
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
@@ -75,7 +76,8 @@ def notebook(client: httpx.AsyncClient) -> NotebookClient:
 async def test_an_answer_is_made_in_the_background_and_read_later(notebook: NotebookClient) -> None:
     row = await notebook.ask(LEAVE)
     assert row["status"] == "completed"
-    assert row["content"] == "Every employee gets 25 days of annual leave a year."
+    best = "Every employee gets 25 days of annual leave a year."
+    assert row["content"] == f"{best} Unused leave lapses in March."
     [section] = row["metadata"]["sections"]
     assert section["text"] == row["content"]
     assert section["source_ids"] == [f"{HANDBOOK}:0"]
@@ -84,6 +86,9 @@ async def test_an_answer_is_made_in_the_background_and_read_later(notebook: Note
     assert citation["document_id"] == HANDBOOK
     assert citation["segment_index"] == 0
     assert citation["freshness"] == "fresh"
+    [quote] = citation["quotes"]
+    start, end = (quote["highlight"][edge] - quote["start"] for edge in ("start", "end"))
+    assert (quote["quote"], quote["quote"][start:end]) == (row["content"], best)
     assert "25 days" in (await notebook.open_bubble(citation))["text"]
     assert row["metadata"]["outcome"] == "answered"
 
@@ -274,6 +279,21 @@ async def test_a_reader_that_comes_back_when_the_log_is_gone_is_told_the_stored_
     [frame] = parse_frames(response.text)
     [told] = json.loads(frame["data"])["messages"]
     assert (told["id"], told["status"], told["content"]) == (row["id"], "completed", row["content"])
+
+
+async def test_what_takes_a_quote_back_in_an_answer_of_an_earlier_release_is_still_told(
+    notebook: NotebookClient, citewell: Citewell
+) -> None:
+    row = await notebook.ask(LEAVE)
+    stored = [{"role": "governs", "start": 0, "end": 8, "text": "Repealed"}]
+    async with citewell.library.database.connection() as connection:
+        await connection.execute(
+            "UPDATE messages SET body = jsonb_set(body, '{claims,0,citations,0,context}', %s) WHERE run_id = %s"
+            " AND role = 'assistant'",
+            [Jsonb(stored), row["run_id"]],
+        )
+    told = next(each for each in await notebook.rows() if each["id"] == row["id"])
+    assert told["metadata"]["citations"][0]["quotes"][0]["context"] == stored
 
 
 async def test_only_runs_of_this_conversation_are_followed_here(client: httpx.AsyncClient) -> None:

@@ -178,7 +178,8 @@ async def test_an_answer_comes_with_its_proof(client: Client, handbook: str) -> 
     assert again.structured_content["session_id"] == answer["session_id"]
     shown = text_of(again)
     assert "[1]" in shown
-    assert "[1] supported: “" in shown
+    assert "[1] quoted: “" in shown
+    assert "supported" not in shown
 
 
 async def test_an_answer_may_come_from_some_documents_alone(client: Client) -> None:

@@ -21,8 +21,8 @@ def test_a_piped_text_is_verified_against_a_file_without_a_database(home: Home, 
     )
     assert done.code == Exit.CLAIM_FAILED == 1
     assert done.out.splitlines() == [
-        f"✓ {RIGHT}",
-        "    supported",
+        f"= {RIGHT}",
+        "    quoted",
         "      “The kiln is fired on Fridays.”",
         "      verify/kiln.md > Kiln, characters 8–37",
         f"✗ {WRONG}",
@@ -30,7 +30,7 @@ def test_a_piped_text_is_verified_against_a_file_without_a_database(home: Home, 
         "      “Nobody opens it before it has cooled for 36 hours.”",
         "      verify/kiln.md > Kiln, characters 38–88",
     ]
-    assert done.err == "2 claims: 1 supported, 1 contradicted.\n"
+    assert done.err == "2 claims: 1 quoted, 1 contradicted.\n"
 
 
 def test_what_is_right_ends_with_0_and_is_one_document_for_programs(home: Home, write: Writer) -> None:

@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from answers.answerhood import ANSWERS, MAY_ANSWER, SAID, Answerhood, answerhood_of
 from cli.command import BY_CODE, Exit
 from cli.console import plain
+from cli.rendering.answer import answerhood_line, show_answer, show_citations, show_doubts, show_nearest
+from cli.rendering.passages import BAR
 from cli.rendering.terminal_run import TerminalRun
-from cli.rendering.transcript import answerhood_line, show_citations, show_doubts, show_nearest
 from cli.rendering.wrapping import Flow
 from cli.tables import one_line, printable, show_table
 from graph import errors, events
-from graph.evidence import Citation, Message, PageUse, SectionClaim, Source, Spent
+from graph.evidence import Citation, Message, PageUse, SectionClaim, ShownPassage, Source, Spent
 
 MIXED = "The filter 滤芯指示灯变为红色时 must be changed，within 7 days. "
 
@@ -169,16 +171,106 @@ def test_an_old_citation_says_what_has_become_of_its_quote(changes: dict[str, An
     assert " ".join(shown(out).split("“")[0].splitlines()[1:]).split() == line.split()
 
 
-def test_what_came_nearest_shows_its_relevance() -> None:
+def test_what_came_nearest_shows_no_score() -> None:
     out = console()
     show_nearest(out, [source(page_idx=None)])
-    assert shown(out) == "    · Leave > Days  relevance 0.81\n        Everybody has 25 days.\n"
+    assert shown(out).splitlines()[1:] == ["    · Leave > Days", "        Everybody has 25 days."]
 
 
-def test_a_page_read_as_selected_has_no_relevance_to_show() -> None:
+def test_what_came_nearest_shows_its_passage_with_the_entry_that_is_highlighted() -> None:
+    out = console()
+    quote = "Days a year\nAnna | 25\nBill | 28"
+    at = quote.index("Bill")
+    passage: ShownPassage = {
+        "start": 100, "end": 100 + len(quote), "quote": quote, "heading_path": ["Leave", "People"],
+        "highlight": {"start": 100 + at, "end": 100 + len(quote)},
+        "context": [{"role": "header", "start": 2, "end": 6, "text": "Name | Days"}],
+    }  # fmt: skip
+    show_nearest(out, [source(passage=passage)])
+    text = shown(out)
+    assert "Leave > People, page 3" in text
+    assert "0.81" not in text
+    assert [line for line in text.splitlines() if BAR in line] == [f"      {BAR} Bill  28"]
+    assert text.index("Name") < text.index("Anna  25")
+
+
+def test_a_page_read_as_selected_is_said_to_be() -> None:
     out = console()
     show_nearest(out, [source(page_idx=None, kind="page", score=1.0)])
-    assert shown(out).splitlines()[0] == "    · Leave > Days  selected"
+    assert shown(out).splitlines()[1] == "    · Leave > Days  selected"
+
+
+QUOTE = "Everybody has leave.\nAnna has 25 days.\nBill has 28."
+TABLE = "The days are:\n\n| Name | Days |\n| --- | --- |\n| Anna | 25 |\n| Bill | 28 |"
+
+
+def passages(text: str, quote: str, highlight: str, **changes: Any) -> Message:
+    at = quote.index(highlight)
+    cited = citation(
+        start=7, end=7 + len(quote), quote=quote, heading_path=["Leave", "Days"],
+        highlight={"start": 7 + at, "end": 7 + at + len(highlight)},
+    )  # fmt: skip
+    proof: Any = {"segment_id": "d:0", "start": 7, "end": 7 + len(quote), "origin": "cited"}
+    claim: SectionClaim = {
+        "start": 0, "end": len(text), "text": text, "verdict": "supported", "by": "text", "reasons": [],
+        "citations": [cited], "section_index": 0,
+    }  # fmt: skip
+    made: Any = {
+        "answer": text, "sections": [{"text": text, "source_ids": ["d:0"], "passage": proof}], "citations": [cited],
+        "sources": [source()], "family": "extractive", "claims": [claim], "assessment": assessment(0.8), **changes,
+    }  # fmt: skip
+    message: Message = made
+    return message
+
+
+def assessment(chance: float | None) -> Any:
+    return {"supported": True, "utility": 1.0, "claims": {}, "reason": "", "model_score": None, "answerhood": chance}
+
+
+def test_an_answer_says_first_whether_it_answers_and_then_quotes_its_passages() -> None:
+    out = console()
+    show_answer(out, passages(QUOTE, QUOTE, "Bill has 28."), wrap=True)
+    lines = shown(out).splitlines()
+    assert SAID["answers"] in lines[0]
+    assert lines[1:3] == ["", "  [1] quoted from Leave > Days, page 3"]
+    assert lines[3:] == ["        Everybody has leave.", "        Anna has 25 days.", f"      {BAR} Bill has 28."]
+
+
+@pytest.mark.parametrize("wrap", [True, False])
+def test_a_table_is_shown_with_its_columns_aligned_and_one_row_highlighted(wrap: bool) -> None:
+    out = console()
+    show_answer(out, passages(TABLE, "The days are:\nAnna | 25\nBill | 28", "Bill | 28"), wrap=wrap)
+    lines = shown(out).splitlines()
+    assert lines[-4].split() == ["Name", "Days"]
+    assert lines[-2:] == ["        Anna  25", f"      {BAR} Bill  28"]
+
+
+def test_a_passage_keeps_within_the_width_and_a_pipe_has_its_lines_whole() -> None:
+    long = "1. " + "Ask the team lead first. " * 5 + "\n\n```\nmake all | tee log\n```"
+    message = passages(long, long.replace("```", "").replace("\n", " "), "make all | tee log")
+    out = console(40)
+    show_answer(out, message, wrap=True)
+    assert all(cell_len(line) <= 40 for line in shown(out).splitlines())
+    assert f"{BAR}     make all | tee log" in shown(out)
+    out = console(40)
+    show_answer(out, message, wrap=False)
+    assert long.splitlines()[0].strip() in shown(out)
+    assert "```" not in shown(out)
+
+
+def test_a_quote_is_nowhere_called_supported() -> None:
+    message = passages(QUOTE, QUOTE, "Bill has 28.")
+    del message["sections"][0]["passage"]
+    out = console()
+    show_answer(out, message, wrap=True)
+    assert "quoted" in shown(out)
+    assert "supported" not in shown(out)
+    judged = passages(QUOTE, QUOTE, "Bill has 28.")
+    del judged["sections"][0]["passage"]
+    judged["claims"][0]["by"] = "judge"
+    out = console()
+    show_answer(out, judged, wrap=True)
+    assert "supported" in shown(out)
 
 
 def test_a_quote_that_proves_two_claims_stands_once() -> None:
@@ -277,14 +369,11 @@ def run_told(width: int) -> str:
     listener = TerminalRun(out, out, wrap=True)
     message = Message(
         answer="25 days.", sections=[{"text": "25 days.", "source_ids": ["d:0"]}], citations=[citation()],
-        sources=[source()], family="extractive",
-        assessment={
-            "supported": True, "utility": 1.0, "claims": {}, "reason": "", "model_score": None, "answerhood": 0.8312,
-        },
+        sources=[source()], family="llm", assessment=assessment(0.8312),
     )  # fmt: skip
     told: list[events.AnyEvent] = [
         events.RunStarted(
-            question="How many?", message_id="m", family="extractive", model="extractive",
+            question="How many?", message_id="m", family="llm", model="gpt",
             budget={"model_calls": 8, "tokens": None},
         ),
         events.StepStarted(step="decide_retrieval"),
@@ -314,10 +403,10 @@ def run_told(width: int) -> str:
     return shown(out)
 
 
-@pytest.mark.parametrize(("rest", "text"), [("", ""), ("Bring a towel.", "Bring a towel.")])
-def test_a_quote_that_is_told_with_what_contradicts_it_is_not_shown_before(rest: str, text: str) -> None:
+def test_passages_are_shown_once_it_is_known_whether_they_answer() -> None:
     out = console(90)
     listener = TerminalRun(out, out, wrap=True)
+    message = passages(TABLE, "The days are:\nAnna | 25\nBill | 28", "Bill | 28", assessment=assessment(0.5))
     show(
         listener,
         events.RunStarted(
@@ -326,18 +415,23 @@ def test_a_quote_that_is_told_with_what_contradicts_it_is_not_shown_before(rest:
         ),
         events.StepStarted(step="generate_answer"),
         events.SectionStarted(section_index=0),
-        events.TextDelta(section_index=0, delta=f"It opens at 7. {rest}"),
-        events.SectionFinished(section_index=0, text=f"It opens at 7. {rest}", source_ids=["d:0"]),
+        events.TextDelta(section_index=0, delta=TABLE),
+        events.SectionFinished(section_index=0, text=TABLE, source_ids=["d:0"]),
         events.StepFinished(step="generate_answer", ms=9),
         events.StepStarted(step="check_claims"),
-        events.SectionRevised(section_index=0, text=rest, source_ids=["d:0"], claims=[], moved=True),
-        events.SectionStarted(section_index=1),
-        events.TextDelta(section_index=1, delta="The sources disagree: 7, 8."),
-        events.SectionFinished(section_index=1, text="The sources disagree: 7, 8.", source_ids=["d:0", "e:0"]),
+        events.SectionChecked(section_index=0, claims=message["claims"]),
+        events.StepFinished(step="check_claims", ms=1),
     )  # fmt: skip
-    assert "It opens" not in shown(out)
-    assert text in shown(out)
-    assert shown(out).rstrip().endswith("The sources disagree: 7, 8. [?] [?]")
+    assert "Bill" not in shown(out)
+    assert "1 quoted" in shown(out)
+    show(
+        listener,
+        events.RunFinished(outcome="answered", stop_reason="answer_complete", message=message, spent={}),
+    )
+    text = shown(out)
+    assert text.index(SAID["may_answer"]) < text.index("quoted from") < text.index(f"{BAR} Bill  28")
+    assert text.count("Bill") == 1
+    assert "supported" not in text
 
 
 @pytest.mark.parametrize("width", [34, 60, 100])
@@ -349,7 +443,7 @@ def test_a_run_is_shown_from_its_first_step_to_its_proof(width: int) -> None:
         "fallback: asked as it stands", "1 segment found by words alone", "2 segments found for “ngày phép”",
         "✓ generate_answer", "to the first words", "25 days. [1]",
         "1 unknown source id dropped", "section 1 withdrawn", "[1] Leave > Days, page 3",
-        "answered · 1 citation · 2 model calls", "Answers the question: likely (0.83)",
+        "answered · 1 citation · 2 model calls", SAID["answers"],
     ):  # fmt: skip
         assert words in flat
     assert all(cell_len(line) <= width for line in text.splitlines())
@@ -357,10 +451,19 @@ def test_a_run_is_shown_from_its_first_step_to_its_proof(width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chance", "word"), [(1.0, "likely"), (0.75, "likely"), (0.74, "perhaps"), (0.5, "perhaps"), (0.0, "doubtful")]
-)
-def test_how_likely_an_answer_is_one_is_said_in_words(chance: float, word: str) -> None:
-    assert answerhood_line(chance).plain == f"Answers the question: {word} ({chance:.2f})"
+    ("chance", "code"),
+    [
+        (1.0, "answers"), (ANSWERS, "answers"), (ANSWERS - 0.01, "may_answer"), (MAY_ANSWER, "may_answer"),
+        (MAY_ANSWER - 0.01, "nearest"), (0.0, "nearest"),
+    ],
+)  # fmt: skip
+def test_how_likely_an_answer_is_one_is_one_of_three_words(chance: float, code: Answerhood) -> None:
+    assert answerhood_of(chance) == code
+    assert SAID[code] in answerhood_line(passages(QUOTE, QUOTE, QUOTE, assessment=assessment(chance))).plain
+
+
+def test_where_nobody_has_estimated_whether_it_answers_nothing_is_said() -> None:
+    assert not answerhood_line(passages(QUOTE, QUOTE, QUOTE, assessment=assessment(None)))
 
 
 def test_lists_are_tables_on_a_terminal_and_tabs_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:

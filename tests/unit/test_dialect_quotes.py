@@ -60,6 +60,28 @@ def test_sources_whose_quotes_hang_on_nothing_are_left_out() -> None:
     assert excerpt_of_quotes(quotes[2]) == f"Setting | Default: {ROW} ... Memory is shared."
 
 
+def test_a_passage_comes_with_its_highlight_and_the_offsets_to_find_it_by() -> None:
+    passage = citation("It opens at 8. It closes at 5.")
+    passage |= {"highlight": {"start": 15, "end": 30}, "heading_path": ["Office", "Hours"]}
+    assert quotes_in_context([passage, citation("Alone.", 2)]) == {
+        1: [
+            {
+                "quote": passage["quote"], "context": [], "start": 0, "end": 30,
+                "highlight": {"start": 15, "end": 30}, "heading_path": ["Office", "Hours"],
+            }
+        ]
+    }  # fmt: skip
+
+
+def test_the_excerpt_of_a_long_passage_that_hangs_on_something_shows_its_highlight() -> None:
+    words, best = "Nothing of note is said here. " * 30, "It closes at 5."
+    passage = citation(words + best + words, hangs_on=context("Hours"))
+    passage["highlight"] = {"start": len(words), "end": len(words) + len(best)}
+    shown = excerpt_of_quotes(quotes_in_context([passage])[1])
+    assert best in shown
+    assert len(shown) <= 500
+
+
 def test_an_excerpt_stays_as_short_as_others() -> None:
     quote = QuoteInContext(quote="word " * 200, context=context("Setting"))
     assert len(excerpt_of_quotes([quote])) <= 500

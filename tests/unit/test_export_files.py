@@ -3,6 +3,7 @@
 import io
 import zipfile
 from datetime import UTC, datetime
+from typing import Any
 
 import docx
 import pytest
@@ -12,6 +13,7 @@ from lxml import etree, html
 from markdown_it import MarkdownIt
 from mdit_py_plugins.footnote import footnote_plugin
 
+from answers.highlighting import in_markdown
 from graph.evidence import SectionClaim
 from tools.exports.exported import (
     DocumentVersion,
@@ -20,6 +22,7 @@ from tools.exports.exported import (
     ExportedClaim,
     ExportedSection,
     Note,
+    NoteBook,
     Surroundings,
     Transcript,
     marked,
@@ -85,6 +88,7 @@ def transcript(text: str, said: str) -> Transcript:
         around=Surroundings(said, said),
         matched=True,
         freshness="fresh",
+        highlight=(len(said) // 3, 2 * len(said) // 3),
     )
     answer = ExportedAnswer(
         message_id="m",
@@ -92,7 +96,9 @@ def transcript(text: str, said: str) -> Transcript:
         stop_reason="answer_complete",
         family="llm",
         answered_at=NOW,
-        sections=(ExportedSection(text, marked(text, exported)),),
+        sections=(
+            ExportedSection(text, marked(text, exported), passage=note, highlight=(len(text) // 3, 2 * len(text) // 3)),
+        ),
         claims=exported,
         notes=(note,),
         nearest=(),
@@ -169,6 +175,88 @@ def test_marks_stand_where_claims_end_in_every_kind_of_block() -> None:
     written = markdown_file(shown, EN).decode()
     for part in ("### Rates", "**One.**[^1] Two.[^2]", "| 1 | 2[^3] |", "- item[^4]", "```\n[^5]"):
         assert part in written, part
+
+
+QUOTE = "The limits are:\nItem | Limit\nHotel | 200 euros\nTaxi | 50 euros"
+TABLE = "The limits are:\n\n| Item | Limit |\n| --- | --- |\n| Hotel | 200 euros |\n| Taxi | 50 euros |"
+LIST = "Not allowed:\n\n- Dogs\n- Smoking on the balcony"
+CODE = "Run this:\n\n```\nmake all\nmake test\n```"
+
+
+def passage(text: str, quote: str, highlight: str) -> Transcript:
+    """One answer that shows a passage, with one of its entries highlighted."""
+    start = quote.index(highlight)
+    cited: Any = {
+        "segment_id": "d:0", "document_id": "d", "segment_index": 0, "page_idx": 2, "start": 10, "quote": quote,
+        "end": 10 + len(quote), "highlight": {"start": 10 + start, "end": 10 + start + len(highlight)},
+        "origin": "cited", "verdict": "supported", "source_index": 1, "section_index": 0,
+        "heading_path": ["Policy", "Limits"],
+    }  # fmt: skip
+    claim = SectionClaim(
+        start=0,
+        end=len(text),
+        text=text,
+        verdict="supported",
+        reasons=[],
+        citations=[cited],
+        section_index=0,
+        by="text",
+    )
+    source: Any = {"index": 1, "segment_id": "d:0", "title": "Policy", "heading": "Another"}
+    [note] = NoteBook(lambda *_: "").notes_of([cited], [source]).values()
+    claims = (ExportedClaim(claim, (1,)),)
+    section = ExportedSection(text, marked(text, claims), passage=note, highlight=in_markdown(text, cited))
+    answer = ExportedAnswer(
+        "m", "answered", "", "extractive", NOW, (section,), claims, (note,), (), (), None, answerhood="may_answer"
+    )
+    return Transcript("s", "T", NOW, (Exchange("Q", NOW, "", answer),))
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "highlight", "shown"),
+    [
+        (TABLE, QUOTE, "Taxi | 50 euros", ["Taxi", "50 euros"]),
+        (LIST, LIST, "Smoking on the balcony", ["Smoking on the balcony"]),
+        (LIST, LIST, "- Smoking on the balcony", ["Smoking on the balcony"]),
+        (CODE, "Run this:\nmake all\nmake test", "make test", ["make test"]),
+        ("Ask first. **It** closes at 5. Wait.", "Ask first. It closes at 5. Wait.", "It closes at 5.",
+         ["It", " closes at 5."]),
+    ],
+)  # fmt: skip
+def test_a_passage_is_shown_as_it_stands_with_its_highlight(
+    text: str, quote: str, highlight: str, shown: list[str]
+) -> None:
+    made = passage(text, quote, highlight)
+    page = html.document_fromstring(html_report(made, EN))
+    [body] = page.find_class("answer")
+    bare = passage(text, quote, quote)
+    [unmarked] = html.document_fromstring(html_report(bare, EN)).find_class("answer")
+    assert [each.text_content() for each in body.iter("mark")] == shown
+    assert [each.tag for each in body.iter() if each.tag != "mark"] == [each.tag for each in unmarked.iter()]
+    assert body.text_content() == unmarked.text_content()
+    assert body.text_content().count("[1]") == 1
+    [noted] = page.xpath("//li[@id='quote-1']")
+    assert [each.text_content() for each in noted.iter("mark")] == [highlight]
+    file = docx.Document(io.BytesIO(word_file(made, EN)))
+    inside = [
+        each for table in file.tables[:-1] for row in table.rows for cell in row.cells for each in cell.paragraphs
+    ]
+    runs = [run for each in (*file.paragraphs, *inside) for run in each.runs]
+    assert [run.text for run in runs if run.font.highlight_color is not None] == shown
+
+
+def test_a_copy_is_quoted_from_its_place_and_called_supported_nowhere() -> None:
+    made = passage(TABLE, QUOTE, "Taxi | 50 euros")
+    page = html.document_fromstring(html_report(made, EN))
+    written = markdown_file(made, EN).decode()
+    for said in (" ".join(page.text_content().split()), written.replace("\\", "")):
+        assert EN("quoted_from", where="Policy › Limits, page 3") in said
+        assert said.index(EN("answerhood_may_answer")) < said.index(EN("quoted_from", where="Policy"))
+        assert EN("supported") not in said
+    assert [each.text for each in page.find_class("quoted")] == [EN("quoted")]
+    assert "| Taxi | 50 euros[^1] |" in written
+    with zipfile.ZipFile(io.BytesIO(word_file(made, EN))) as parts:
+        assert EN("supported").encode() not in parts.read("word/document.xml")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

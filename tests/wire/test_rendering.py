@@ -341,3 +341,63 @@ async def test_marks_of_quoted_code_stand_behind_it_and_change_no_other_block(
             assert [int(number) for number in MARK.findall(marked.prose)] == list(
                 range(1, 1 + len(cited_with_code(QUOTED_CODE[name])))
             ), about
+
+
+PASSAGES = {
+    "paragraphs": "Staff get 25 days. Managers get 30.\n\nUnused leave lapses in March.",
+    "table": "The limits are:\n\n| Item | Limit |\n| --- | --- |\n| Hotel | 200 |\n| Train a\\|b |  |",
+    "header alone": "| Item | Limit |\n| --- | --- |",
+    "list": "Not allowed:\n\n- Smoking on the balcony\n- Dogs\n  - Big ones\n  - Small ones",
+    "steps": "To deploy:\n\n1. Open the settings.\n2. Press *OK*.\n\n   It takes a minute.",
+    "code": "Run this:\n\n```\nmake x[1]\n\nmake y | z\n```",
+    "code within": "Run this:\n\n````\n```\n````\n\nThen wait",
+    "quote": "> The guide says so\n> on page 3.",
+    "question": "**How many days?**\n\nAnna: 25, see [the policy](https://h.example/p)",
+    "address": "Ask at https://desk.example/leave",
+    "own marks": "Leave lapses.[1] Ask HR [^2]: they know. Say `x[3]`",
+    "chinese": "滤芯：\n\n| 项目 | 限额 |\n| --- | --- |\n| 酒店 | 200欧元 |",
+    "heading": "Office hours\n\n# Not a heading of ours",
+    "indented": "Run\n\n    make\n    test",
+    "rule": "It ends here.\n\n---",
+}
+
+
+def quoted(text: str) -> list[Claim]:
+    """Give the claim of a section that shows a passage: all of it, with one citation."""
+    proven = citation(source(1), "supported", 0)
+    return [
+        Claim(start=0, end=len(text), text=text, verdict="supported", by="text", reasons=[], citations=[proven]),
+    ]
+
+
+@pytest.fixture(scope="module")
+async def passages_rendered(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    return await render_all(tmp_path_factory.mktemp("passages"), PASSAGES, quoted)
+
+
+@pytest.mark.parametrize("dialect", SAYS)
+async def test_a_passage_has_one_mark_at_its_end_and_stays_what_it_is(dialect: str, passages_rendered: Pages) -> None:
+    for renderer, pages in passages_rendered.items():
+        for name, marked, bare in zip(PASSAGES, pages[dialect], pages[BARE], strict=True):
+            about = (renderer, name)
+            apart = ("<p >", "</p>") if "code" in name or name == "indented" else ()
+            assert [tag for tag in marked.tags if tag not in apart] == [tag for tag in bare.tags if tag not in apart], (
+                about
+            )
+            assert marked.code == bare.code, about
+            assert MARK.findall(marked.prose) == ["1"], about
+            assert words(MARK.sub("", marked.text)) == words(MARK.sub("", bare.text)), about
+
+
+@pytest.mark.parametrize("dialect", SAYS)
+@pytest.mark.parametrize("name", PASSAGES)
+def test_a_passage_leaves_as_whole_markdown(dialect: str, name: str) -> None:
+    told_of_a_quote = [
+        each for each in log_of(PASSAGES[name], quoted(PASSAGES[name])) if not isinstance(each.event, told.ClaimChecked)
+    ]
+    sent = [
+        SAYS[dialect](frame.get("event"), json.loads(frame["data"]))
+        for frame in parse_frames(b"".join(stream(dialect, told_of_a_quote)).decode())
+        if frame["data"] != "[DONE]"
+    ]
+    assert len([each for each in sent if each]) <= 1 + (name == "indented")  # no mark can stand behind its code

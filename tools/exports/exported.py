@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from answers.answerhood import Answerhood
 from answers.citations import landing_url, place_of
+from answers.highlighting import in_quote
 from answers.quoted_runs import continues
 from graph.evidence import (
     Citation,
@@ -39,6 +41,7 @@ _STEPS = (
     "abstain",
 )
 Address = Callable[[Citation, Source | None], str]
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ class Surroundings:
 class Note:
     """A quote that proves claims, by its number in the whole export; the quote is empty where it is ``withheld``.
 
-    ``place`` has ``page_idx``, ``slide``, ``sheet`` or ``cell``, as a citation does.
+    ``place`` has ``page_idx``, ``slide``, ``sheet`` or ``cell``, as a citation does; ``highlight`` is a span of the
+    quote where it is a passage of several entries.
     """
 
     number: int
@@ -67,6 +71,7 @@ class Note:
     around: Surroundings
     matched: bool
     freshness: Freshness | None
+    highlight: Span | None = None
 
     @property
     def withheld(self) -> bool:
@@ -92,12 +97,17 @@ class ExportedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ExportedSection:
-    """A paragraph of an answer in Markdown, and its marks by offset; ``withheld`` is without its text."""
+    """A part of an answer in Markdown, and its marks by offset; ``withheld`` is without its text.
+
+    One that only quotes has the note of its ``passage``, and the span of its ``highlight``.
+    """
 
     text: str
     marks: tuple[Mark, ...] = ()
     grounded: bool = True
     withheld: bool = False
+    passage: Note | None = None
+    highlight: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +152,7 @@ class ExportedAnswer:
     nearest: tuple[Source, ...]
     disagreements: tuple[Disagreement, ...]
     account: RunAccount | None
+    answerhood: Answerhood | None = None
 
     @property
     def withheld(self) -> bool:
@@ -231,7 +242,7 @@ class NoteBook:
             number=number,
             document_id=citation["document_id"],
             title=source["title"] if source and not withheld else "",
-            heading=source["heading"] if source and not withheld else "",
+            heading="" if withheld else _heading(citation, source),
             place={} if withheld else {"page_idx": now.get("page_idx", citation["page_idx"]), **place},
             address="" if withheld else landing_url(self.addressed(citation, source), citation.get("anchor", "")),
             quote=citation["quote"],
@@ -239,7 +250,23 @@ class NoteBook:
             around=Surroundings() if withheld else self.surroundings.get(quote_key(citation), Surroundings()),
             matched=citation["origin"] == "matched",
             freshness=citation.get("freshness"),
+            highlight=None if withheld else in_quote(citation),
         )
+
+
+def _heading(citation: Citation, source: Source | None) -> str:
+    """Return the path of headings above what a citation highlights, joined by " > "."""
+    if "heading_path" in citation:
+        return " > ".join(citation["heading_path"])
+    return source["heading"] if source else ""
+
+
+def shown_of(source: Source) -> str:
+    """Return the passage of a source that came nearest, behind what it hangs on, or else its excerpt."""
+    if "passage" not in source:
+        return source["excerpt"]
+    passage = source["passage"]
+    return "\n".join([*(each["text"] for each in passage["context"]), passage["quote"]])
 
 
 def quote_key(citation: Citation) -> tuple[str, int, int]:

@@ -1,12 +1,14 @@
 """Gather what an export holds from the stored session, as its reader may see it at this moment."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from answers.answerhood import answerhood_of
+from answers.highlighting import in_markdown
 from graph.errors import InvalidRequest
-from graph.evidence import Citation, Identity, Segment, Source
+from graph.evidence import Citation, Identity, Section, Segment, Source
 from graph.ports import SegmentReader
 from tools.auth.document_links import DocumentLinks, LinkSigner
 from tools.exports.exported import (
@@ -16,6 +18,7 @@ from tools.exports.exported import (
     ExportedAnswer,
     ExportedClaim,
     ExportedSection,
+    Note,
     NoteBook,
     RunAccount,
     Surroundings,
@@ -161,15 +164,11 @@ def _answer(stored: StoredMessage, book: NoteBook, account: RunAccount | None, *
 
     exported = tuple(ExportedClaim(claim, numbers(claim["citations"])) for claim in claims)
     sections = tuple(
-        ExportedSection(
-            section["text"],
-            marked(section["text"], [each for each in exported if each.claim["section_index"] == index]),
-            grounded=section.get("grounded", True),
-            withheld=section["text"] == WITHHELD,
-        )
+        _section(section, [each for each in exported if each.claim["section_index"] == index], notes)
         for index, section in enumerate(body.get("sections", ()))
         if section["text"]
     )
+    chance = (body.get("assessment") or {}).get("answerhood")
     return ExportedAnswer(
         message_id=stored.message_id,
         outcome=stored.outcome or "",
@@ -182,7 +181,21 @@ def _answer(stored: StoredMessage, book: NoteBook, account: RunAccount | None, *
         nearest=tuple(each for each in body.get("nearest", ()) if each["title"]),
         disagreements=tuple(body.get("disagreements", ())),
         account=account,
+        answerhood=None if chance is None else answerhood_of(chance),
     )
+
+
+def _section(
+    section: Section, claims: Sequence[ExportedClaim], notes: Mapping[tuple[str, int, int], Note]
+) -> ExportedSection:
+    text = section["text"]
+    shown = ExportedSection(
+        text, marked(text, claims), grounded=section.get("grounded", True), withheld=text == WITHHELD
+    )
+    quotes = [citation for each in claims for citation in each.claim["citations"]]
+    if "passage" not in section or shown.withheld or not quotes:
+        return shown
+    return replace(shown, passage=notes[quote_key(quotes[0])], highlight=in_markdown(text, quotes[0]))
 
 
 def _of_web(citation: Citation) -> Citation:

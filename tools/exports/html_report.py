@@ -13,10 +13,20 @@ from typing import Any
 from lxml import etree
 from markdown_it.tree import SyntaxTreeNode
 
+from answers.highlighting import in_quote
 from graph.evidence import Source
-from tools.exports.exported import DocumentVersion, Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript
-from tools.exports.markdown_tree import MarkedTree, fit, is_safe, safe_target, words_only
-from tools.exports.wording import Words
+from tools.exports.exported import (
+    DocumentVersion,
+    Exchange,
+    ExportedAnswer,
+    ExportedSection,
+    Mark,
+    Note,
+    Span,
+    Transcript,
+)
+from tools.exports.markdown_tree import Highlighted, MarkedTree, fit, is_safe, safe_target, words_only
+from tools.exports.wording import Words, said_verdict
 
 STYLE = files("tools.exports").joinpath("report.css").read_text("utf-8")
 POLICY = (
@@ -142,6 +152,8 @@ def _sections(answer: ExportedAnswer, words: Words) -> Iterator[Element]:
         if section.withheld:
             yield h("p", {"class": "withheld"}, words("left_out"))
         else:
+            if section.passage is not None:
+                yield h("p", {"class": "source", "dir": "auto"}, words.quoted_from(section.passage))
             yield _section(section, words)
 
 
@@ -159,7 +171,7 @@ def _block(node: SyntaxTreeNode, tree: MarkedTree, words: Words) -> Iterator[Ele
         level = min(int(node.tag[1:]) + 3, _DEEPEST)
         yield h(f"h{level}", {"dir": "auto"}, *text)
     elif node.type == "fence":
-        yield h("pre", {"dir": "ltr"}, h("code", {}, node.content))
+        yield h("pre", {"dir": "ltr"}, h("code", {}, *_text(node.content, tree, words)))
     elif node.type == "ordered_list":
         start = str(node.attrs.get("start", 1))
         yield h("ol", {"start": start}, *inside)
@@ -180,7 +192,7 @@ def _inline(node: SyntaxTreeNode, tree: MarkedTree, words: Words) -> Iterator[Co
             case "hardbreak":
                 yield h("br", {})
             case "code_inline":
-                yield h("code", {}, child.content)
+                yield h("code", {}, *_text(child.content, tree, words))
             case "image":
                 yield from _inline(child, tree, words)
             case "link":
@@ -193,7 +205,9 @@ def _inline(node: SyntaxTreeNode, tree: MarkedTree, words: Words) -> Iterator[Co
 
 def _text(content: str, tree: MarkedTree, words: Words) -> Iterator[Content]:
     for piece in tree.pieces(content):
-        if isinstance(piece, str):
+        if isinstance(piece, Highlighted):
+            yield h("mark", {}, piece)
+        elif isinstance(piece, str):
             yield piece
         else:
             yield from _mark(piece, words)
@@ -220,7 +234,7 @@ def _claims(answer: ExportedAnswer, words: Words) -> Element:
                 "tr",
                 {},
                 h("td", {"dir": "auto"}, words_only(claim["text"])),
-                h("td", {"class": claim["verdict"]}, words(claim["verdict"]), *reasons),
+                h("td", {"class": said_verdict(claim)}, words(said_verdict(claim)), *reasons),
                 h("td", {"dir": "auto"}, words.giver(claim)),
                 h("td", {}, *links),
             )
@@ -238,7 +252,7 @@ def _note(note: Note, words: Words) -> Element:
         "blockquote",
         {"class": "exact", "dir": "auto"},
         h("span", {"class": "around"}, f"…{around.before}") if around.before.strip() else None,
-        h("mark", {}, note.quote),
+        *_highlighted(note.quote, note.highlight or (0, len(note.quote))),
         h("span", {"class": "around"}, f"{around.after}…") if around.after.strip() else None,
     )
     open_it = h("a", {"href": note.address, "rel": _AWAY}, words("open_document")) if is_safe(note.address) else None
@@ -252,8 +266,20 @@ def _note(note: Note, words: Words) -> Element:
     )
 
 
+def _highlighted(text: str, span: Span) -> Iterator[Content]:
+    start, end = span
+    yield from (text[:start], h("mark", {}, text[start:end]), text[end:])
+
+
 def _source(source: Source, words: Words) -> Element:
-    return h("li", {"dir": "auto"}, h("strong", {}, words.source(source)), h("br", {}), source["excerpt"])
+    where = h("strong", {}, words.source(source))
+    if "passage" not in source:
+        return h("li", {"dir": "auto"}, where, h("br", {}), source["excerpt"])
+    passage = source["passage"]
+    context = [h("p", {"class": "context", "dir": "auto"}, each["text"]) for each in passage["context"]]
+    quote = passage["quote"]
+    shown = _highlighted(quote, in_quote(passage) or (0, 0))
+    return h("li", {"dir": "auto"}, where, *context, h("blockquote", {"class": "exact", "dir": "auto"}, *shown))
 
 
 def _steps(answer: ExportedAnswer, words: Words) -> Element:

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from answers.links import JOINER
 from graph.evidence import Source
 from text.mark_places import code_spans, follows_address, follows_fence
-from tools.exports.exported import Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript
+from tools.exports.exported import Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript, shown_of
 from tools.exports.markdown_tree import fit, is_safe
 from tools.exports.wording import Words
 
@@ -100,6 +100,8 @@ def _sections(answer: ExportedAnswer, words: Words) -> Iterator[str]:
     for section, turns_ungrounded in answer.told():
         if turns_ungrounded:
             yield f"*{words('ungrounded')}*"
+        if section.passage is not None:
+            yield f"*{plain(words.quoted_from(section.passage))}*"
         yield f"*{_inert(words('left_out'))}*" if section.withheld else _marked(section, words)
 
 
@@ -161,7 +163,10 @@ def _footnote(note: Note, words: Words) -> str:
     context = "".join(f"{plain(each['text'])} … " for each in note.context)
     address = note.address if is_safe(note.address) else ""
     place = [plain(words.where(note)), f"<{quote(fit(address), safe=_IN_ADDRESS)}>" if address else ""]
-    said = " ".join([f'"{context}{plain(note.quote)}"', "—", ", ".join(part for part in place if part)])
+    start, end = note.highlight or (0, 0)
+    before, shown, behind = (plain(part) for part in (note.quote[:start], note.quote[start:end], note.quote[end:]))
+    quoted = " ".join(part for part in (before, f"**{shown}**" if shown else "", behind) if part)
+    said = " ".join([f'"{context}{quoted}"', "—", ", ".join(part for part in place if part)])
     return " ".join([f"[^{note.number}]: {said}.", *(f"*{plain(each)}*" for each in words.of_note(note))])
 
 
@@ -169,8 +174,7 @@ _IN_ADDRESS = "!#$%&'()*+,-./:;=?@[]_~"
 
 
 def _source(source: Source, words: Words) -> str:
-    where = ", ".join(part for part in (plain(source["title"]), words.place(source)) if part)
-    return f"{where}: {plain(source['excerpt'])}"
+    return f"{plain(words.source(source))}: {plain(shown_of(source))}"
 
 
 def _table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:

@@ -1,4 +1,4 @@
-"""The Markdown of an answer as a tree whose texts are split at the marks, for formats that are no Markdown.
+"""The Markdown of an answer as a tree whose texts are split at marks and highlights, for formats that are no Markdown.
 
 HTML, character references and definitions of links are left as they are written, and of an image only its words are
 left: what a document or a model wrote becomes no element but those named here.
@@ -6,13 +6,12 @@ left: what a document or a model wrote becomes no element but those named here.
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from text.mark_places import follows_fence
-from tools.exports.exported import ExportedSection, Mark
+from tools.exports.exported import ExportedSection, Mark, Span
 
 # Brackets that stand for marks while Markdown is read: it takes them for punctuation, as it would "[1]".
 _BRACKETS = (("⧼", "⧽"), ("⦑", "⦒"), ("⧘", "⧙"), ("⧚", "⧛"))
@@ -21,7 +20,15 @@ _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 )  # of which XML and HTML have no way to speak
 
+_BEGINS, _ENDS = "b", "e"  # of a highlight, between brackets as the number of a mark is
+# What begins a line and is no text, so that a highlight begins behind it.
+_LINE_BEGIN = re.compile(r"[ \t]*(?:(?:[-*+>|]|#{1,6}|\d{1,9}[.)])[ \t]+)*")
+
 Inline = SyntaxTreeNode
+
+
+class Highlighted(str):
+    """A piece of text that is highlighted."""
 
 
 def _reader() -> MarkdownIt:
@@ -40,41 +47,50 @@ def fit(text: str) -> str:
 
 
 class MarkedTree:
-    """The tree of a section, and its texts as plain strings and marks."""
+    """The tree of a section, and its texts as plain strings and marks; they are to be read in order, each once."""
 
     def __init__(self, section: ExportedSection) -> None:
         text = fit(section.text)
         pair = next((pair for pair in _BRACKETS if not any(sign in text for sign in pair)), None)
         self._marks: list[Mark] = list(section.marks)
         self._split: re.Pattern[str] | None = None
+        self._is_highlighted = False
         self.behind: list[Mark] = []  # marks that have no place in the text
         if pair is None:
             self.behind, self._marks = self._marks, []
         else:
-            self._split = re.compile(f"{pair[0]}(\\d+){pair[1]}")
-            text = self._with_signs(text, *pair)
+            self._split = re.compile(f"{pair[0]}(\\d+|{_BEGINS}|{_ENDS}){pair[1]}")
+            text = self._with_signs(text, *pair, section.highlight)
         self.root = SyntaxTreeNode(_READER.parse(text))
 
-    def _with_signs(self, text: str, opening: str, closing: str) -> str:
-        edges = [0, *(mark.at for mark in self._marks), len(text)]
-        parts = [text[start:end] for start, end in pairwise(edges)]
-        written = parts[0]
-        for index, (mark, part) in enumerate(zip(self._marks, parts[1:], strict=True)):
-            sign = f"{opening}{index}{closing}"
-            is_below = follows_fence(text, mark.at)
-            written += f"\n{sign}\n{part}" if is_below else sign + part
-        return written
+    def _with_signs(self, text: str, opening: str, closing: str, highlight: Span | None) -> str:
+        signs = [(mark.at, 2, str(number)) for number, mark in enumerate(self._marks)]
+        if highlight is not None:
+            start, end = highlight
+            line = _LINE_BEGIN.match(text, text.rfind("\n", 0, start) + 1)
+            start = max(start, line.end() if line else start)
+            signs += [(start, 0, _BEGINS), (end, 1, _ENDS)] if start < end else []
+        written: list[str] = []
+        done = 0
+        for at, _, name in sorted(signs):
+            sign = f"{opening}{name}{closing}"
+            written += [text[done:at], f"\n{sign}\n" if name.isdigit() and follows_fence(text, at) else sign]
+            done = at
+        return "".join([*written, text[done:]])
 
     def pieces(self, content: str) -> Iterator[str | Mark]:
-        """Yield the parts of a text of the tree: strings, and marks where they stand."""
+        """Yield the parts of a text of the tree: strings, of which some are highlighted, and marks where they stand."""
         if self._split is None:
             yield content
             return
         for at, part in enumerate(self._split.split(content)):
-            if at % 2:
+            if at % 2 == 0:
+                if part:
+                    yield Highlighted(part) if self._is_highlighted else part
+            elif part.isdigit():
                 yield self._marks[int(part)]
-            elif part:
-                yield part
+            else:
+                self._is_highlighted = part == _BEGINS
 
 
 def words_only(text: str) -> str:

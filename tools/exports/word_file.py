@@ -12,6 +12,7 @@ from typing import Any
 from docx import Document
 from docx.document import Document as DocxDocument
 from docx.enum.style import WD_STYLE_TYPE
+from docx.enum.text import WD_COLOR_INDEX
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.packuri import PackURI
 from docx.opc.part import Part
@@ -23,9 +24,9 @@ from docx.text.run import Run
 from lxml import etree
 from markdown_it.tree import SyntaxTreeNode
 
-from tools.exports.exported import Exchange, ExportedAnswer, Mark, Note, RunAccount, Transcript
-from tools.exports.markdown_tree import MarkedTree, fit, is_safe, safe_target, words_only
-from tools.exports.wording import Words
+from tools.exports.exported import Exchange, ExportedAnswer, Mark, Note, RunAccount, Transcript, shown_of
+from tools.exports.markdown_tree import Highlighted, MarkedTree, fit, is_safe, safe_target, words_only
+from tools.exports.wording import Words, said_verdict
 
 _FOOTNOTES_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
 _REFERENCE = "Footnote Reference"
@@ -171,7 +172,7 @@ class _WordFile:
         notes = {note.number: note for note in answer.notes}
         self._sections(answer, notes)
         for title, lines in (
-            (words("nearest"), [f"{words.source(each)}: {each['excerpt']}" for each in answer.nearest]),
+            (words("nearest"), [f"{words.source(each)}: {shown_of(each)}" for each in answer.nearest]),
             (words("disagreements"), [each["reason"] for each in answer.disagreements]),
         ):
             self._bullets(title, lines)
@@ -191,6 +192,8 @@ class _WordFile:
             if section.withheld:
                 self._say(self._words("left_out"))
                 continue
+            if section.passage is not None:
+                self._say(self._words.quoted_from(section.passage))
             tree = MarkedTree(section)
             _Blocks(self, tree, notes).write(tree.root.children)
             if tree.behind:
@@ -214,7 +217,7 @@ class _WordFile:
     def _claims(self, answer: ExportedAnswer, notes: dict[int, Note]) -> None:
         words = self._words
         rows = [
-            [words_only(each.claim["text"]), words(each.claim["verdict"]), words.giver(each.claim), ""]
+            [words_only(each.claim["text"]), words(said_verdict(each.claim)), words.giver(each.claim), ""]
             for each in answer.claims
         ]
         table = self._table([words(name) for name in ("claim", "verdict", "given_by", "quote_numbers")], rows)
@@ -282,7 +285,10 @@ class _WordFile:
         context = "".join(f"{' '.join(each['text'].split())} … " for each in note.context)
         if context:
             paragraph.add_run(fit(f" {context}")).italic = True
-        _write(paragraph, f" “{note.quote}” ")
+        start, end = note.highlight or (0, 0)
+        _write(paragraph, f" “{note.quote[:start]}")
+        paragraph.add_run(fit(note.quote[start:end])).bold = True
+        _write(paragraph, f"{note.quote[end:]}” ")
         where = fit(words.where(note) or note.document_id)
         if is_safe(note.address):
             link = _link(element, self._footnotes.part, note.address)
@@ -311,8 +317,7 @@ class _Blocks:
             case "paragraph":
                 self._text(self._file.add_paragraph(style), node)
             case "fence":
-                run = self._file.add_paragraph().add_run(fit(node.content.rstrip("\n")))
-                run.font.name = _MONOSPACE
+                self._pieces(self._file.add_paragraph(), node.content.rstrip("\n"), {"code"}, None)
             case "blockquote":
                 self.write(node.children, style="Quote", depth=depth)
             case "bullet_list" | "ordered_list":
@@ -361,7 +366,7 @@ class _Blocks:
                 case "hardbreak":
                     paragraph.add_run().add_break()
                 case "code_inline":
-                    self._run(paragraph, node.content, {*looks, "code"}, link)
+                    self._pieces(paragraph, node.content, {*looks, "code"}, link)
                 case "strong" | "em" | "s":
                     look = {"strong": "bold", "em": "italic", "s": "struck"}[node.type]
                     self._inline(paragraph, node.children, {*looks, look}, link)
@@ -378,7 +383,7 @@ class _Blocks:
             if isinstance(piece, Mark):
                 self._file.mark(paragraph, piece, self._notes)
             else:
-                self._run(paragraph, piece, looks, link)
+                self._run(paragraph, piece, {*looks, "marked"} if isinstance(piece, Highlighted) else looks, link)
 
     def _run(self, paragraph: Paragraph, text: str, looks: set[str], link: Any) -> None:
         run = paragraph.add_run() if link is None else Run(_appended(link), paragraph)
@@ -388,6 +393,8 @@ class _Blocks:
         run.underline = link is not None or None
         if "code" in looks:
             run.font.name = _MONOSPACE
+        if "marked" in looks:
+            run.font.highlight_color = WD_COLOR_INDEX.YELLOW
 
 
 def _write(paragraph: Paragraph, text: str) -> None:

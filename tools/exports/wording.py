@@ -1,12 +1,13 @@
 """What exports say in the reader's language, from ``wording.toml``."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
+from answers.answerhood import is_copy
 from graph.evidence import SectionClaim, Source
 from tools.exports.exported import ExportedAnswer, Note, RunAccount, Transcript
 
@@ -42,15 +43,17 @@ class Words:
 
     def where(self, note: Note) -> str:
         """Return title, headings and place of a quote."""
-        heading = [part.strip() for part in note.heading.split(" > ") if part.strip()]
-        if heading and heading[0].casefold() == note.title.strip().casefold():
-            heading = heading[1:]
-        path = " › ".join(part for part in (note.title.strip(), *heading) if part)
+        path = _path(note.title, note.heading.split(" > "))
         return ", ".join(part for part in (path, self.place(note.place)) if part)
 
     def source(self, source: Source) -> str:
         """Return title and place of a source that no quote is of."""
-        return ", ".join(part for part in (source["title"], self.place(source)) if part)
+        path = source["passage"]["heading_path"] if "passage" in source else []
+        return ", ".join(part for part in (_path(source["title"], path), self.place(source)) if part)
+
+    def quoted_from(self, note: Note) -> str:
+        """Return where a passage is quoted from."""
+        return self("quoted_from", where=self.where(note) or note.document_id)
 
     def giver(self, claim: SectionClaim) -> str:
         """Return who gave a claim its verdict."""
@@ -60,8 +63,10 @@ class Words:
         return self("by_text") if claim.get("by") == "text" else self("by_nobody")
 
     def state(self, answer: ExportedAnswer) -> str:
-        """Return what is to be said of an answer that is none, or not whole; "" of any other."""
-        return {"abstained": self("refused"), "cancelled": self("cancelled")}.get(answer.outcome, "")
+        """Return what is said first of an answer: that it is none or not whole, or whether it answers; or ""."""
+        if answer.outcome in ("abstained", "cancelled"):
+            return self("refused" if answer.outcome == "abstained" else "cancelled")
+        return self(f"answerhood_{answer.answerhood}") if answer.answerhood is not None else ""
 
     def made(self, transcript: Transcript) -> str:
         """Return when a transcript was made, and of which session, where its reader may know."""
@@ -89,6 +94,17 @@ class Words:
             paid = self(name, amount=cost["amount"], currency=cost["currency"], models=unpriced)
             said.append(f"{paid} {self('estimated')}" if cost["estimated"] else paid)
         return said
+
+
+def said_verdict(claim: SectionClaim) -> str:
+    """Return the name of what a verdict is called where a person reads it: a copy is quoted."""
+    return "quoted" if is_copy(claim) else claim["verdict"]
+
+
+def _path(title: str, headings: Iterable[str]) -> str:
+    """Return a title with the headings under it, of which the first is often the title itself."""
+    path = [part.strip() for part in (title, *headings) if part.strip()]
+    return " › ".join(path[1:] if path[1:] and path[0].casefold() == path[1].casefold() else path)
 
 
 @cache

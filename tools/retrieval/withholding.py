@@ -93,9 +93,7 @@ def withhold(body: dict[str, Any], hidden: Collection[str], *, also: Collection[
         for index, section in enumerate(sections)
         if any(segment_id.rpartition(":")[0] in hidden for segment_id in section["source_ids"])
     }
-    shown["sections"] = [
-        {**section, "text": WITHHELD} if index in without else section for index, section in enumerate(sections)
-    ]
+    shown["sections"] = [_section(section) if index in without else section for index, section in enumerate(sections)]
     shown["answer"] = answer_text(shown["sections"])
     if "claims" in body:
         shown["claims"] = [claim for claim in body["claims"] if claim["section_index"] not in without]
@@ -124,8 +122,13 @@ def _is_about(disagreement: Mapping[str, Any], hidden: Collection[str]) -> bool:
     return any(segment_id.rpartition(":")[0] in hidden for segment_id in disagreement["segment_ids"])
 
 
+def _section(section: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in section.items() if name != "passage"}
+    return {**kept, "text": WITHHELD}
+
+
 def _source(source: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in source.items() if name not in ("slide", "sheet")}
+    kept = {name: value for name, value in source.items() if name not in ("slide", "sheet", "passage")}
     nothing: dict[str, Any] = {
         "title": "",
         "heading": "",

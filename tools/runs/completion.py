@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Literal, cast
 
-from answers.citations import build_claim, describe_source, nearest_sources
+from answers.citations import build_claim, describe_nearest, excerpt_of_quote, nearest_sources
 from answers.quoted_runs import quoted_once
 from answers.standing import RunView
 from answers.surroundings import leaves, read_around
@@ -48,7 +48,12 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     read = await reader.read_segments([row["segment_id"] for row in rows], identity)
     segments = {segment.segment_id: segment for segment in read}
     around = await read_around(reader, read, identity) if _leave(state.claims, segments) else segments
-    described = [describe_source(row, segments[row["segment_id"]]) for row in rows if row["segment_id"] in segments]
+    passages = {near["proof"]["segment_id"]: near for near in reversed(state.nearest)} if nearest else {}
+    described = [
+        describe_nearest(row, segments[segment_id], passages.get(segment_id))
+        for row in rows
+        if (segment_id := row["segment_id"]) in segments
+    ]
     positions = _message_indices(state.sections)
     indices = {row["segment_id"]: row["index"] for row in state.sources}
     claims = [
@@ -62,10 +67,16 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     for each in claims:
         for citation in each["citations"]:
             citation["section_index"] = each["section_index"]
+    citations = quoted_once(claims)
+    first = {citation["segment_id"]: citation for citation in reversed(citations)}
+    for source in described:
+        if source["segment_id"] in first:
+            segment = segments[source["segment_id"]]
+            source["excerpt"] = excerpt_of_quote(first[segment.segment_id], segment.text, segment.start)
     message = Message(
         answer=answer_text(state.sections),
         sections=[section for section in state.sections if section["text"]],
-        citations=quoted_once(claims),
+        citations=citations,
         sources=[] if nearest else described,
         family=family,
         claims=claims,
@@ -95,7 +106,7 @@ def _message_indices(sections: list[Section]) -> dict[int, int]:
 def _nearest_rows(state: State) -> list[SourceRow]:
     return [
         SourceRow(**{**row, "index": i})
-        for i, row in enumerate(nearest_sources(state.candidates, state.repeated), start=1)
+        for i, row in enumerate(nearest_sources(state.candidates, state.repeated, state.nearest), start=1)
     ]
 
 

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, StringConstraints, field_validator
 from typing_extensions import TypedDict
 
 from answers.citations import excerpt
-from api.dialects.quotes import BETWEEN_QUOTES, QuoteInContext, excerpt_of_quotes, quotes_in_context
+from api.dialects.quotes import BETWEEN_QUOTES, QuoteInContext, quotes_in_context, shown_excerpt
 from api.dialects.section_buffer import FinalSection
 from api.fields import CONTROL, AnswerFromField, ExactTypes, Question
 from graph.evidence import Citation, Claim, Source
@@ -52,7 +52,8 @@ class ConversationQuestion(ExactTypes):
 class DocumentSource(TypedDict):
     """A document in a client's list: ``pageNumber`` from 1, or null without pages; ``relevanceScore`` in [0, 1].
 
-    Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    Where a quote of it is a passage or hangs on something, such as a table's header, ``quotes`` has both, and
+    ``excerpt`` shows both.
     """
 
     documentId: str
@@ -99,7 +100,7 @@ class CitedDocuments:
         own.sort(key=lambda citation: citation["start"])
         shown = document_source(best)
         for quotes in quotes_in_context({**each, "source_index": 0} for each in own).values():
-            return {**shown, "excerpt": excerpt_of_quotes(quotes), "quotes": quotes}
+            return {**shown, "excerpt": shown_excerpt(best, quotes), "quotes": quotes}
         return {**shown, "excerpt": _showing([on_one_line(each["quote"]) for each in own], best["excerpt"])}
 
 

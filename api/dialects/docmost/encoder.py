@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import by_position, footnote, marked_pieces
-from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, quotes_in_context
+from api.dialects.quotes import QuoteInContext, quotes_in_context, shown_excerpt, with_final_excerpts
 from api.dialects.section_buffer import FinalSection
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
@@ -25,7 +25,8 @@ DONE = b"data: [DONE]\n\n"
 class RagSource(TypedDict):
     """A source in the format of Docmost's client. Parts of a page's address that a document lacks are empty strings.
 
-    Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    Where a quote of it is a passage or hangs on something, such as a table's header, ``quotes`` has both, and
+    ``excerpt`` shows both.
     """
 
     pageId: str
@@ -76,7 +77,7 @@ def quoted_source(source: Source, quotes: Mapping[int, list[QuoteInContext]]) ->
     shown = rag_source(source)
     if source["index"] in quotes:
         shown["quotes"] = quotes[source["index"]]
-        shown["excerpt"] = excerpt_of_quotes(shown["quotes"])
+        shown["excerpt"] = shown_excerpt(source, shown["quotes"])
     return shown
 
 
@@ -148,6 +149,7 @@ class DocmostEncoder:
     def _run_finished(self, event: events.RunFinished) -> bytes:
         if not self._buffered.rests_on_sources(event):
             self._sources = []
+        self._sources = with_final_excerpts(self._sources, event.message)
         self._quotes = quotes_in_context(event.message["citations"])
         return self._context() + DONE
 

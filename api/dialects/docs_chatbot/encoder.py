@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from answers.citations import excerpt
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import Mark, bracket, by_position, marked_pieces
-from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, quotes_in_context
+from api.dialects.quotes import QuoteInContext, quotes_in_context, shown_excerpt, with_final_excerpts
 from api.dialects.section_buffer import FinalSection, final_sections
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
@@ -28,7 +28,8 @@ LONGEST_CONTENT = 10_000
 class DocsSource(TypedDict):
     """A source in the format of the chatbot's page. ``excerpt`` has at most 500 characters.
 
-    Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    Where a quote of it is a passage or hangs on something, such as a table's header, ``quotes`` has both, and
+    ``excerpt`` shows both.
     ``selection`` is there, and true, where it is no documentation but the passage that came with the question and that
     stands on no page; its ``file_path`` is empty.
     """
@@ -57,7 +58,7 @@ def docs_source(
         shown["file_path"], shown["selection"] = "", True
     if source["index"] in quotes:
         shown["quotes"] = quotes[source["index"]]
-        shown["excerpt"] = excerpt_of_quotes(shown["quotes"])
+        shown["excerpt"] = shown_excerpt(source, shown["quotes"])
     return shown
 
 
@@ -165,6 +166,7 @@ class DocsChatbotEncoder:
     def _run_finished(self, event: events.RunFinished) -> bytes:
         if not self._buffered.rests_on_sources(event):
             self._sources = []
+        self._sources = with_final_excerpts(self._sources, event.message)
         self._quotes = quotes_in_context(event.message["citations"])
         done = {"type": "done", **self._ids, "outcome": event.outcome, "stop_reason": event.stop_reason}
         return self._context() + frame(done)

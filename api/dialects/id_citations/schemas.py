@@ -6,7 +6,8 @@ from typing import Any, Literal, NotRequired
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from answers.citations import excerpt
+from answers.citations import excerpt_around
+from answers.highlighting import in_quote
 from api.dialects.section_buffer import FinalSection, final_sections
 from api.fields import AnswerFromField, ChatOptions, ExactTypes, ModelName, PageIds, Question
 from api.problems import error_kind
@@ -21,6 +22,7 @@ from graph.evidence import (
     JudgeMark,
     Message,
     Origin,
+    Span,
     Verdict,
     VerdictSource,
 )
@@ -57,8 +59,9 @@ Status = Literal["processing", "completed", "cancelled", "failed"]
 class Quote(TypedDict):
     """A quoted span of a document's canonical text, in code points, with the verdict on its claim.
 
-    ``context`` is what it hangs on, such as the term that it defines, the outermost first; ``anchor`` the id of its
-    place in the page at the document's url.
+    Of a passage ``highlight`` is the entry that bears the claim, and ``heading_path`` has the headings above it.
+    ``context`` is what the quote hangs on, such as the term that it defines, the outermost first; ``anchor`` the id of
+    its place in the page at the document's url.
     """
 
     start: int
@@ -66,6 +69,8 @@ class Quote(TypedDict):
     quote: str
     origin: Origin
     verdict: Verdict
+    highlight: NotRequired[Span]
+    heading_path: NotRequired[list[str]]
     context: NotRequired[list[CitationContext]]
     anchor: NotRequired[str]
     by: NotRequired[VerdictSource]
@@ -194,6 +199,11 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
         origin=citation["origin"],
         verdict=citation["verdict"],
     )
+    if "highlight" in citation:
+        span, moved = citation["highlight"], place["start"] - citation["start"]
+        quote["highlight"] = Span(start=span["start"] + moved, end=span["end"] + moved)
+    if "heading_path" in citation:
+        quote["heading_path"] = citation["heading_path"]
     if "context" in citation:
         quote["context"] = citation["context"]
     if "anchor" in citation:
@@ -206,12 +216,17 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
         document_id=citation["document_id"],
         segment_index=place["segment_index"],
         page_idx=place["page_idx"],
-        snippet_preview=excerpt(citation["quote"], PREVIEW_CHARACTERS),
+        snippet_preview=_preview(citation),
         quotes=[quote],
     )
     if "freshness" in citation:
         found["freshness"] = citation["freshness"]
     return found
+
+
+def _preview(citation: Citation) -> str:
+    """Return a piece of a quote, of a passage the one around its highlight."""
+    return excerpt_around(citation["quote"], *(in_quote(citation) or (0, 0)), PREVIEW_CHARACTERS)
 
 
 class ChangedMessages(BaseModel):

@@ -1,0 +1,203 @@
+"""An answer in the terminal: whether it answers, the passages that it quotes, what proves it, or what came nearest."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+
+from rich.console import Console
+from rich.text import Text
+
+from answers.answerhood import SAID, is_copy, said_of
+from answers.citations import excerpt, said_place
+from answers.highlighting import in_markdown, in_quote
+from cli.rendering.passages import Highlight, show_passage
+from cli.rendering.wrapping import Flow, show_indented
+from cli.tables import one_line
+from graph.evidence import Citation, Claim, Message, SectionClaim, ShownPassage, Source
+
+Quoted = tuple[int, int, int, str]
+
+INDENT = 6
+PASSAGE_INDENT = 8
+NEAREST_SHOWN = 150
+NOT_GROUNDED = "(from the model's own knowledge, not checked)"
+FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red", "withheld": "bold red"}
+VERDICT_STYLE = {
+    "supported": "green", "quoted": "cyan", "unverified": "yellow", "unsupported": "red", "contradicted": "bold red"
+}  # fmt: skip
+
+
+def said_verdict(claim: Mapping[str, object]) -> str:
+    """Return what a verdict is called where a person reads it: a copy is quoted, which does not say that it answers."""
+    return "quoted" if is_copy(claim) else str(claim["verdict"])
+
+
+def show_answer(console: Console, message: Message, *, wrap: bool) -> None:
+    """Show whether an answer answers the question, then its sections, and what proves or comes nearest to it.
+
+    A section that only quotes is shown as the passage that it is, so that no citation repeats it below.
+    """
+    sources = {source["index"]: source for source in message.get("sources", [])}
+    citations = message.get("citations", [])
+    if said := answerhood_line(message):
+        show_indented(console, said, 2)
+        console.print()
+    shown: set[Quoted] = set()
+    for index, section in enumerate(message.get("sections", [])):
+        cited = next((each for each in citations if each["section_index"] == index), None)
+        if index:
+            console.print()
+        if "passage" in section and cited is not None and cited["source_index"] in sources:
+            shown.add(quoted(cited))
+            _show_quoted(console, cited, sources[cited["source_index"]], section["text"], wrap=wrap)
+            continue
+        flow = Flow(console, wrap=wrap)
+        flow.write(section["text"])
+        for number in _numbers(section["source_ids"], sources.values()):
+            flow.mark(f"[{number}]", "bold cyan")
+        flow.close()
+        if not section.get("grounded", True):
+            show_indented(console, Text(NOT_GROUNDED, style="dim"), 2)
+    show_proof(console, message, shown)
+
+
+def show_proof(console: Console, message: Message, shown: Set[Quoted] = frozenset()) -> None:
+    """Show the citations of an answer but for those that were ``shown``, what is not proven, and what comes nearest."""
+    claims = message.get("claims", [])
+    rest = [each for each in message.get("citations", []) if quoted(each) not in shown]
+    if rest:
+        console.print()
+        show_citations(console, rest, message.get("sources", []), claims)
+    doubted = [claim for claim in claims if claim["verdict"] != "supported"]
+    if doubted:
+        console.print()
+        show_doubts(console, doubted)
+    if nearest := message.get("nearest"):
+        console.print()
+        show_nearest(console, nearest)
+
+
+def _numbers(source_ids: Sequence[str], sources: Iterable[Source]) -> list[int]:
+    numbers = {source["segment_id"]: source["index"] for source in sources}
+    return [numbers[each] for each in source_ids if each in numbers]
+
+
+def _show_quoted(console: Console, citation: Citation, source: Source, text: str, *, wrap: bool) -> None:
+    head = Text.assemble("quoted from ", _place_of_quote(citation, source), *_freshness(citation))
+    show_indented(console, head, INDENT, first=Text(f"  [{citation['source_index']}] ", style="bold cyan"))
+    show_passage(console, text, in_markdown(text, citation), indent=PASSAGE_INDENT, wrap=wrap)
+
+
+def _place_of_quote(citation: Citation, source: Source) -> Text:
+    heading = " > ".join(citation["heading_path"]) if "heading_path" in citation else source["heading"]
+    line = Text(place(source["title"], heading), style="bold")
+    if said := said_place(citation):
+        line.append(f", {one_line(said)}", style="not bold")
+    return line
+
+
+def show_citations(
+    console: Console, citations: Sequence[Citation], sources: Sequence[Source], claims: Sequence[Claim] = ()
+) -> None:
+    """Show citations grouped by source: number, document, heading and page, then offsets, verdict and quote.
+
+    A quote that proves several claims with the same verdict is shown once; ``claims`` say who gave it.
+    """
+    by_index = {source["index"]: source for source in sources}
+    copies = {quoted(each) for claim in claims if said_verdict(claim) == "quoted" for each in claim["citations"]}
+    shown: set[int] = set()
+    quotes: set[Quoted] = set()
+    for citation in sorted(citations, key=lambda c: (c["source_index"], c["start"])):
+        index = citation["source_index"]
+        if quoted(citation) in quotes:
+            continue
+        quotes.add(quoted(citation))
+        if index not in shown:
+            shown.add(index)
+            marker = Text(f"  [{index}] ", style="bold cyan")
+            show_indented(console, _place(by_index[index]), INDENT, first=marker)
+        show_indented(console, _verdict(citation, is_copy=quoted(citation) in copies), INDENT)
+        for each in citation.get("context", []):
+            show_indented(console, Text(f"{each['role']}: {one_line(each['text'])}", style="dim"), INDENT + 2)
+        show_indented(console, Text(f"“{one_line(citation['quote'])}”", style="italic"), INDENT + 2)
+
+
+def quoted(citation: Citation) -> Quoted:
+    """Return what identifies a quote: its source, its offsets and its verdict."""
+    return citation["source_index"], citation["start"], citation["end"], citation["verdict"]
+
+
+def show_doubts(console: Console, claims: Sequence[SectionClaim]) -> None:
+    """Show the claims that are not proven, each with its verdict and the reasons."""
+    for claim in claims:
+        show_indented(console, Text(claim["verdict"], style=VERDICT_STYLE[claim["verdict"]]), 2)
+        show_indented(console, Text(f"“{one_line(excerpt(claim['text'], NEAREST_SHOWN))}”"), INDENT)
+        for reason in claim["reasons"]:
+            show_indented(console, Text(one_line(reason), style="dim"), INDENT + 2)
+
+
+def answerhood_line(message: Message) -> Text:
+    """Return what is said of the chance that an answer answers the question, nothing where nobody estimated it."""
+    said = said_of(message)
+    return Text(f"{said}." if said else "", style="bold")
+
+
+def show_nearest(console: Console, sources: Sequence[Source]) -> None:
+    """Show the sources that come nearest to an unanswered question, with the passage of each that does."""
+    show_indented(console, f"{SAID['nearest']}:", 2)
+    for source in sources:
+        selected = [("  selected", "dim")] if source["kind"] == "page" else []
+        passage = source.get("passage")
+        if passage is None:
+            show_indented(console, Text.assemble(_place(source), *selected), INDENT, first=Text("    · ", style="dim"))
+            line = Text(one_line(excerpt(source["excerpt"], NEAREST_SHOWN)), style="dim italic")
+            show_indented(console, line, INDENT + 2)
+            continue
+        heading = " > ".join(passage["heading_path"])
+        head = Text.assemble("quoted from ", _place(Source(**{**source, "heading": heading})), *selected)
+        show_indented(console, head, INDENT, first=Text("    · ", style="dim"))
+        text, span = passage_with_context(passage)
+        show_passage(console, text, span, indent=PASSAGE_INDENT, wrap=True, is_markdown=False)
+
+
+def passage_with_context(passage: ShownPassage) -> tuple[str, Highlight]:
+    """Return a passage behind what it hangs on, a line each, and the span of its highlight in that."""
+    before = "".join(f"{each['text']}\n" for each in passage["context"] if each["role"] != "heading")
+    span = in_quote(passage)
+    return before + passage["quote"], span and (span[0] + len(before), span[1] + len(before))
+
+
+def place(title: str, heading: str) -> str:
+    """Return a document's title and the headings below it; a title that is also the first heading appears once."""
+    below = heading.removeprefix(title).removeprefix(" > ")
+    return one_line(f"{title} > {below}" if below else title)
+
+
+def _place(source: Source) -> Text:
+    line = Text(place(source["title"], source["heading"]), style="bold")
+    if said := said_place(source):
+        line.append(f", {one_line(said)}", style="not bold")
+    return line
+
+
+def _verdict(citation: Citation, *, is_copy: bool) -> Text:
+    verdict = "quoted" if is_copy else citation["verdict"]
+    matched = ", matched by its text" if citation["origin"] == "matched" else ""
+    return Text.assemble(
+        (f"{citation['cell']} · " if "cell" in citation else "", "dim"),
+        (f"characters {citation['start']}–{citation['end']} · ", "dim"),
+        (verdict, VERDICT_STYLE[verdict]),
+        (matched, "dim"),
+        *_freshness(citation),
+    )
+
+
+def _freshness(citation: Citation) -> list[tuple[str, str]]:
+    """Return how the quote's document has changed since; nothing if the quote is still in its place."""
+    freshness = citation.get("freshness", "fresh")
+    if freshness == "fresh":
+        return []
+    now = citation.get("now")
+    where = f" to {now['start']}–{now['end']}" if now and freshness == "moved" else ""
+    page = ""
+    if now and where and now["page_idx"] is not None and "sheet" not in citation:
+        page = f", {'slide' if 'slide' in citation else 'page'} {now['page_idx'] + 1}"
+    return [(", since ", "dim"), (freshness, FRESHNESS_STYLE[freshness]), (where + page, "dim")]

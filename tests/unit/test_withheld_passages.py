@@ -1,0 +1,33 @@
+"""Of a document that its asker may no longer read, no passage is left in a stored answer."""
+
+from typing import Any
+
+from tools.retrieval.withholding import WITHHELD, withhold
+
+SECRET = "The vault opens at 9."
+
+
+def body(**more: Any) -> dict[str, Any]:
+    source: dict[str, Any] = {
+        "document_id": "d", "segment_id": "d:0", "title": "Vault", "heading": "Hours", "excerpt": SECRET,
+        "passage": {"start": 0, "end": 21, "quote": SECRET, "heading_path": [SECRET], "context": []},
+    }  # fmt: skip
+    return {"sources": [], "citations": [], "sections": [], "claims": [], **more, "nearest": [source]}
+
+
+def test_the_nearest_passages_of_a_refusal_are_withheld_with_their_document() -> None:
+    assert SECRET not in str(withhold(body(), {"d"}))
+    assert SECRET in str(withhold(body(), {"e"}))
+
+
+def test_a_section_that_showed_a_passage_shows_none_any_more() -> None:
+    citation: dict[str, Any] = {
+        "document_id": "d", "segment_id": "d:0", "segment_index": 0, "page_idx": None, "start": 0, "end": 21,
+        "quote": SECRET, "origin": "cited", "verdict": "supported", "source_index": 1, "section_index": 0,
+        "highlight": {"start": 0, "end": 21}, "heading_path": [SECRET],
+    }  # fmt: skip
+    passage = {"segment_id": "d:0", "start": 0, "end": 21, "origin": "cited"}
+    section = {"text": SECRET, "source_ids": ["d:0"], "passage": passage}
+    shown = withhold(body(citations=[citation], sections=[section]), {"d"})
+    assert SECRET not in str(shown)
+    assert shown["sections"] == [{"text": WITHHELD, "source_ids": ["d:0"]}]
