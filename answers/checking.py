@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import prompts
@@ -112,7 +112,8 @@ def section_digest(section: Section) -> str:
 class CheckedAnswer:
     """The sections and claims of a run, checked by code and then by the judge.
 
-    A section is checked sentence by sentence while it is written, if its sources are known by then. A revision replaces
+    ``around`` has the segments by id, joined with their neighbours: a passage may go beyond its own. A section is
+    checked sentence by sentence while it is written, if its sources are known by then. A revision replaces
     a section only if its check raises support. What quotes a passage that another source contradicts is told later,
     once it is known how the disagreement is said.
     """
@@ -123,6 +124,7 @@ class CheckedAnswer:
         segments: Sequence[Segment],
         emit: Callable[[AnyEvent], None],
         *,
+        around: Mapping[str, Segment],
         checker: ClaimChecker,
         judge: Judge | None,
         meter: Meter,
@@ -139,6 +141,7 @@ class CheckedAnswer:
         self._waits = False  # the section that is being written quotes what another source contradicts
         self.indices = {row["segment_id"]: row["index"] for row in state.sources}
         self.segments = {segment.segment_id: segment for segment in segments}
+        self._around = around
         self.sections = [Section(**section) for section in state.sections]
         self.claims = list(state.claims)
         self.disputes = list(state.disputes)
@@ -165,7 +168,7 @@ class CheckedAnswer:
                 self._waits = self._waits or self._is_disputed(each)
                 if self._waits:
                     continue
-                claim = build_claim(self._row(len(self.sections), self._last), section, self.segments, self.indices)
+                claim = build_claim(self._row(len(self.sections), self._last), section, self._around, self.indices)
                 self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
                 self._endings = sum(ending > each.end for ending in endings)
 
@@ -289,7 +292,7 @@ class CheckedAnswer:
     def cited_claims(self, section_index: int) -> list[Claim]:
         """Return the claims of a section with their citations, as clients see them."""
         return [
-            build_claim(row, self.sections[section_index], self.segments, self.indices)
+            build_claim(row, self.sections[section_index], self._around, self.indices)
             for row in self.claims_of(section_index)
         ]
 
@@ -313,7 +316,7 @@ class CheckedAnswer:
     def _shown_passage(self, section: Section) -> tuple[Proof, Segment] | None:
         """Return the passage that a section shows and its segment; None where its text is no copy of that."""
         proof = section.get("passage")
-        segment = self.segments.get(proof["segment_id"]) if proof is not None else None
+        segment = self._around.get(proof["segment_id"]) if proof is not None else None
         if proof is None or segment is None:
             return None
         return (proof, segment) if shown_text(segment, proof) == section["text"] else None
@@ -324,7 +327,7 @@ class CheckedAnswer:
         written = WrittenSection(
             segment.text[span["start"] - segment.start : span["end"] - segment.start],
             (segment,),
-            tuple(other for other in self.segments.values() if other is not segment),
+            tuple(other for other in self.segments.values() if other.document_id != segment.document_id),
             question=self._question,
         )
         checked = (await self._checker.check([written], meter=self._meter)).sections[0]

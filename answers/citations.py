@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
@@ -14,9 +14,11 @@ from graph.evidence import (
     CitationContext,
     Claim,
     ContextSlice,
+    NearPassage,
     Proof,
     Section,
     Segment,
+    ShownPassage,
     Source,
     Verdict,
 )
@@ -163,9 +165,38 @@ def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
     return first
 
 
-def nearest_sources(candidates: list[SourceRow], repeated: Collection[str] = ()) -> list[SourceRow]:
-    """Return the few nearest candidates, which a refusal names, each segment and each text once."""
-    return [row for key, row in rank_candidates(candidates).items() if key not in repeated][:NEAREST_SHOWN]
+def nearest_sources(
+    candidates: list[SourceRow], repeated: Collection[str] = (), nearest: Sequence[NearPassage] = ()
+) -> list[SourceRow]:
+    """Return the few nearest candidates, which a refusal shows, each segment and each text once.
+
+    Where passages that come ``nearest`` are known, these are the segments that they begin in.
+    """
+    ranked = rank_candidates(candidates)
+    if known := [key for each in nearest if (key := each["proof"]["segment_id"]) in ranked]:
+        return [ranked[key] for key in dict.fromkeys(known)]
+    return [row for key, row in ranked.items() if key not in repeated][:NEAREST_SHOWN]
+
+
+def describe_nearest(row: SourceRow, segment: Segment, near: NearPassage | None) -> Source:
+    """Return a candidate that was not kept as a refusal shows it: with its passage, where one is known."""
+    source = describe_source(row, segment)
+    if near is None:
+        return source
+    proof = near["proof"]
+    start, end = proof["start"], proof["end"]
+    if not segment.start <= start < end <= segment.end:
+        return source
+    passage = ShownPassage(
+        start=start,
+        end=end,
+        quote=segment.text[start - segment.start : end - segment.start],
+        heading_path=heading_path(segment, proof.get("highlight", proof)["start"]),
+        context=context_of_quote(segment, start, end),
+    )
+    if "highlight" in proof:
+        passage["highlight"] = proof["highlight"]
+    return Source(**source, answerhood=near["answerhood"], passage=passage)
 
 
 SOURCE_CHANGED = Reason("source_changed")

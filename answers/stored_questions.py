@@ -12,7 +12,6 @@ from text.shapes import is_question, label_of
 ENDS_SECTION = frozenset[BlockKind]({"heading", "term", "contents"})
 ASKING = frozenset[BlockKind]({"paragraph", "list_item", "quote", "footnote"})
 _FEWEST_TURNS = 4  # labels that alternate strictly, such as "Q", "A", "Q", "A"
-MOST_ANSWERED = 700  # characters of a question with its answer
 
 
 def mark_questions(entries: Sequence[Entry], begins_line: Sequence[bool]) -> Iterator[Entry]:
@@ -72,33 +71,3 @@ def _unanswered(entries: Sequence[Entry], marked: Sequence[bool]) -> Iterator[in
             is_answered = entries[at].kind not in ENDS_SECTION
         elif not is_answered:
             yield at
-
-
-def with_answer(entries: Sequence[Entry], at: int, most: int) -> range:
-    """Return the indexes of a question and its answer, which goes to the next question or the section's end at most.
-
-    The answer is the rest of the question's block, the block after it, and what that introduces or lists. Where the
-    question's own block goes on, the block after it is added only up to ``most`` characters together, since it may be
-    about something else; all together has at most MOST_ANSWERED, but never less than one entry behind the question.
-    """
-    own = entries[at]
-    last = at
-    for following in range(at + 1, len(entries)):
-        entry, past = entries[following], entries[last]
-        has_answer = not past.asks
-        size = entry.end - own.start
-        if entry.kind in ENDS_SECTION or (has_answer and (entry.asks or size > MOST_ANSWERED)):
-            break
-        if has_answer and not _goes_on(entry, past) and (own.block != past.block or size > most):
-            break
-        last = following
-    return range(at, last + 1)
-
-
-def _goes_on(entry: Entry, past: Entry) -> bool:
-    """Whether an entry is of the block of the one before it, of its list or code, or introduced by it."""
-    return (
-        entry.block == past.block
-        or (entry.kind == past.kind and entry.kind in ("list_item", "code", "table_row"))
-        or (past.leads and any(each.start == past.start for each in entry.context))
-    )

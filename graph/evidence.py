@@ -203,13 +203,15 @@ class Page:
 class Hit:
     """A segment that a search returned, with its calibrated relevance in [0, 1].
 
-    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit.
+    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
+    joined with its neighbours, where they were read too.
     """
 
     segment: Segment
     score: float
     kind: SourceKind = "search"
     own_score: float = 0.0
+    around: Segment | None = None
 
     @property
     def segment_id(self) -> str:
@@ -274,6 +276,13 @@ def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True, p
     if passage is not None:
         section["passage"] = passage
     return section
+
+
+class NearPassage(TypedDict):
+    """A passage of a candidate that was not kept, and the chance in [0, 1] that it answers."""
+
+    proof: Proof
+    answerhood: float
 
 
 class CitationContext(TypedDict):

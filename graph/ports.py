@@ -20,6 +20,7 @@ from graph.evidence import (
     Identity,
     Intent,
     LibraryQuestion,
+    NearPassage,
     Origin,
     Page,
     Proof,
@@ -226,7 +227,8 @@ class Grading:
 
     ``chose_in_pages``: the grader has read every sentence of the selected pages and kept those segments that answer.
     Without it the graph keeps every selected page, whatever was dropped. ``answerable`` is the calibrated chance that
-    the candidates hold the answer, in [0, 1]; None from a grader that does not estimate it.
+    the candidates hold the answer, in [0, 1]; None from a grader that does not estimate it. ``nearest`` are the
+    passages that come nearest to an answer where none is kept, likeliest first, from a grader that reads passages.
     """
 
     kept: tuple[tuple[str, float], ...]
@@ -234,6 +236,7 @@ class Grading:
     fallback: Failure | None = None
     chose_in_pages: bool = False
     answerable: float | None = None
+    nearest: tuple[NearPassage, ...] = ()
 
 
 class RelevanceGrader(Protocol):

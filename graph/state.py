@@ -16,6 +16,7 @@ from graph.evidence import (
     Failure,
     Intent,
     LibraryQuestion,
+    NearPassage,
     PagesRead,
     Refusal,
     Section,
@@ -110,6 +111,7 @@ class State(InputState):
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another
     sources: list[SourceRow] = field(default_factory=list)
+    nearest: list[NearPassage] = field(default_factory=list)  # what a refusal shows, likeliest first
     answerhood: float | None = None  # the chance that the sources answer the question, where the grader estimates it
 
     sections: list[Section] = field(default_factory=list)

@@ -49,7 +49,7 @@ async def abstain(
     Where the library was only searched in a language that it is not written in, its own languages are named. Where it
     holds nothing yet, that is said, and how to fill it.
     """
-    near = [row["segment_id"] for row in nearest_sources(state.candidates, state.repeated)]
+    near = [row["segment_id"] for row in nearest_sources(state.candidates, state.repeated, state.nearest)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = abstention_reason(state)
     # A title can contain a link, and a query can be a model's words.

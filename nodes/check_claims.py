@@ -5,6 +5,7 @@ from typing_extensions import TypedDict
 
 from answers.checking import CheckedAnswer, failed_sections
 from answers.disagreements import add_disagreements
+from answers.surroundings import read_around
 from graph.context import Context
 from graph.errors import BudgetExhausted, fallback_failure
 from graph.evidence import Disagreement, Failure, Section
@@ -48,7 +49,10 @@ async def check_claims(
     """
     context = runtime.context
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], context.identity)
-    answer = CheckedAnswer(state, segments, runtime.stream_writer, checker=checker, judge=judge, meter=meter)
+    around = await read_around(reader, segments, context.identity)
+    answer = CheckedAnswer(
+        state, segments, runtime.stream_writer, around=around, checker=checker, judge=judge, meter=meter
+    )
     try:
         if state.repairing:
             await answer.apply_revisions(state.revisions)

@@ -20,6 +20,7 @@ from graph.evidence import (
     FamilyName,
     Intent,
     LibraryQuestion,
+    NearPassage,
     SearchMode,
     Section,
     answer_text,
@@ -80,6 +81,7 @@ class DecideRetrievalUpdate(TypedDict):
     withdrawn: int
     fallback: None
     answerhood: None
+    nearest: list[NearPassage]
     pages: None
     refusal: None
     assessment: None
@@ -182,6 +184,7 @@ async def decide_retrieval(
         "withdrawn": 0,
         "fallback": None,
         "answerhood": None,
+        "nearest": [],
         "pages": None,
         "refusal": None,
         "assessment": None,

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from answers.checking import CheckedAnswer, has_failed
 from answers.drafting import emit_drafts, emit_removed, filter_links
+from answers.surroundings import read_around
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnyEvent
@@ -49,16 +50,21 @@ async def generate_answer(
     """
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], runtime.context.identity)
     by_id = {segment.segment_id: segment for segment in segments}
+    around = await read_around(reader, segments, runtime.context.identity)
     hits = [
-        Hit(by_id[row["segment_id"]], row["score"], row["kind"]) for row in state.sources if row["segment_id"] in by_id
+        Hit(by_id[each], row["score"], row["kind"], around=around[each])
+        for row in state.sources
+        if (each := row["segment_id"]) in by_id
     ]
     if state.repairing:
         return await _repair(state, hits, runtime.stream_writer, writer=writer, meter=meter)
     ahead = asyncio.get_running_loop().call_later(AT_ONCE_SECONDS, checker.read_ahead, segments)
     drafts = writer.write(question_with_passage(state), hits, language=state.language, meter=meter)
-    answer = CheckedAnswer(state, segments, runtime.stream_writer, checker=checker, judge=judge, meter=meter)
+    answer = CheckedAnswer(
+        state, segments, runtime.stream_writer, around=around, checker=checker, judge=judge, meter=meter
+    )
     try:
-        await emit_drafts(drafts, runtime.stream_writer, segments=by_id, answer=answer)
+        await emit_drafts(drafts, runtime.stream_writer, segments=around, answer=answer)
         await answer.settle()
     finally:
         ahead.cancel()

@@ -3,11 +3,11 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.citations import describe_source, rank_candidates
+from answers.citations import NEAREST_SHOWN, describe_source, rank_candidates
 from answers.fusion import repeated_texts
 from graph.context import Context
 from graph.events import SourcesGraded, dropped
-from graph.evidence import Hit, Segment
+from graph.evidence import Hit, NearPassage, Segment
 from graph.ports import Grading, RelevanceGrader, SegmentReader
 from graph.reasons import Reason
 from graph.rows import SourceRow
@@ -20,10 +20,11 @@ OFF_PAGE = Reason("off_page")
 
 
 class GradeSegmentsUpdate(TypedDict):
-    """The run's sources and the chance that they answer, the segments graded and repeated, and the finished rounds."""
+    """The run's sources and the chance that they answer, what comes nearest, what was graded, and the rounds."""
 
     sources: list[SourceRow]
     answerhood: float | None
+    nearest: list[NearPassage]
     graded: list[str]
     repeated: list[str]
     rounds: int
@@ -72,6 +73,7 @@ async def grade_segments(
     return {
         "sources": sources,
         "answerhood": _likelier(state.answerhood, grading.answerable),
+        "nearest": sorted([*state.nearest, *grading.nearest], key=lambda each: -each["answerhood"])[:NEAREST_SHOWN],
         "graded": [*state.graded, *candidates],
         "repeated": sorted({*state.repeated, *repeated}),
         "rounds": state.rounds + 1,

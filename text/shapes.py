@@ -9,7 +9,6 @@ Shape = Literal["prose", "item", "row", "heading", "code"]
 
 _HEADING = re.compile(r"#{1,6}\s|[^\n]{1,80}\n(?:=+|-+)\Z")
 _ITEM = re.compile(r"(?:[-*+•‣▪]|\(?\d{1,3}[.)])\s")
-_NUMBERED = re.compile(r"\(?\d{1,3}[.)、]")
 _STOPPED = re.compile(r"[.!?…。！？；｡।॥؟۔:：][\"'”’»)\]}」』）】》*_`\s]*(?:\[\^?\d+\])*\Z")
 _RULE = re.compile(r"[\s|:=_*~`#>.-]+\Z")
 _CODE_LINE = re.compile(r"^(?:\$ |[ \t]{2,}\S)", re.MULTILINE)  # a shell prompt, or an indented line
@@ -42,11 +41,6 @@ def shape_of(sentence: str) -> Shape:
 def is_rule(text: str) -> bool:
     """Whether a piece is a horizontal rule, a fence or blank, and says nothing."""
     return _RULE.match(text) is not None
-
-
-def is_numbered(item: str) -> bool:
-    """Whether a list item begins with its number."""
-    return _NUMBERED.match(item) is not None
 
 
 def is_question(sentence: str) -> bool:

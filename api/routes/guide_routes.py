@@ -19,7 +19,7 @@ Languages = Annotated[
 @router.get("/api/documents/{document_id}/guide", tags=["documents"], responses=problems(404, 422, 503))
 @needs("ask", "read")
 async def get_guide(document_id: UUID, me: Me, citewell: Opened) -> Guide:
-    """Read what a document is about: a few of its sentences, its headings, and questions that it answers.
+    """Read how a document begins, its headings or lines of contents, and questions that it answers.
 
     It is made when it is first asked for, and anew for each version of the text.
     """
@@ -29,10 +29,10 @@ async def get_guide(document_id: UUID, me: Me, citewell: Opened) -> Guide:
 @router.get("/api/suggestions", tags=["search"], responses=problems(422, 503))
 @needs("ask")
 async def get_suggestions(me: Me, citewell: Opened, language: Languages = []) -> Suggestions:  # noqa: B006
-    """Return up to three questions that the library answers, from the documents that were changed last.
+    """Return up to three questions that the library answers, and documents with their first headings.
 
-    Each was asked and answered with a supported quote before it is offered. While guides are still being made, `status`
-    is `making`.
+    They are of the documents that were changed last. Each question was asked and answered with a quote of its document
+    before it is offered; there may be none. While guides are still being made, `status` is `making`.
     """
     return await citewell.guides.suggestions(me, languages=language)
 

@@ -176,30 +176,30 @@ def _stale(segment: Segment) -> Segment:
     return replace(segment, start=segment.start + _INSERTED, end=segment.end + _INSERTED)
 
 
+_AlterDraft = Callable[[DraftClosed, Sequence[Hit]], DraftClosed]
+
+
 @dataclass(frozen=True, slots=True)
-class MisquotingWriter:
-    """A writer that cites wrong ids; all of them were offered, so that none is dropped as unknown."""
+class AlteringWriter:
+    """A writer that writes correctly, then alters each section as it closes."""
 
     writer: AnswerWriter
+    alter: _AlterDraft
 
     async def write(
         self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Write sections that cite the wrong sources."""
-        wrong_ids = _next_ids(sources)
+        """Write, then alter the sections."""
         async for draft in self.writer.write(question, sources, language=language, meter=meter):
-            if isinstance(draft, DraftClosed):
-                yield replace(draft, source_ids=_wrong(draft.source_ids, wrong_ids))
-            else:
-                yield draft
+            yield self.alter(draft, sources) if isinstance(draft, DraftClosed) else draft
 
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
-        """Correct sections, and cite the wrong sources again."""
-        wrong_ids = _next_ids(sources)
+        """Correct sections, then alter the ids that they cite."""
         revised = await self.writer.revise(question, faulty, sources, language=language, meter=meter)
-        return [replace(each, source_ids=_wrong(each.source_ids, wrong_ids)) for each in revised]
+        altered = [self.alter(DraftClosed(each.text, each.source_ids), sources) for each in revised]
+        return [replace(each, source_ids=closed.source_ids) for each, closed in zip(revised, altered, strict=True)]
 
     def converse(
         self,
@@ -217,13 +217,16 @@ class MisquotingWriter:
         )
 
 
-def _next_ids(sources: Sequence[Hit]) -> dict[str, str]:
+def misquoted(closed: DraftClosed, sources: Sequence[Hit]) -> DraftClosed:
+    """Cite wrong ids; all of them were offered, so that none is dropped as unknown."""
     ids = [hit.segment.segment_id for hit in sources]
-    return dict(zip(ids, [*ids[1:], *ids[:1]], strict=True))
+    wrong_ids = dict(zip(ids, [*ids[1:], *ids[:1]], strict=True))
+    return replace(closed, source_ids=tuple(wrong_ids[segment_id] for segment_id in closed.source_ids))
 
 
-def _wrong(source_ids: Sequence[str], wrong_ids: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(wrong_ids[segment_id] for segment_id in source_ids)
+def without_passage(closed: DraftClosed, sources: Sequence[Hit]) -> DraftClosed:
+    """Leave out which passage a section shows, so that only the checker cites."""
+    return replace(closed, passage=None)
 
 
 Fault = Callable[[Resources], Resources]
@@ -239,20 +242,30 @@ def _in_families(change: Callable[[Family], Family]) -> Fault:
     return faulty
 
 
+def _in_citations(alter: _Alter) -> Fault:
+    return _in_families(
+        lambda family: replace(
+            family,
+            checker=AlteringChecker(family.checker, alter),
+            writer=AlteringWriter(family.writer, without_passage),
+        )
+    )
+
+
 def _stale_library(resources: Resources) -> Resources:
     library = StaleLibrary(resources.searcher, resources.reader)
     return replace(resources, searcher=library, reader=library)
 
 
 FAULTS: Mapping[str, Fault] = {
-    "dropped_citations": _in_families(lambda family: replace(family, checker=AlteringChecker(family.checker, dropped))),
-    "swapped_citations": _in_families(lambda family: replace(family, checker=AlteringChecker(family.checker, swapped))),
-    "shifted_citations": _in_families(lambda family: replace(family, checker=AlteringChecker(family.checker, slipped))),
+    "dropped_citations": _in_citations(dropped),
+    "swapped_citations": _in_citations(swapped),
+    "shifted_citations": _in_citations(slipped),
     "always_supported": _in_families(
         lambda family: replace(family, checker=AlteringChecker(family.checker, all_supported))
     ),
     "fuzzy_matching": _in_families(lambda family: replace(family, checker=FuzzyMatcher())),
-    "wrong_ids": _in_families(lambda family: replace(family, writer=MisquotingWriter(family.writer))),
+    "wrong_ids": _in_families(lambda family: replace(family, writer=AlteringWriter(family.writer, misquoted))),
     "always_answering": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=True))),
     "always_abstaining": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=False))),
     "stale_offsets": _stale_library,

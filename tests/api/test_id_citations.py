@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from psycopg.types.json import Jsonb
 
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
@@ -278,6 +279,21 @@ async def test_a_reader_that_comes_back_when_the_log_is_gone_is_told_the_stored_
     [frame] = parse_frames(response.text)
     [told] = json.loads(frame["data"])["messages"]
     assert (told["id"], told["status"], told["content"]) == (row["id"], "completed", row["content"])
+
+
+async def test_what_takes_a_quote_back_in_an_answer_of_an_earlier_release_is_still_told(
+    notebook: NotebookClient, citewell: Citewell
+) -> None:
+    row = await notebook.ask(LEAVE)
+    stored = [{"role": "governs", "start": 0, "end": 8, "text": "Repealed"}]
+    async with citewell.library.database.connection() as connection:
+        await connection.execute(
+            "UPDATE messages SET body = jsonb_set(body, '{claims,0,citations,0,context}', %s) WHERE run_id = %s"
+            " AND role = 'assistant'",
+            [Jsonb(stored), row["run_id"]],
+        )
+    told = next(each for each in await notebook.rows() if each["id"] == row["id"])
+    assert told["metadata"]["citations"][0]["quotes"][0]["context"] == stored
 
 
 async def test_only_runs_of_this_conversation_are_followed_here(client: httpx.AsyncClient) -> None:

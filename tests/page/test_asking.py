@@ -89,7 +89,8 @@ async def test_a_question_from_the_first_word_to_the_copied_answer(
     await asked.get_by_role("button", name="Copy", exact=True).click()
     await expect(asked.get_by_role("button", name="Copied")).to_be_visible()
     assert await page.evaluate("navigator.clipboard.readText()") == (
-        'Unused leave lapses in March.[^1]\n\n[^1]: "Unused leave lapses in March." — '
+        "Every employee gets 25 days of annual leave a year. Unused leave lapses in March.[^1]\n\n"
+        '[^1]: "Unused leave lapses in March." — '
         "Staff handbook › Leave, <https://wiki.example/handbook#leave>\n"
     )
     await asked.get_by_text("1 source cited", exact=True).click()
@@ -383,7 +384,7 @@ async def test_an_answer_is_copied_by_hand_where_the_browser_allows_no_other_way
     await answered(asked)
     await asked.get_by_role("button", name="Copy", exact=True).click()
     text = page.get_by_role("dialog").get_by_role("textbox")
-    await expect(text).to_have_value(re.compile(r"^Unused leave lapses in March\.\[\^1\]"))
+    await expect(text).to_have_value(re.compile(r"Unused leave lapses in March\.\[\^1\]\n"))
     assert await page.evaluate("getSelection().toString()") != ""
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog", name="Copy as Markdown")).to_have_count(0)

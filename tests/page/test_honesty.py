@@ -113,7 +113,7 @@ async def test_d_what_came_nearest_has_no_share_that_reads_like_a_proof(
     assert all(text.count(f"{title} >") == 0 for title in nearest), "the refusal's own sentence would repeat them"
     await page.reload()
     await expect(page.locator(".panel").get_by_text("Searched for:")).to_be_visible()
-    await expect(page.locator(".section:visible")).to_have_count(0)
+    await expect(page.locator(".sections .section:visible")).to_have_count(0)
 
 
 async def test_e_small_talk_quotes_nothing(chromium_page: Visits, extractive_site: Site) -> None:
@@ -141,7 +141,7 @@ async def test_f_sources_that_disagree_are_one_amber_card_and_nothing_is_green(
         await expect(card.locator(".value")).to_have_text(["five days", "six days"])
         await expect(card.locator(".title")).to_have_text(["Visitor leaflet", "House rules of the museum"])
         await expect(card.locator(".date")).to_have_text([re.compile("^Added "), re.compile("^Added ")])
-        text = await asked.inner_text()
+        text = await card.inner_text()
         assert [text.count(MUSEUM.format(days)) for days in ("six", "five")] == [1, 1], text
         await expect(asked.locator(".verdicts .supported")).to_have_count(0)
         await page.reload()

@@ -46,6 +46,11 @@ async def test_questions_are_offered_to_begin_with_and_to_go_on_with(
     await expect(offered.get_by_role("listitem")).to_have_count(3)
     await expect(offered.get_by_role("button", name=SLIP)).to_contain_text("from Company words")
     await accessible(page, "questions to begin with")
+    documents = page.get_by_role("list", name=english("conversation.begin"))
+    await documents.get_by_role("button", name="Sales", exact=True).click()
+    reader = page.get_by_role("complementary", name="Document")
+    await expect(reader.locator("mark").first).to_have_text("Sales")
+    await page.keyboard.press("Escape")
     await offered.get_by_role("button", name=SLIP).click()
     await expect(page.locator(".turn").get_by_role("heading", level=2)).to_have_text(SLIP)
     await expect(question(page)).to_be_focused()
@@ -57,7 +62,6 @@ async def test_questions_are_offered_to_begin_with_and_to_go_on_with(
     await expect(onward.get_by_role("button")).to_have_text(["What is the tide table?"])
 
     await page.locator(".marker").first.click()
-    reader = page.get_by_role("complementary", name="Document")
     await reader.get_by_text("Guide to this document").click()
     said = reader.get_by_role("button", name="The words of this page are used in every meeting")
     await expect(said).to_be_visible()
@@ -65,7 +69,8 @@ async def test_questions_are_offered_to_begin_with_and_to_go_on_with(
     await accessible(page, "the guide to a document")
     await said.click()
     await expect(reader.locator("mark").first).to_contain_text("The words of this page are used in every meeting")
-    await reader.get_by_role("button", name="What is the tide table?").click()
+    own = reader.get_by_role("list", name=english("ways/guide.questions"))
+    await own.get_by_role("button", name="What is the tide table?").click()
     await expect(page.get_by_role("button", name="Answer again")).to_have_count(3)
 
 

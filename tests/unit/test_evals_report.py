@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from cli.console import show_groups
 from cli.eval import evaluate
 from evals.error_analysis import TITLES
 from evals.evaluation import all_figures
+from evals.metrics import Figure
+from evals.metrics.metric_groups import BY_NAME
 from evals.records import Record
 from evals.report.html_markup import element
 from evals.report.report_figures import Baseline, committed_baseline, read_baseline
@@ -333,3 +336,10 @@ def test_a_run_without_results_has_no_figures_and_gets_none(tmp_path: Path) -> N
     assert result.exit_code == 2
     assert "holds no results" in json.loads(result.stdout)["error"]["message"]
     assert [file.name for file in folder.path.iterdir()] == ["configuration.json"]
+
+
+def test_a_terminal_shows_some_measures_by_the_values_of_a_tag(capsys: pytest.CaptureFixture[str]) -> None:
+    figure = Figure(mean=0.5, low=0.4, high=0.6, n=8)
+    show_groups("kind", {"list": {"right": figure}, "unanswerable": {"refused_when_not": figure}}, list(BY_NAME))
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert rows == [["kind: list", "0.500", "–"], ["kind: unanswerable", "–", "0.500"]]

@@ -1,10 +1,10 @@
 """The extractive family: grade segments and answer in quotes, without a model, a key or a network."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import zip_longest
 
-from graph.evidence import Hit, Intent
+from graph.evidence import Hit, Intent, NearPassage
 from graph.ports import (
     ClaimChecker,
     Draft,
@@ -51,7 +51,12 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
     ids = [hit.segment.segment_id for hit in ranked]
     if not answered:
         reason = Reason("no_answer_in_it")
-        return Grading((), tuple((segment_id, reason) for segment_id in ids), chose_in_pages=True)
+        return Grading(
+            (),
+            tuple((segment_id, reason) for segment_id in ids),
+            chose_in_pages=True,
+            nearest=tuple(_nearest(readings, ranked)),
+        )
     keep: set[int] = set()
     for row in zip_longest(*(_leading(reading, ranked) for reading in answered)):
         keep.update(index for index in row if index is not None and len(keep) < KEPT_AT_MOST)
@@ -63,6 +68,13 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
         chose_in_pages=True,
         answerable=min(reading.answerable for reading in readings),
     )
+
+
+def _nearest(readings: Sequence[RankedSentences], ranked: Sequence[Hit]) -> Iterator[NearPassage]:
+    """Yield the passages to show where none is believed to answer, with the chance that each does."""
+    answerable = max((reading.answerable for reading in readings), default=0.0)
+    for passage in choose_passages(readings, ranked):
+        yield NearPassage(proof=passage.proof, answerhood=round(answerable * passage.belief, 4))
 
 
 def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:

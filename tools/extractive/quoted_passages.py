@@ -1,5 +1,6 @@
 """Which passages to show: those that a reading believes in most, of different places, as many as pay."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
@@ -31,9 +32,13 @@ class QuotedPassage:
     def segment_id(self) -> str:
         return self.proof["segment_id"]
 
+    @property
+    def document_id(self) -> str:
+        return self.segment_id.rpartition(":")[0]
+
     def repeats(self, other: "QuotedPassage") -> bool:
         """Whether both show some of the same text, or one is a copy of the other."""
-        if self.segment_id == other.segment_id:
+        if self.document_id == other.document_id:
             return self.proof["start"] < other.proof["end"] and other.proof["start"] < self.proof["end"]
         own, others = self.wording.vocabulary, other.wording.vocabulary
         return len(own & others) >= COPIED * max(1, max(len(own), len(others)))
@@ -56,20 +61,24 @@ def _worthwhile(reading: RankedSentences, sources: Sequence[Hit]) -> list[Quoted
 
 def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterator[QuotedPassage]:
     """Yield the passages of a reading, likeliest first and none that repeats another."""
-    found: dict[tuple[int, int, int], QuotedPassage] = {}
-    entries = [entries_of(hit.segment) for hit in sources]
-    places = [{entry.start: at for at, entry in enumerate(each)} for each in entries]
-    shares: list[dict[int, float]] = [{} for _ in sources]
+    found: dict[tuple[str, int, int], QuotedPassage] = {}
+    beliefs: dict[str, list[tuple[int, float]]] = {}
     for one, share in zip(reading.candidates, reading.shares, strict=True):
-        shares[one.segment][one.entry.start] = share
+        if one.entry.quotable:
+            document_id = sources[one.segment].segment.document_id
+            beliefs.setdefault(document_id, []).append((one.entry.start, share))
     quotable = (each for each in reading.candidates if each.entry.quotable)
     for candidate in islice(quotable, CONSIDERED):
-        of_segment = entries[candidate.segment]
-        shown = passage_of(of_segment, places[candidate.segment][candidate.entry.start])
-        key = candidate.segment, shown.start, shown.stop
-        if key not in found and is_whole(of_segment, shown):
-            own = of_segment[shown.start : shown.stop]
-            found[key] = _passage(sources[candidate.segment].segment, own, candidate.entry, shares[candidate.segment])
+        hit = sources[candidate.segment]
+        segment = hit.around or hit.segment
+        entries = entries_of(segment)
+        at = max(0, bisect_right(entries, candidate.entry.start, key=lambda entry: entry.start) - 1)
+        if not entries[at].quotable:
+            continue  # a cut between segments has torn the candidate from what makes it a heading
+        shown = passage_of(entries, at)
+        key = segment.document_id, entries[shown[0]].start, entries[shown[-1]].end
+        if key not in found and is_whole(entries, shown):
+            found[key] = _passage(segment, entries[shown.start : shown.stop], entries[at], beliefs[segment.document_id])
     told: list[QuotedPassage] = []
     for passage in sorted(found.values(), key=lambda each: -each.belief):
         if not any(map(passage.repeats, told)):
@@ -77,11 +86,17 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
             yield passage
 
 
-def _passage(segment: Segment, entries: Sequence[Entry], best: Entry, shares: dict[int, float]) -> QuotedPassage:
-    """Return a passage grown from an entry; the likeliest entry in it that is no question is highlighted."""
-    told = [each for each in entries if each.quotable and not (each.asks or each.leads)]
+def _passage(
+    segment: Segment, entries: Sequence[Entry], best: Entry, beliefs: Sequence[tuple[int, float]]
+) -> QuotedPassage:
+    """Return a passage grown from an entry; the likeliest entry in it that is no question is highlighted.
+
+    ``beliefs`` are those of its document, with the offsets of the entries.
+    """
+    held = {start: belief for start, belief in beliefs if entries[0].start <= start < entries[-1].end}
     if best.asks or best.leads:
-        best = max(told, key=lambda each: shares.get(each.start, 0.0), default=best)
+        told = [each for each in entries if each.quotable and not (each.asks or each.leads)]
+        best = max(told, key=lambda each: held.get(each.start, 0.0), default=best)
     text = as_markdown(segment, entries)
     proof = Proof(
         segment_id=segment.segment_id,
@@ -90,5 +105,4 @@ def _passage(segment: Segment, entries: Sequence[Entry], best: Entry, shares: di
         origin="cited",
         highlight=Span(start=best.start, end=best.end),
     )
-    belief = sum(shares.get(each.start, 0.0) for each in entries if each.quotable)
-    return QuotedPassage(text, proof, min(1.0, belief), comparable_text(text))
+    return QuotedPassage(text, proof, min(1.0, sum(held.values())), comparable_text(text))

@@ -57,7 +57,6 @@ def first_sentences(segments: Sequence[Segment]) -> list[GuideSentence]:
 
 
 def _is_self_contained(entry: Entry) -> bool:
-    """Whether a sentence says something without those around it."""
     if entry.kind != "paragraph" or entry.leads or entry.asks or not entry.quotable:
         return False
     if any(each.role in ("before", "lead", "label", "term") for each in entry.context):

@@ -4,12 +4,13 @@ Every citation of the message is sliced from the segment's own text, never copie
 """
 
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Literal, cast
 
-from answers.citations import build_claim, describe_source, excerpt_of_quote, nearest_sources
+from answers.citations import build_claim, describe_nearest, excerpt_of_quote, nearest_sources
 from answers.quoted_runs import quoted_once
 from answers.standing import RunView
+from answers.surroundings import leaves, read_around
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
 from graph.evidence import (
@@ -21,12 +22,13 @@ from graph.evidence import (
     Message,
     Section,
     SectionClaim,
+    Segment,
     Spent,
     answer_text,
     section_of,
 )
 from graph.ports import SegmentReader
-from graph.rows import SourceRow
+from graph.rows import ClaimRow, SourceRow
 from graph.state import State
 from tools.runs.event_log import RunLogs
 from tools.runs.ledger import Ledger
@@ -43,13 +45,20 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     nearest = _nearest_rows(state) if state.outcome == "abstained" else []
     grounded = any(section["text"] and section.get("grounded", True) for section in state.sections)
     rows = nearest or (state.sources if grounded else [])
-    segments = {s.segment_id: s for s in await reader.read_segments([row["segment_id"] for row in rows], identity)}
-    described = [describe_source(row, segments[row["segment_id"]]) for row in rows if row["segment_id"] in segments]
+    read = await reader.read_segments([row["segment_id"] for row in rows], identity)
+    segments = {segment.segment_id: segment for segment in read}
+    around = await read_around(reader, read, identity) if _leave(state.claims, segments) else segments
+    passages = {near["proof"]["segment_id"]: near for near in reversed(state.nearest)} if nearest else {}
+    described = [
+        describe_nearest(row, segments[segment_id], passages.get(segment_id))
+        for row in rows
+        if (segment_id := row["segment_id"]) in segments
+    ]
     positions = _message_indices(state.sections)
     indices = {row["segment_id"]: row["index"] for row in state.sources}
     claims = [
         SectionClaim(
-            **build_claim(row, state.sections[row["section_index"]], segments, indices),
+            **build_claim(row, state.sections[row["section_index"]], around, indices),
             section_index=positions[row["section_index"]],
         )
         for row in ([] if nearest else state.claims)
@@ -62,7 +71,7 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     first = {citation["segment_id"]: citation for citation in reversed(citations)}
     for source in described:
         if source["segment_id"] in first:
-            segment = segments[source["segment_id"]]
+            segment = around[source["segment_id"]]
             source["excerpt"] = excerpt_of_quote(first[segment.segment_id], segment.text, segment.start)
     message = Message(
         answer=answer_text(state.sections),
@@ -84,6 +93,10 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     return message
 
 
+def _leave(claims: Sequence[ClaimRow], segments: Mapping[str, Segment]) -> bool:
+    return any(leaves(proof, segments) for row in claims for proof in row["proofs"])
+
+
 def _message_indices(sections: list[Section]) -> dict[int, int]:
     """Map a section's index in the events to its index in the message, which omits withdrawn sections."""
     kept = [index for index, section in enumerate(sections) if section["text"]]
@@ -93,7 +106,7 @@ def _message_indices(sections: list[Section]) -> dict[int, int]:
 def _nearest_rows(state: State) -> list[SourceRow]:
     return [
         SourceRow(**{**row, "index": i})
-        for i, row in enumerate(nearest_sources(state.candidates, state.repeated), start=1)
+        for i, row in enumerate(nearest_sources(state.candidates, state.repeated, state.nearest), start=1)
     ]
 
 

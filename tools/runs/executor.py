@@ -247,7 +247,7 @@ class Attempts:
 def _left_out(values: dict[str, Any]) -> set[str]:
     """Return the segments that were graded and are neither sources nor what a refusal would name as nearest."""
     repeated = values.get("repeated", [])
-    nearest = nearest_sources(values.get("candidates", []), repeated)
+    nearest = nearest_sources(values.get("candidates", []), repeated, values.get("nearest", []))
     kept = {row["segment_id"] for row in (*values.get("sources", []), *nearest)}
     return {*values.get("graded", []), *repeated} - kept
 

@@ -101,7 +101,9 @@ export type Citation = {
 
 /** A slice of the canonical text that a quote hangs on, such as the term that it defines. */
 export type CitationContext = {
-  role: "heading" | "term" | "caption" | "header" | "label" | "lead" | "before" | "governs";
+  role:
+    | "heading" | "term" | "caption" | "header" | "label" | "lead" | "before"
+    | "governs";
   start: number;
   end: number;
   text: string;
@@ -429,7 +431,7 @@ export type GraphStructure = {
   edges: GraphEdge[];
 };
 
-/** What a document is about in its own words, and questions that the library answers from it. */
+/** How a document begins, its headings or lines of contents, and questions that the library answers from it. */
 export type Guide = {
   document_id: string;
   title: string;
@@ -439,7 +441,14 @@ export type Guide = {
   questions: ProvenQuestion[];
 };
 
-/** A heading of a document, verbatim, with its place; `depth` counts from 0. */
+/** A document to begin with, and its first headings. */
+export type GuideBeginning = {
+  document_id: string;
+  title: string;
+  outline: GuideHeading[];
+};
+
+/** A heading of a document or a line of its contents, verbatim, with its place; `depth` counts from 0. */
 export type GuideHeading = {
   segment_index: number;
   page_idx: number | null;
@@ -1473,10 +1482,11 @@ export type StepStarted = {
   step: string;
 };
 
-/** Questions to begin with. `making`: there may be more of them soon. */
+/** Questions and documents to begin with. `making`: there may be more of them soon. */
 export type Suggestions = {
   status: "ready" | "making";
   questions: ProvenQuestion[];
+  documents: GuideBeginning[];
 };
 
 /** Why a sync ended before its end. */

@@ -93,11 +93,17 @@ function note(citation, sources, { home, places }) {
   const source =
     sources.find((each) => each.segment_id === citation.segment_id) ??
     sources.find((each) => each.index === citation.source_index);
-  const heading = (source?.heading ?? "").split(" > ");
-  const path = [source?.title ?? "", ...heading].filter((part) => part.trim()).map(plain).join(" › ");
+  const heading = citation.heading_path ?? (source?.heading ?? "").split(" > ");
+  const path = [source?.title ?? "", ...(heading[0] === source?.title ? heading.slice(1) : heading)].filter((part) => part.trim()).map(plain).join(" › ");
   const address = addressOf(source?.url, citation, home);
   const place = [path, plain(placeOf(placeNow(citation), places)), `<${address}>`];
-  return `"${plain(citation.quote)}" — ${place.filter((part) => part).join(", ")}`;
+  return `"${plain(bestOf(citation))}" — ${place.filter((part) => part).join(", ")}`;
+}
+
+/** Give what of a quote bears its claim: the text above has all of a passage. @param {Citation} citation */
+function bestOf({ start, quote, highlight }) {
+  const unit = codePointIndex(quote);
+  return highlight ? quote.slice(unit(highlight.start - start), unit(highlight.end - start)) : quote;
 }
 
 /** Give where a quote stands now: which cell a moved one is in is not known. @param {Citation} citation */

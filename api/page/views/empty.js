@@ -4,6 +4,7 @@ import { fill, h } from "../dom.js";
 import { Problem } from "../api/problem.js";
 import { language, words } from "../words/index.js";
 import { withCode } from "./failure.js";
+import { placeList } from "./guide.js";
 import { icon, textButton } from "./icons.js";
 import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
@@ -47,6 +48,8 @@ export function emptyView(app) {
     h("p", { class: "muted" }, words.conversation.lead),
     h("div", { class: "offers" }, questions, documents, bringing),
   );
+  /** Where the first headings of a document are to stand, by its id. @type {Map<string, HTMLElement>} */
+  const outlines = new Map();
   let stale = true;
   let looks = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -69,10 +72,14 @@ export function emptyView(app) {
     }
   }
 
-  /** Offer the questions that there are, and look again for those that are being made. */
+  /** Offer the questions and headings that there are, and look again for those that are being made. */
   async function suggest() {
     const found = await app.client.suggestions(language);
     fill(questions, found.questions.length ? questionList(app, words.ways.suggestions, found.questions, true) : null);
+    for (const each of found.documents ?? []) {
+      const place = outlines.get(each.document_id);
+      if (place) fill(place, placeList(app, each, "outline", each.outline));
+    }
     if (found.status !== "making" || element.hidden || (looks += 1) === MOST_LOOKS) return;
     again = setTimeout(() => void (element.hidden || app.attempt(suggest)), AGAIN_MS);
   }
@@ -81,6 +88,7 @@ export function emptyView(app) {
   function show(found) {
     bringing.hidden = false;
     nothing.hidden = found.length > 0;
+    outlines.clear();
     if (!found.length) return fill(documents);
     fill(
       documents,
@@ -88,13 +96,17 @@ export function emptyView(app) {
       h(
         "ul",
         { "aria-labelledby": "offers" },
-        found.map((each) => h(
-          "li",
-          null,
-          h("button", { type: "button", onclick: () => begin(each) }, icon("page"), h("span", { dir: "auto" }, each.title)),
-        )),
+        found.map((each) => h("li", null, ...beginning(each))),
       ),
     );
+  }
+
+  /** @param {import("../api/types.js").Document} document */
+  function beginning(document) {
+    const outline = h("div", { class: "guide" });
+    outlines.set(document.document_id, outline);
+    const title = h("span", { dir: "auto" }, document.title);
+    return [h("button", { type: "button", onclick: () => begin(document) }, icon("page"), title), outline];
   }
 
   /** @param {import("../api/types.js").Document} document */

@@ -1,4 +1,4 @@
-/** The guide to a document: a few of its own sentences, its headings, and questions that it answers. */
+/** The guide to a document: how it begins, its headings, and questions that it answers. */
 
 import { Problem } from "../api/problem.js";
 import { fill, h } from "../dom.js";
@@ -56,34 +56,38 @@ export function guideFold(app) {
 /** @param {App} app @param {Guide} guide */
 function contents(app, guide) {
   const { sentences, outline, questions } = guide;
-  const read = (/** @type {Place} */ place) => () => {
-    const segment_id = `${guide.document_id}:${place.segment_index}`;
-    const citation = { ...place, segment_id, document_id: guide.document_id, quote: place.text, source_index: 0, section_index: -1 };
-    app.read({
-      documentId: guide.document_id,
-      title: guide.title,
-      citations: [{ ...citation, origin: "matched", verdict: "unverified" }],
-      at: 0,
-    });
-  };
-  const list = (/** @type {string} */ kind, /** @type {Place[]} */ places) =>
-    h(
-      "ul",
-      { class: kind },
-      places.map((place) =>
-        h(
-          "li",
-          { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
-          h("button", { type: "button", class: "quiet", dir: "auto", onclick: read(place) }, place.text),
-        ),
-      ),
-    );
   if (!sentences.length && outline.length < 2 && !questions.length) {
     return h("p", { class: "muted" }, words.ways.guide.none);
   }
   return [
-    sentences.length ? [h("h3", null, words.ways.guide.says), list("says", sentences)] : [],
+    sentences.length ? [h("h3", null, words.ways.guide.says), placeList(app, guide, "says", sentences)] : [],
     questions.length ? questionList(app, words.ways.guide.questions, questions) : [],
-    outline.length > 1 ? [h("h3", null, words.ways.guide.outline), list("outline", outline)] : [],
+    outline.length > 1 ? [h("h3", null, words.ways.guide.outline), placeList(app, guide, "outline", outline)] : [],
   ].flat();
+}
+
+/**
+ * List places of a document, each of which a press shows.
+ * @param {App} app
+ * @param {{document_id: string, title: string}} document
+ * @param {"says" | "outline"} kind
+ * @param {Place[]} places
+ */
+export function placeList(app, { document_id, title }, kind, places) {
+  const read = (/** @type {Place} */ place) => () => {
+    const segment_id = `${document_id}:${place.segment_index}`;
+    const citation = { ...place, segment_id, document_id, quote: place.text, source_index: 0, section_index: -1 };
+    app.read({ documentId: document_id, title, citations: [{ ...citation, origin: "matched", verdict: "unverified" }], at: 0 });
+  };
+  return h(
+    "ul",
+    { class: kind },
+    places.map((place) =>
+      h(
+        "li",
+        { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
+        h("button", { type: "button", class: "quiet", dir: "auto", onclick: read(place) }, place.text),
+      ),
+    ),
+  );
 }

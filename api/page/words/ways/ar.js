@@ -8,7 +8,7 @@ export const ways = {
   fromTitle: (title) => `من ${title}`,
   guide: {
     label: "دليل هذا المستند",
-    says: "بكلماته",
+    says: "كيف يبدأ",
     outline: "المحتويات",
     questions: "أسئلة يجيب عنها",
     reading: "يُقرأ المستند…",

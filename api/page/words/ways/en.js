@@ -7,7 +7,7 @@ export const ways = {
   fromTitle: (/** @type {string} */ title) => `from ${title}`,
   guide: {
     label: "Guide to this document",
-    says: "In its own words",
+    says: "How it begins",
     outline: "Contents",
     questions: "Questions that it answers",
     reading: "Reading the document…",

@@ -8,7 +8,7 @@ export const ways = {
   fromTitle: (title) => `từ ${title}`,
   guide: {
     label: "Giới thiệu tài liệu này",
-    says: "Bằng chính lời của tài liệu",
+    says: "Phần mở đầu",
     outline: "Mục lục",
     questions: "Những câu hỏi mà tài liệu trả lời được",
     reading: "Đang đọc tài liệu…",

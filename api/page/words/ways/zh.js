@@ -8,7 +8,7 @@ export const ways = {
   fromTitle: (title) => `来自《${title}》`,
   guide: {
     label: "文档导读",
-    says: "原文摘句",
+    says: "开头",
     outline: "目录",
     questions: "本文档能回答的问题",
     reading: "正在阅读文档…",

@@ -1,0 +1,56 @@
+"""Segments with their neighbours: a passage is grown in those, since a section may go on in the next segment."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from graph.evidence import Identity, Proof, Segment, SegmentBlock
+from graph.ports import SegmentReader
+
+
+async def read_around(reader: SegmentReader, segments: Sequence[Segment], identity: Identity) -> dict[str, Segment]:
+    """Return segments by their ids, each joined with the one before it and the one behind it in its document."""
+    known = {segment.segment_id: segment for segment in segments}
+    wanted = [each for each in beside(known) if each not in known]
+    read = await reader.read_segments(wanted, identity) if wanted else []
+    return joined(known, {**known, **{segment.segment_id: segment for segment in read}})
+
+
+def beside(segment_ids: Iterable[str]) -> list[str]:
+    """Return the ids of the segments before and behind some segments, each once; there may be none of such an id."""
+    found: dict[str, None] = {}
+    for each in segment_ids:
+        document_id, _, index = each.rpartition(":")
+        found.update(dict.fromkeys(f"{document_id}:{at}" for at in (int(index) - 1, int(index) + 1) if at >= 0))
+    return list(found)
+
+
+def joined(segment_ids: Iterable[str], segments: Mapping[str, Segment]) -> dict[str, Segment]:
+    """Return the segments of some ids, each with those of its neighbours that are known."""
+    found: dict[str, Segment] = {}
+    for each in segment_ids:
+        own = segments[each]
+        near = (segments.get(f"{own.document_id}:{own.segment_index + step}") for step in (-1, 1))
+        before, behind = near
+        wide = own
+        if before is not None and before.end == own.start:
+            wide = replace(wide, start=before.start, text=before.text + wide.text, blocks=_blocks(before, wide))
+        if behind is not None and behind.start == own.end:
+            wide = replace(wide, end=behind.end, text=wide.text + behind.text, blocks=_blocks(wide, behind))
+        found[each] = wide
+    return found
+
+
+def leaves(proof: Proof, segments: Mapping[str, Segment]) -> bool:
+    """Whether a proof goes beyond its segment, which is one of these, into a neighbour."""
+    own = segments.get(proof["segment_id"])
+    return own is not None and not own.start <= proof["start"] < proof["end"] <= own.end
+
+
+def _blocks(left: Segment, right: Segment) -> tuple[SegmentBlock, ...]:
+    """Return the blocks of two segments, a block that the cut between them goes through as one."""
+    if not (left.blocks and right.blocks):
+        return ()
+    last, first = left.blocks[-1], right.blocks[0]
+    if last.kind != first.kind or last.context != first.context or last.end != first.start:
+        return left.blocks + right.blocks
+    return (*left.blocks[:-1], replace(last, end=first.end), *right.blocks[1:])
