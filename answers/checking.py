@@ -179,6 +179,9 @@ class CheckedAnswer:
         """
         early, self._early, self._last, self._endings, self._waits = self._early, [], None, 0, False
         self.sections.append(section)
+        if "notice" in section:
+            self._take(len(self.sections) - 1, ())
+            return
         if section["source_ids"] and section.get("grounded", True):
             start = early[-1].end if early else 0
             claims = [*early, *await self._check(section, start=start)]

@@ -127,7 +127,7 @@ class _OpenSection:
             SectionFinished(section_index=self._index, text=text, source_ids=source_ids, unknown_ids=closed.unknown_ids)
         )
         passage = closed.passage if text == closed.text else None
-        return [section_of(text, source_ids, grounded=self._grounded, passage=passage)]
+        return [section_of(text, source_ids, grounded=self._grounded, passage=passage, notice=closed.notice)]
 
     def _emit_text(self, text: str) -> None:
         if not text:

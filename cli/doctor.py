@@ -50,12 +50,15 @@ def _show(family: dict[str, str], checks: "list[Check]", settings: "Settings") -
     from cli.provenance import provenance
     from cli.rendering.wrapping import show_indented
     from cli.tables import one_line, show_table
+    from prompts import lines
 
     console = result_console()
     console.print(Text.assemble("Questions are answered by the ", (family["family"], "bold"), " family"), end="")
     console.print(
         ": no model, no key, no network." if family["family"] == "extractive" else f" (model {family['model']})."
     )
+    if family["family"] == "extractive":
+        show_indented(console, Text(lines("en").add_model, style="dim"), 0)
     console.print()
     for check in checks:
         mark = ("✓ ", "bold green") if check.ok else ("✗ ", "bold red")

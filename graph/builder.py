@@ -88,7 +88,7 @@ BINDINGS: Mapping[str, Binding] = {
         assess_quality, coverage=run.coverage, assessor=family.assessor, reader=run.reader
     ),
     "abstain": lambda run, family: partial(
-        abstain, reader=run.reader, languages=run.languages, catalogue=run.catalogue
+        abstain, reader=run.reader, languages=run.languages, catalogue=run.catalogue, family=family.name
     ),
 }
 

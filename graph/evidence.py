@@ -27,6 +27,7 @@ Effort = Literal["fast", "balanced", "thorough"]
 AnswerFrom = Literal["library", "library_then_model", "model"]
 Release = Literal["checked", "judged"]
 WhileRunning = Literal["reject", "enqueue", "interrupt"]
+NoticeCode = Literal["quotes_only", "add_model"]  # fixed lines of a family without a model
 DisagreementCode = Literal["another_value", "denied"]
 Freshness = Literal["fresh", "moved", "changed", "deleted", "withheld"]
 BlockKind = Literal[
@@ -259,22 +260,33 @@ class Section(TypedDict):
     """One paragraph of the answer and the segment ids it cites, in citation order.
 
     ``grounded`` is False for text from the model's own knowledge, which cites nothing and is not checked. ``passage``
-    is what a section that only quotes shows.
+    is what a section that only quotes shows. A ``notice`` is a fixed line about the answer, and no part of it: the
+    question asks for more than quotes, or how a model is added.
     """
 
     text: str
     source_ids: list[str]
     grounded: NotRequired[bool]
     passage: NotRequired[Proof]
+    notice: NotRequired[NoticeCode]
 
 
-def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True, passage: Proof | None = None) -> Section:
-    """Return a section; only one that is not grounded has the flag, and only one that quotes a passage."""
+def section_of(
+    text: str,
+    source_ids: Sequence[str],
+    *,
+    grounded: bool = True,
+    passage: Proof | None = None,
+    notice: NoticeCode | None = None,
+) -> Section:
+    """Return a section with those of its fields that say something of it."""
     section = Section(text=text, source_ids=list(source_ids))
     if not grounded:
         section["grounded"] = False
     if passage is not None:
         section["passage"] = passage
+    if notice is not None:
+        section["notice"] = notice
     return section
 
 
@@ -558,7 +570,8 @@ class Refusal(TypedDict):
     """What a refusal says: its code, which is the stop reason of its run, and the queries that were searched for.
 
     ``library`` is False where the library was not searched. ``web_failed`` is True where what lies outside of it could
-    not be searched. ``written_in`` are languages (ISO 639-1) of the library that it was not searched in.
+    not be searched. ``written_in`` are languages (ISO 639-1) of the library that it was not searched in. ``notices`` is
+    what a family without a model says of itself, in order; left out where it says nothing.
     """
 
     code: StopReason
@@ -566,6 +579,7 @@ class Refusal(TypedDict):
     library: bool
     web_failed: bool
     written_in: list[str]
+    notices: NotRequired[list[NoticeCode]]
 
 
 class Message(TypedDict):

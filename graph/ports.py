@@ -21,6 +21,7 @@ from graph.evidence import (
     Intent,
     LibraryQuestion,
     NearPassage,
+    NoticeCode,
     Origin,
     Page,
     Proof,
@@ -37,7 +38,8 @@ class Preparation:
     """A prepared question: standalone, with the decision whether the library is needed.
 
     ``search_query`` words the search in a language that more of the library is in than in the question's. It is made
-    beside the search for the question itself, and is empty where that is the only one.
+    beside the search for the question itself, and is empty where that is the only one. ``beyond_quotes`` is what a
+    family that only quotes does instead, where the question asks for work on the texts, such as a summary.
     """
 
     standalone_question: str
@@ -47,6 +49,7 @@ class Preparation:
     language: str  # ISO 639-1 of the question
     fallback: Failure | None = None
     search_query: str = ""
+    beyond_quotes: Failure | None = None
 
 
 class QuestionPreparer(Protocol):
@@ -229,6 +232,8 @@ class Grading:
     Without it the graph keeps every selected page, whatever was dropped. ``answerable`` is the calibrated chance that
     the candidates hold the answer, in [0, 1]; None from a grader that does not estimate it. ``nearest`` are the
     passages that come nearest to an answer where none is kept, likeliest first, from a grader that reads passages.
+    ``beyond_quotes``: the question asks for work on the texts, such as a count, which the family does not do and no
+    candidate says.
     """
 
     kept: tuple[tuple[str, float], ...]
@@ -237,6 +242,7 @@ class Grading:
     chose_in_pages: bool = False
     answerable: float | None = None
     nearest: tuple[NearPassage, ...] = ()
+    beyond_quotes: bool = False
 
 
 class RelevanceGrader(Protocol):
@@ -297,13 +303,15 @@ class DraftText:
 class DraftClosed:
     """The end of the open section. Joined deltas equal ``text``; ``source_ids`` hold only offered ids, none twice.
 
-    ``passage`` is what the section shows where it only quotes; its text is then that passage as Markdown.
+    ``passage`` is what the section shows where it only quotes; its text is then that passage as Markdown. A ``notice``
+    is a fixed line, which nothing is to be checked of.
     """
 
     text: str
     source_ids: tuple[str, ...]
     unknown_ids: int = 0
     passage: Proof | None = None
+    notice: NoticeCode | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,6 +272,9 @@ REASONS: dict[str, Kind] = {
     "quoted_instead": Kind("fallback", "The best sentences of the sources are quoted word for word."),
     "fixed_line": Kind("fallback", "A fixed line stands in for the reply."),
     "only_quotes": Kind("fallback", "The extractive family only quotes sources, so it answers from the library."),
+    "beyond_quotes": Kind(
+        "fallback", "It asks for work on the texts, which takes a model; what comes nearest is quoted."
+    ),
     "other_model": Kind(
         "fallback", "No model is named {asked!r}; {answers!r} answers.", (("asked", "name"), ("answers", "name"))
     ),

@@ -113,6 +113,7 @@ class State(InputState):
     sources: list[SourceRow] = field(default_factory=list)
     nearest: list[NearPassage] = field(default_factory=list)  # what a refusal shows, likeliest first
     answerhood: float | None = None  # the chance that the sources answer the question, where the grader estimates it
+    beyond_quotes: bool = False  # the question asks for more than the family can do, which only quotes
 
     sections: list[Section] = field(default_factory=list)
     claims: list[ClaimRow] = field(default_factory=list)

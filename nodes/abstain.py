@@ -10,9 +10,10 @@ import prompts
 from answers.citations import excerpt, nearest_sources
 from answers.drafting import emit_removed, filter_links
 from answers.links import without_marks
+from answers.notices import notices_of
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
-from graph.evidence import Identity, LibraryQuestion, Refusal, Section, Segment, StopReason
+from graph.evidence import FamilyName, Identity, LibraryQuestion, NoticeCode, Refusal, Section, Segment, StopReason
 from graph.ports import Catalogue, LibraryLanguages, SegmentReader
 from graph.routing import outside_failed
 from graph.rows import ClaimRow
@@ -42,12 +43,14 @@ async def abstain(
     reader: SegmentReader,
     languages: LibraryLanguages | None,
     catalogue: Catalogue | None,
+    family: FamilyName,
     meter: Meter,
 ) -> AbstainUpdate:
     """Refuse politely, naming the queries and the documents and headings of the nearest material found.
 
     Where the library was only searched in a language that it is not written in, its own languages are named. Where it
-    holds nothing yet, that is said, and how to fill it.
+    holds nothing yet, that is said, and how to fill it. A family without a model says what it can't do, and how a model
+    is added.
     """
     near = [row["segment_id"] for row in nearest_sources(state.candidates, state.repeated, state.nearest)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
@@ -59,6 +62,8 @@ async def abstain(
     held = await languages(runtime.context.identity) if in_library and languages is not None else ()
     foreign = held if _is_foreign(state, held) else ()
     web_failed = outside_failed(state)
+    says_so = family == "extractive" and reason != "library_empty" and (in_library or not web_failed)
+    of_itself = notices_of(state) if says_so else []
     wording = refusal(
         reason,
         state.tried,
@@ -67,6 +72,7 @@ async def abstain(
         in_library=in_library,
         web_failed=web_failed,
         written_in=foreign,
+        notices=of_itself,
     )
     text, removed = filter_links(wording, [], {})
     index = len(state.sections)
@@ -83,6 +89,8 @@ async def abstain(
         web_failed=web_failed,
         written_in=list(foreign),
     )
+    if of_itself:
+        parts["notices"] = of_itself
     return {
         "sections": sections,
         "refusal": parts,
@@ -123,15 +131,18 @@ def refusal(
     in_library: bool = True,
     web_failed: bool = False,
     written_in: Sequence[str] = (),
+    notices: Sequence[NoticeCode] = (),
 ) -> str:
     """Return the text of the refusal, with the queries as searched, and each title and heading once.
 
     ``in_library`` is False where the web alone was searched. A web search that failed is said to have failed.
-    ``written_in`` are languages of the library that the question was not searched in.
+    ``written_in`` are languages of the library that the question was not searched in. Of ``notices``, what the family
+    can't do stands in place of what was not found, and how a model is added last.
     """
     wording = prompts.lines(language)
+    how = [wording.add_model] if "add_model" in notices else []
     if reason == "library_not_allowed":
-        return wording.only_library
+        return prompts.join_lines(language, [wording.only_library, *how])
     if reason == "library_empty":
         return prompts.join_lines(language, [wording.catalogue_empty, wording.fill_library])
     if web_failed and not in_library:
@@ -147,7 +158,9 @@ def refusal(
             named[0] if len(named) == 1 else wording.both.format(one=wording.comma.join(named[:-1]), other=named[-1])
         )
         sentences.append(wording.written_in.format(languages=listed))
-    return prompts.join_lines(language, sentences + [wording.web_failed] * web_failed)
+    if "quotes_only" in notices:
+        sentences = [wording.quotes_only, *sentences[bool(near) :]]
+    return prompts.join_lines(language, sentences + [wording.web_failed] * web_failed + how)
 
 
 def place_label(segment: Segment) -> str:

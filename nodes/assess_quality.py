@@ -49,7 +49,7 @@ async def assess_quality(
     if not answer_text(written):
         written = state.sections
     claims = [row for row in state.claims if row["section_index"] < len(written)]
-    answer = answer_text(written)
+    answer = answer_text([section for section in written if "notice" not in section])
     covered = coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])
     reason = _reason(claims, covered)
     score, failure = None, None

@@ -82,6 +82,7 @@ class DecideRetrievalUpdate(TypedDict):
     fallback: None
     answerhood: None
     nearest: list[NearPassage]
+    beyond_quotes: bool
     pages: None
     refusal: None
     assessment: None
@@ -136,6 +137,7 @@ async def decide_retrieval(
     beside = [worded] if worded and worded != question else []
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     reason = decision_reason(preparation, planned, answer_from)
+    beyond_quotes = preparation.beyond_quotes if family == "extractive" else None
     runtime.stream_writer(
         RetrievalDecided(
             needs_retrieval=needs_retrieval,
@@ -143,7 +145,7 @@ async def decide_retrieval(
             why=why(reason if isinstance(reason, Reason) else without_marks(without_links(reason))),
             standalone_question=without_marks(question),
             intent=preparation.intent,
-            fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else None),
+            fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else beyond_quotes),
         )
     )
     return {
@@ -185,6 +187,7 @@ async def decide_retrieval(
         "fallback": None,
         "answerhood": None,
         "nearest": [],
+        "beyond_quotes": beyond_quotes is not None,
         "pages": None,
         "refusal": None,
         "assessment": None,

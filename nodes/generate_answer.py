@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from answers.checking import CheckedAnswer, has_failed
 from answers.drafting import emit_drafts, emit_removed, filter_links
+from answers.notices import with_notices
 from answers.surroundings import read_around
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
@@ -60,6 +61,8 @@ async def generate_answer(
         return await _repair(state, hits, runtime.stream_writer, writer=writer, meter=meter)
     ahead = asyncio.get_running_loop().call_later(AT_ONCE_SECONDS, checker.read_ahead, segments)
     drafts = writer.write(question_with_passage(state), hits, language=state.language, meter=meter)
+    if state.beyond_quotes:
+        drafts = with_notices(drafts, state)
     answer = CheckedAnswer(
         state, segments, runtime.stream_writer, around=around, checker=checker, judge=judge, meter=meter
     )

@@ -20,11 +20,12 @@ OFF_PAGE = Reason("off_page")
 
 
 class GradeSegmentsUpdate(TypedDict):
-    """The run's sources and the chance that they answer, what comes nearest, what was graded, and the rounds."""
+    """The run's sources and how far they may answer, what comes nearest, what was graded, and the finished rounds."""
 
     sources: list[SourceRow]
     answerhood: float | None
     nearest: list[NearPassage]
+    beyond_quotes: bool
     graded: list[str]
     repeated: list[str]
     rounds: int
@@ -74,6 +75,7 @@ async def grade_segments(
         "sources": sources,
         "answerhood": _likelier(state.answerhood, grading.answerable),
         "nearest": sorted([*state.nearest, *grading.nearest], key=lambda each: -each["answerhood"])[:NEAREST_SHOWN],
+        "beyond_quotes": grading.beyond_quotes if hits else state.beyond_quotes,
         "graded": [*state.graded, *candidates],
         "repeated": sorted({*state.repeated, *repeated}),
         "rounds": state.rounds + 1,

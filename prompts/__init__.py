@@ -57,6 +57,9 @@ class Lines:
     about: str
     acknowledgement: str
     only_library: str
+    quotes_only: str
+    comes_nearest: str
+    add_model: str
     nothing_found: str
     nothing_on_web: str
     web_failed: str

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from cli.command import Exit
+from prompts import lines
 from tests.e2e.conftest import BIN, Home, Writer
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 from tools.parsers.canonical_text import passages_left_out
@@ -348,6 +349,10 @@ def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_ope
     assert found == {"database": True, "embedding": True, "model there": True, "model gone": False, "judge any": True}
     assert "hush" not in looked.out
     people = home.citewell("doctor", **named).out
+    how, without = lines("en").add_model, " ".join(home.citewell("doctor").out.split())
+    assert all(name in how for name in named)  # what is set here is what the line says
+    assert how in without
+    assert how not in " ".join(people.split())
     assert "✓ database" in people
     assert "✗ model gone" in people
     assert "data_dir\t.citewell\tCITEWELL_DATA_DIR\tenvironment" in people

@@ -19,6 +19,7 @@ QUESTIONS = {
     "answered": LEAVE,
     "small_talk": "Hello!",
     "abstained": "Who won the chess championship of 1972?",
+    "beyond_quotes": "Can you sum up the days of annual leave an employee gets?",
     "about_library": "How many documents do I have?",
 }
 REFUSALS = 20  # more than a module asks for

@@ -15,6 +15,7 @@ from text.scripts import LATIN_CAPITAL
 from text.sentences import sentences
 from text.words import cut_near, cuts_word, without_framing
 from tools.rules.follow_ups import standalone
+from tools.rules.requests import BEYOND_QUOTES, request_of
 from tools.rules.small_talk_rules import small_talk
 
 
@@ -35,10 +36,12 @@ class RulePreparer:
         """Detect small talk and make follow-ups standalone; ``search`` overrides the decision to retrieve.
 
         A rule can't tell what is ``general_knowledge``, so such questions are searched for, and it words no search in
-        ``search_languages``.
+        ``search_languages``. It can tell what asks for more than quotes.
         """
         talk = small_talk(question)
-        detected = detect(question, default=detect(turns[-1]["question"]) if turns else DEFAULT)
+        request = request_of(question)
+        spoken = request.language if request else detect(turns[-1]["question"]) if turns else DEFAULT
+        detected = detect(question, default=spoken)
         if talk and search != "always":
             return Preparation(question, False, Reason("small_talk", talk), "small_talk", detected)
         rewritten = standalone(question, turns)
@@ -47,7 +50,8 @@ class RulePreparer:
         reason = Reason("follow_up" if rewritten.changed else "for_library")
         if has_pages and search == "off":
             reason = Reason("for_pages")
-        return Preparation(rewritten.question, True, reason, "content_query", detected)
+        beyond = BEYOND_QUOTES if request and request.kind == "work" else None
+        return Preparation(rewritten.question, True, reason, "content_query", detected, beyond_quotes=beyond)
 
 
 REWRITING_REASON = Reason("telling_words")
