@@ -10,9 +10,11 @@ from answers.disagreements import document_date
 from api.dialects.section_buffer import SectionBuffer
 from graph.evidence import Segment
 from graph.ports import Revision
-from tests.fakes import MemoryLibrary, ScriptedFamily, quote, segment
+from tests.fakes import MemoryLibrary, ScriptedFamily, quote, resources, segment
 from tests.graph.asking import FOOD, LEAVE, Asked
 from tests.graph.wrong_answers import GOOD
+from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import extractive_family
 
 MEMO = segment("memo", 0, "Staff get 30 days of annual leave.", title="Memo")
 KITCHEN = quote("The kitchen closes at nine.", "kitchen:0")
@@ -148,6 +150,19 @@ async def test_a_title_that_is_a_link_goes_out_of_the_section_and_is_reported() 
     assert "evil.example" not in state.sections[-1]["text"]
     (removed,) = session.told("content_removed")
     assert (removed.section_index, removed.kind) == (1, "image")
+
+
+async def test_of_passages_that_contradict_each_other_the_sentences_that_do_are_quoted() -> None:
+    book = segment("handbook", 0, f"Leave is asked for in writing. {LEAVE.text}", title="Handbook")
+    memo = replace(MEMO, text=f"{MEMO.text} It is paid in full.", end=len(MEMO.text) + 20)
+    family = extractive_family(checker=CodeChecker())
+    ports = resources(MemoryLibrary([book, memo, FOOD]), ScriptedFamily())
+    session = Asked(of=replace(ports, families=lambda model, *, thinking=False: family))
+    state = await session.ask("How many days of annual leave do staff get?")
+    (disagreement,) = state.disagreements
+    quotes = {each["segment_id"]: each["quote"] for each in disagreement["positions"]}
+    assert quotes == {"handbook:0": LEAVE.text[:34], "memo:0": MEMO.text}
+    assert {book.text, memo.text} <= {each["text"] for each in state.sections}  # what they stand in is shown before
 
 
 def dated(name: str, days: int, **fields: Any) -> Segment:
