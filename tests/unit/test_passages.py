@@ -137,7 +137,7 @@ def test_a_bullet_of_minutes_is_shown_with_its_speaker() -> None:
 
 
 TABLE = "# Rooms\n\n| Room | Seats |\n|---|---|\n" + "\n".join(
-    f"| Room {at} | {at * 3} on {'oak ' * 20} |" for at in range(1, 80)
+    f"| Room {at} | {at * 3} on {'oak ' * 90} |" for at in range(1, 80)
 )
 
 
@@ -145,7 +145,7 @@ def test_a_row_of_a_long_table_is_shown_as_a_table_under_its_header() -> None:
     shown = shown_for(TABLE, "Room 40").splitlines()
     assert shown[:2] == ["| Room | Seats |", "| --- | --- |"]
     assert any(row.startswith("| Room 40 | 120 ") for row in shown)
-    assert len(shown) == 2 + 2 * ROWS_BESIDE + 1
+    assert sum(map(len, shown)) <= MOST_LISTED
 
 
 def test_a_short_table_is_shown_whole_with_its_caption() -> None:

@@ -3,9 +3,9 @@
 /** @typedef {"answers" | "may_answer" | "nearest"} Answerhood */
 
 /** From which chance on each is said. @type {[Answerhood, number][]} */
-const LEAST = [["answers", 0.75], ["may_answer", 0.5], ["nearest", 0]];
+const LEAST = [["answers", 0.75], ["may_answer", 0.4], ["nearest", 0]];
 
-/** Name a chance that something answers, null where nobody has estimated one. @param {number | null | undefined} chance */
+/** Name a chance that something answers. @param {number} chance In [0, 1]. */
 export function answerhoodOf(chance) {
-  return chance == null ? null : LEAST.find(([, least]) => chance >= least)?.[0] ?? "nearest";
+  return LEAST.find(([, least]) => chance >= least)?.[0] ?? "nearest";
 }

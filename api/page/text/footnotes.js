@@ -2,6 +2,7 @@
 
 import { landing, safeAddress } from "./addresses.js";
 import { addressOfQuote } from "./deep_links.js";
+import { highlighted } from "./highlighted.js";
 import { codePointIndex } from "./offsets.js";
 import { placeOf } from "./places.js";
 import { continues } from "./runs.js";
@@ -97,13 +98,7 @@ function note(citation, sources, { home, places }) {
   const path = [source?.title ?? "", ...(heading[0] === source?.title ? heading.slice(1) : heading)].filter((part) => part.trim()).map(plain).join(" › ");
   const address = addressOf(source?.url, citation, home);
   const place = [path, plain(placeOf(placeNow(citation), places)), `<${address}>`];
-  return `"${plain(bestOf(citation))}" — ${place.filter((part) => part).join(", ")}`;
-}
-
-/** Give what of a quote bears its claim: the text above has all of a passage. @param {Citation} citation */
-function bestOf({ start, quote, highlight }) {
-  const unit = codePointIndex(quote);
-  return highlight ? quote.slice(unit(highlight.start - start), unit(highlight.end - start)) : quote;
+  return `"${plain(highlighted(citation).best)}" — ${place.filter((part) => part).join(", ")}`;
 }
 
 /** Give where a quote stands now: which cell a moved one is in is not known. @param {Citation} citation */

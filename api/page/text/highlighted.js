@@ -1,9 +1,22 @@
-/** Where the entry that answers best stands in a passage that is shown as Markdown. */
+/** What in a passage answers best, and where that stands in the Markdown that shows the passage. */
+
+import { codePointIndex } from "./offsets.js";
 
 /** @typedef {{start: number, end: number}} Span */
+/** What of a citation says what it quotes. @typedef {{start: number, quote: string, highlight?: Span}} Quoted */
 
 const LETTER = /[\p{L}\p{M}\p{N}]/u;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,}).*$/gm; // names a language at most
+
+/**
+ * Divide a quote at what in it answers best; all of it is, where no more is known.
+ * @param {Quoted} quoted
+ */
+export function highlighted({ start, quote, highlight }) {
+  const unit = codePointIndex(quote);
+  const [from, to] = highlight ? [unit(highlight.start - start), unit(highlight.end - start)] : [0, quote.length];
+  return { before: quote.slice(0, from), best: quote.slice(from, to), after: quote.slice(to), from, to };
+}
 
 /**
  * Find in a Markdown text what a quote's highlight says: by its letters and digits, for signs and spaces differ.

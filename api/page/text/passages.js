@@ -1,5 +1,6 @@
 /** Where the quotes of citations stand in the text of a document today. */
 
+import { highlighted } from "./highlighted.js";
 import { codePointIndex } from "./offsets.js";
 
 /** @typedef {import("../api/types.js").Citation} Citation */
@@ -61,15 +62,13 @@ function locate(segments, citation) {
 }
 
 /** Give the parts of a quote's highlight, where it is not all of the quote. @param {Citation} citation @param {Part[]} parts */
-function bestOf({ start, quote, highlight }, parts) {
-  if (!highlight) return [];
-  const unit = codePointIndex(quote);
-  const [begin, end] = [unit(highlight.start - start), unit(highlight.end - start)];
-  if (quote.slice(begin, end).trim() === quote.trim()) return [];
-  let before = 0;
+function bestOf(citation, parts) {
+  const best = highlighted(citation);
+  if (!(best.before + best.after).trim()) return [];
+  let said = 0;
   return parts.flatMap(({ segment, from, to }) => {
-    const own = { segment, from: Math.max(from, from + begin - before), to: Math.min(to, from + end - before) };
-    before += to - from;
+    const own = { segment, from: Math.max(from, from + best.from - said), to: Math.min(to, from + best.to - said) };
+    said += to - from;
     return own.from < own.to ? [own] : [];
   });
 }

@@ -35,21 +35,24 @@ export function quotesIn({ outcome, sections, stopReason }) {
   return said && sections.some(({ text, grounded, sourceIds }) => text && grounded && sourceIds.length > 0);
 }
 
-/**
- * Say whether what is shown answers the question: no proof says it, so no sign of a proof stands by it.
- * @param {Answer} answer
- */
-export function answerhoodLine({ outcome, assessment }) {
+/** Say whether what is shown answers the question, and how likely that is. @param {Pick<Answer, "outcome" | "assessment">} answer */
+export function answerhoodIn({ outcome, assessment }) {
   const chance = assessment?.answerhood ?? null;
-  const known = answerhoodOf(chance);
-  if (outcome !== "answered" || chance === null || known === null) return null;
-  const { likely, ...levels } = words.answer.answerhood;
-  return h(
+  if (outcome !== "answered" || chance === null) return null;
+  const { likely, ...degrees } = words.answer.answerhood;
+  const degree = answerhoodOf(chance);
+  return { degree, said: degrees[degree], share: likely(percent(chance)) };
+}
+
+/** Show whether it answers: no proof says it, so no sign of a proof stands by it. @param {Answer} answer */
+export function answerhoodLine(answer) {
+  const known = answerhoodIn(answer);
+  return known && h(
     "p",
-    { class: `answerhood ${known}` },
-    known === "answers" ? null : icon("unsure"),
-    h("strong", null, levels[known]),
-    h("span", { class: "muted" }, likely(percent(chance))),
+    { class: "answerhood" },
+    known.degree === "answers" ? null : icon("unsure"),
+    h("strong", null, known.said),
+    h("span", { class: "muted" }, known.share),
   );
 }
 

@@ -3,6 +3,7 @@
 import { fill, h } from "../dom.js";
 import { isLive, isSending } from "../state/turns.js";
 import { words } from "../words/index.js";
+import { answerhoodIn } from "./answer_summary.js";
 import { emptyView } from "./empty.js";
 import { failureView } from "./failure.js";
 import { followUps } from "./follow_ups.js";
@@ -97,7 +98,10 @@ export function conversationView(app) {
     for (const { view, run } of turns) {
       if (!run) continue;
       if (isLive(run)) now.add(view);
-      else if (going.has(view)) fill(said, words.conversation.ended[run.answer.outcome ?? "failed"]);
+      else if (going.has(view)) {
+        const known = answerhoodIn(run.answer);
+        fill(said, words.conversation.ended[run.answer.outcome ?? "failed"], known && ` ${known.said}, ${known.share}.`);
+      }
     }
     if (now.size && !going.size) fill(said);
     going = now;

@@ -6,6 +6,7 @@ import { numbersOf } from "../text/numbering.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
+import { passageIn } from "./passage.js";
 import { sourceProof, verdictProof } from "./proof.js";
 import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
 
@@ -50,7 +51,8 @@ export function marker(app, popover, index, standing, pieces) {
     parts() {
       const { claim, answer } = standing();
       const citations = claim.citations.filter((citation) => citation.source_index === index);
-      return sourceProof(claim, citations, answer.sources.find((source) => source.index === index), read);
+      const isShown = passageIn({ claims: [claim] }, answer) !== null;
+      return sourceProof(claim, citations, answer.sources.find((source) => source.index === index), read, isShown);
     },
   });
 }

@@ -2,14 +2,13 @@
 
 import { h } from "../dom.js";
 import { gradeOf } from "../text/grades.js";
-import { highlightIn } from "../text/highlighted.js";
-import { codePointIndex } from "../text/offsets.js";
+import { highlighted, highlightIn } from "../text/highlighted.js";
 import { words } from "../words/index.js";
 import { pathOf, saidPlace } from "./answer_sources.js";
 
 /** @typedef {import("../api/types.js").Citation} Citation */
 /** @typedef {import("../api/types.js").Source} Source */
-/** What of a citation says what it quotes. @typedef {Pick<Citation, "start" | "quote" | "highlight">} Quoted */
+/** @typedef {import("../text/highlighted.js").Quoted} Quoted */
 
 /**
  * Give the citation of a section that shows a passage and says nothing of its own.
@@ -62,11 +61,9 @@ export function dressOfPassage(text, { start, end }, { start: from, quote, highl
 }
 
 /** Show a quote word for word, marked what answers best in it. @param {Quoted} quoted @returns {(string | HTMLElement)[]} */
-export function quotedText({ start, quote, highlight }) {
-  const unit = codePointIndex(quote);
-  const [from, to] = highlight ? [unit(highlight.start - start), unit(highlight.end - start)] : [0, 0];
-  if (from >= to || quote.slice(from, to).trim() === quote.trim()) return [quote];
-  return [quote.slice(0, from), saidOnce().mark(quote.slice(from, to)), quote.slice(to)];
+export function quotedText(quoted) {
+  const { before, best, after } = highlighted(quoted);
+  return (before + after).trim() ? [before, saidOnce().mark(best), after] : [quoted.quote];
 }
 
 /** Make marks, the first of which says to who hears it what they mean. */

@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { landing, originalAddress } from "../text/addresses.js";
 import { gradeOf } from "../text/grades.js";
+import { highlighted } from "../text/highlighted.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { KINDS, pathOf, saidPlace } from "./answer_sources.js";
@@ -22,9 +23,10 @@ const AWAY = { target: "_blank", rel: "noopener noreferrer nofollow" };
  * @param {Citation[]} citations Of that source.
  * @param {Source | undefined} source
  * @param {() => void} read
+ * @param {boolean} isShown Whether the answer shows all of the quote: then what in it answers best is enough.
  * @returns {HTMLElement[]}
  */
-export function sourceProof(claim, citations, source, read) {
+export function sourceProof(claim, citations, source, read, isShown) {
   const changes = [...new Set(citations.map((citation) => changeOf(citation.freshness)))].flatMap((change) => change ?? []);
   const origins = [...new Set(citations.map((citation) => citation.origin))];
   const places = citations.map((citation) => {
@@ -42,7 +44,7 @@ export function sourceProof(claim, citations, source, read) {
     decidedBy(claim),
     ...citations.flatMap((citation) => [
       around(citation),
-      citation.quote ? h("blockquote", { dir: "auto" }, h("q", null, quotedText(citation))) : null,
+      citation.quote ? h("blockquote", { dir: "auto" }, h("q", null, isShown ? highlighted(citation).best : quotedText(citation))) : null,
     ]),
     ...changes.map((change) => h(
       "p",

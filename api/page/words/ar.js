@@ -115,9 +115,9 @@ export const ar = {
     },
     extractive: "اقتباسات من مستنداتك، بلا نموذج",
     answerhood: {
-      answers: "هذا يجيب عن سؤالك.",
-      may_answer: "قد يجيب هذا عن سؤالك.",
-      nearest: "هذا أقرب ما وُجد، وقد لا يكون جوابًا.",
+      answers: "يجيب عن سؤالك",
+      may_answer: "قد يجيب عن سؤالك",
+      nearest: "الأقرب إلى سؤالك",
       likely: (chance) => `الاحتمال ${chance}`,
     },
     ungrounded: "من معرفة النموذج نفسه، لا من مستنداتك",

@@ -107,9 +107,9 @@ export const en = {
     },
     extractive: "Quotes from your documents, no model",
     answerhood: {
-      answers: "This answers your question.",
-      may_answer: "This may answer your question.",
-      nearest: "This is what comes nearest, and may be no answer.",
+      answers: "Answers your question",
+      may_answer: "May answer your question",
+      nearest: "What comes nearest to your question",
       likely: (/** @type {string} */ chance) => `${chance} likely`,
     },
     ungrounded: "From the model's own knowledge, not from your documents",

@@ -112,9 +112,9 @@ export const vi = {
     },
     extractive: "Trích từ tài liệu của bạn, không dùng mô hình",
     answerhood: {
-      answers: "Đây là câu trả lời cho câu hỏi của bạn.",
-      may_answer: "Đây có thể là câu trả lời cho câu hỏi của bạn.",
-      nearest: "Đây là những gì gần nhất, có thể không phải câu trả lời.",
+      answers: "Trả lời câu hỏi của bạn",
+      may_answer: "Có thể trả lời câu hỏi của bạn",
+      nearest: "Những gì gần nhất với câu hỏi của bạn",
       likely: (chance) => `khả năng ${chance}`,
     },
     ungrounded: "Theo kiến thức riêng của mô hình, không phải từ tài liệu của bạn",

@@ -112,9 +112,9 @@ export const zh = {
     },
     extractive: "摘自您的文档，未使用模型",
     answerhood: {
-      answers: "这回答了您的问题。",
-      may_answer: "这可能回答了您的问题。",
-      nearest: "这是最接近的内容，不一定是答案。",
+      answers: "回答了您的问题",
+      may_answer: "可能回答了您的问题",
+      nearest: "与您的问题最接近的内容",
       likely: (chance) => `可能性 ${chance}`,
     },
     ungrounded: "出自模型自身的知识，而非您的文档",
