@@ -79,6 +79,8 @@ def test_every_event_in_every_dialect(dialect: str, assert_golden: Golden) -> No
 async def test_a_run(dialect: str, name: str, client: httpx.AsyncClient, assert_golden: Golden) -> None:
     response = await ADAPTERS[dialect]().ask(client, QUESTIONS[name])
     assert_golden(f"{dialect}_{name}.sse", normal(response.content))
+    for session in (await client.get("/api/sessions")).json()["sessions"]:  # what one has said the next need not
+        await client.delete(f"/api/sessions/{session['session_id']}")
 
 
 @pytest.mark.parametrize("dialect", sorted(ADAPTERS))
