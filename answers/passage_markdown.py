@@ -38,8 +38,12 @@ def _rows_above(row: Entry) -> Iterator[str]:
 
 
 def _table(rows: Sequence[str]) -> str:
-    """Return rows, whose cells a bar stands between, as a Markdown table, the first as its header."""
-    header, *body = zip(*zip_longest(*map(cells_of, rows), fillvalue=""), strict=True)
+    """Return rows, whose cells a bar stands between, as a Markdown table, the first as its header.
+
+    Columns without a word are left out: where bars stand around the rows, too, the outer two.
+    """
+    columns = list(zip_longest(*map(cells_of, rows), fillvalue=""))
+    header, *body = zip(*(list(filter(any, columns)) or columns), strict=True)
     return "\n".join(_row(each) for each in (header, ["---"] * len(header), *body))
 
 

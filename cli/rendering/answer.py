@@ -8,7 +8,7 @@ from rich.text import Text
 from answers.answerhood import SAID, is_copy, said_of
 from answers.citations import excerpt, said_place
 from answers.highlighting import in_markdown, in_quote
-from cli.rendering.passages import Highlight, show_passage
+from cli.rendering.shown_passages import Highlight, show_passage
 from cli.rendering.wrapping import Flow, show_indented
 from cli.tables import one_line
 from graph.evidence import Citation, Claim, Message, SectionClaim, ShownPassage, Source

@@ -15,7 +15,7 @@ from answers.answerhood import ANSWERS, MAY_ANSWER, SAID, Answerhood, answerhood
 from cli.command import BY_CODE, Exit
 from cli.console import plain
 from cli.rendering.answer import answerhood_line, show_answer, show_citations, show_doubts, show_nearest
-from cli.rendering.passages import BAR
+from cli.rendering.shown_passages import BAR
 from cli.rendering.terminal_run import TerminalRun
 from cli.rendering.wrapping import Flow
 from cli.tables import one_line, printable, show_table
