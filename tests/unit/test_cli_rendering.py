@@ -173,7 +173,7 @@ def test_an_old_citation_says_what_has_become_of_its_quote(changes: dict[str, An
 
 def test_what_came_nearest_shows_no_score() -> None:
     out = console()
-    show_nearest(out, [source(page_idx=None)])
+    show_nearest(out, [source(page_idx=None)], wrap=True)
     assert shown(out).splitlines()[1:] == ["    · Leave > Days", "        Everybody has 25 days."]
 
 
@@ -186,7 +186,7 @@ def test_what_came_nearest_shows_its_passage_with_the_entry_that_is_highlighted(
         "highlight": {"start": 100 + at, "end": 100 + len(quote)},
         "context": [{"role": "header", "start": 2, "end": 6, "text": "Name | Days"}],
     }  # fmt: skip
-    show_nearest(out, [source(passage=passage)])
+    show_nearest(out, [source(passage=passage)], wrap=True)
     text = shown(out)
     assert "Leave > People, page 3" in text
     assert "0.81" not in text
@@ -196,7 +196,7 @@ def test_what_came_nearest_shows_its_passage_with_the_entry_that_is_highlighted(
 
 def test_a_page_read_as_selected_is_said_to_be() -> None:
     out = console()
-    show_nearest(out, [source(page_idx=None, kind="page", score=1.0)])
+    show_nearest(out, [source(page_idx=None, kind="page", score=1.0)], wrap=True)
     assert shown(out).splitlines()[1] == "    · Leave > Days  selected"
 
 
