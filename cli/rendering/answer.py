@@ -60,9 +60,9 @@ def show_answer(console: Console, message: Message, *, wrap: bool) -> None:
 
 
 def show_proof(console: Console, message: Message, shown: Set[Quoted] = frozenset(), *, wrap: bool) -> None:
-    """Show the citations of an answer but for those that were ``shown``, what is not proven, and what comes nearest."""
+    """Show the citations of an answer that no passage has ``shown``, what is not proven, and what comes nearest."""
     claims = message.get("claims", [])
-    rest = [each for each in message.get("citations", []) if quoted(each) not in shown]
+    rest = [each for each in message.get("citations", []) if not any(_is_within(each, other) for other in shown)]
     if rest:
         console.print()
         show_citations(console, rest, message.get("sources", []), claims)
@@ -73,6 +73,11 @@ def show_proof(console: Console, message: Message, shown: Set[Quoted] = frozense
     if nearest := message.get("nearest"):
         console.print()
         show_nearest(console, nearest, wrap=wrap)
+
+
+def _is_within(citation: Citation, shown: Quoted) -> bool:
+    source_index, start, end, _ = shown
+    return citation["source_index"] == source_index and start <= citation["start"] and citation["end"] <= end
 
 
 def _numbers(source_ids: Sequence[str], sources: Iterable[Source]) -> list[int]:

@@ -236,6 +236,18 @@ def test_an_answer_says_first_whether_it_answers_and_then_quotes_its_passages() 
     assert lines[3:] == ["        Everybody has leave.", "        Anna has 25 days.", f"      {BAR} Bill has 28."]
 
 
+def test_what_a_passage_shows_is_not_cited_again_below() -> None:
+    message = passages(QUOTE, QUOTE, "Bill has 28.")
+    message["sections"].append({"text": "The sources disagree.", "source_ids": ["d:0"]})
+    inner, beyond = citation(start=30, end=40, section_index=1), citation(start=90, end=99, quote="28", section_index=1)
+    message["citations"] += [inner, beyond]
+    out = console()
+    show_answer(out, message, wrap=True)
+    assert "characters 90–99" in shown(out)
+    assert "characters 30–40" not in shown(out)
+    assert shown(out).index("Bill has 28.") < shown(out).index("The sources disagree. [1]")
+
+
 @pytest.mark.parametrize("wrap", [True, False])
 def test_a_table_is_shown_with_its_columns_aligned_and_one_row_highlighted(wrap: bool) -> None:
     out = console()
