@@ -928,7 +928,8 @@ export type ReadWhole = {
 /**
  * What a refusal says: its code, which is the stop reason of its run, and the queries that were searched for. `library`
  * is False where the library was not searched. `web_failed` is True where what lies outside of it could not be
- * searched. `written_in` are languages (ISO 639-1) of the library that it was not searched in.
+ * searched. `written_in` are languages (ISO 639-1) of the library that it was not searched in. `notices` is what a
+ * family without a model says of itself, in order; left out where it says nothing.
  */
 export type Refusal = {
   code: "answer_complete" | "no_retrieval_needed" | "answered_from_catalogue" | "not_in_library" | "library_empty" | "nothing_found" | "search_failed" | "nothing_relevant" | "library_not_allowed" | "insufficient_evidence" | "claims_not_supported" | "repairs_used_up" | "budget_model_calls" | "budget_seconds" | "budget_tokens" | "budget_day" | "cancel_requested" | "client_disconnected" | "interrupted" | "server_stopped" | "error";
@@ -936,6 +937,7 @@ export type Refusal = {
   library: boolean;
   web_failed: boolean;
   written_in: string[];
+  notices?: ("quotes_only" | "add_model")[];
 };
 
 /** A document that was not ingested, and the reason. */
@@ -1100,13 +1102,16 @@ export type SearchResults = {
 
 /**
  * One paragraph of the answer and the segment ids it cites, in citation order. `grounded` is False for text from the
- * model's own knowledge, which cites nothing and is not checked. `passage` is what a section that only quotes shows.
+ * model's own knowledge, which cites nothing and is not checked. `passage` is what a section that only quotes shows. A
+ * `notice` is a fixed line about the answer, and no part of it: the question asks for more than quotes, or how a model
+ * is added.
  */
 export type Section = {
   text: string;
   source_ids: string[];
   grounded?: boolean;
   passage?: Proof;
+  notice?: "quotes_only" | "add_model";
 };
 
 /**
@@ -1315,7 +1320,7 @@ export type ShownPassage = {
   start: number;
   end: number;
   quote: string;
-  text?: string;
+  text: string;
   highlight?: Span;
   heading_path: string[];
   context: CitationContext[];
