@@ -31,15 +31,17 @@ def passage_of(entries: Sequence[Entry], at: int) -> range:
     section = _section(entries, opens, at)
     units = list(_units(entries, section))
     own = next(index for index, unit in enumerate(units) if at in unit)
-    if _size(entries, units[own]) > (MOST_LISTED if entries[at].kind in _LISTED else MOST_SHOWN):
+    unit = units[own]
+    if _size(entries, unit) > (MOST_LISTED if entries[at].kind in _LISTED else MOST_SHOWN):
         if entries[at].kind == "table_row":
-            shown = range(max(units[own].start, at - ROWS_BESIDE), min(units[own].stop, at + ROWS_BESIDE + 1))
+            shown = range(max(unit.start, at - ROWS_BESIDE), min(unit.stop, at + ROWS_BESIDE + 1))
             return _ending_well(entries, shown, at)
         units = [range(each, each + 1) for each in section]
         own = at - section.start
+    begins = section.start if opens[section.start] else unit.start
     first = own
-    if opens[section.start] and _size(entries, range(section.start, units[own].stop)) <= MOST_SHOWN:
-        first = 0  # a question stands with its answer, a term with its definition
+    if _size(entries, range(begins, units[own].stop)) <= MOST_SHOWN:  # with its question, its term or its lead-in
+        first = next(index for index, each in enumerate(units) if begins in each)
     return _ending_well(entries, _grown(entries, units, first, own), at)
 
 
@@ -50,22 +52,22 @@ def is_whole(entries: Sequence[Entry], shown: range) -> bool:
 
 
 def _openings(entries: Sequence[Entry]) -> list[bool]:
-    """Return of each entry whether it opens a section of its own: a term, or a question with what leads up to it."""
+    """Return of each entry whether it opens a section of its own: a question with what leads up to it."""
     opens: list[bool] = []
     for _, block in groupby(entries, key=lambda entry: entry.block):
         own = list(block)
         is_question = own[-1].asks and own[-1].end - own[0].start <= MOST_ASKED
-        opens += [is_question or entry.asks or entry.kind == "term" for entry in own]
+        opens += [is_question or entry.asks for entry in own]
     return opens
 
 
 def _section(entries: Sequence[Entry], opens: Sequence[bool], at: int) -> range:
-    """Return the indexes of what an entry stands among: from its heading, term or question to the next one."""
+    """Return the indexes of what an entry stands among: from its heading or question to the next one."""
     first = at
     while first > 0 and not opens[first] and entries[first - 1].kind not in _ENDS_SECTION:
         first -= 1
     while first > 0 and opens[first] and opens[first - 1]:
-        first -= 1  # of several terms with one definition, or questions with one answer, all
+        first -= 1  # of several questions with one answer, all
     last = at
     while last + 1 < len(entries) and entries[last + 1].kind not in _ENDS_SECTION:
         if opens[last + 1] and not opens[last]:
@@ -75,7 +77,7 @@ def _section(entries: Sequence[Entry], opens: Sequence[bool], at: int) -> range:
 
 
 def _units(entries: Sequence[Entry], section: range) -> Iterator[range]:
-    """Yield what should be shown whole, in order: a list with its lead-in, a table, code with what introduces it."""
+    """Yield what should be shown whole, in order: a list with its lead-in, a table, a definition, introduced code."""
     first = section.start
     while first < section.stop:
         last = first
@@ -89,11 +91,13 @@ def _units(entries: Sequence[Entry], section: range) -> Iterator[range]:
 
 def _goes_on(past: Entry, following: Entry, starts: set[int]) -> bool:
     """Whether the entry behind one belongs to the same unit, whose entries have these starts."""
-    if past.kind in _INTRODUCES or past.asks or past.leads or following.kind == "code":
+    if past.kind in _INTRODUCES or past.asks or past.leads:
         return True
+    if following.kind == "code":
+        return past.kind in ("paragraph", "code")
     if past.kind in _LISTED and following.kind == past.kind:
         return True
-    return any(each.role == "lead" and each.start in starts for each in following.context)
+    return any(each.role in ("lead", "term", "label") and each.start in starts for each in following.context)
 
 
 def _size(entries: Sequence[Entry], places: range) -> int:

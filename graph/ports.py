@@ -37,9 +37,10 @@ from graph.usage import Meter
 class Preparation:
     """A prepared question: standalone, with the decision whether the library is needed.
 
-    ``search_query`` words the search in a language that more of the library is in than in the question's. It is made
-    beside the search for the question itself, and is empty where that is the only one. ``beyond_quotes`` is what a
-    family that only quotes does instead, where the question asks for work on the texts, such as a summary.
+    ``search_query`` words the search in a language that more of the library is in than in the question's, or as it was
+    asked where it may not be the follow-up that it looks like. It is made beside the search for the question itself,
+    and is empty where that is the only one. ``beyond_quotes`` is what a family that only quotes does instead, where the
+    question asks for work on the texts, such as a summary.
     """
 
     standalone_question: str

@@ -22,13 +22,15 @@ ANSWER_KEPT = 1000  # characters: enough of an answer for later questions, few e
 class Turn(TypedDict):
     """A finished exchange, in the form that later questions need.
 
-    ``from_catalogue`` is whether it was about the library itself; a client's history does not say so.
+    ``from_catalogue`` is whether it was about the library itself, which a client's history does not say; ``refused``
+    whether it found no answer.
     """
 
     question: str
     standalone_question: str
     answer: str
     from_catalogue: NotRequired[bool]
+    refused: NotRequired[bool]
 
 
 class SourceRow(TypedDict):

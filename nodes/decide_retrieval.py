@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+import prompts
 from answers.library_listing import FROM_CATALOGUE
 from answers.links import without_links, without_marks
 from graph.context import Context
@@ -246,7 +247,7 @@ def finished_turns(state: State) -> list[Turn]:
     A history that came with the question replaces them. Long answers are cut to their beginning.
     """
     if state.history is not None:
-        return [{**turn, "answer": turn["answer"][:ANSWER_KEPT]} for turn in state.history[-TURNS_KEPT:]]
+        return [_told(turn) for turn in state.history[-TURNS_KEPT:]]
     if not state.outcome:
         return state.turns
     last = Turn(
@@ -254,5 +255,12 @@ def finished_turns(state: State) -> list[Turn]:
         standalone_question=state.standalone_question,
         answer=answer_text(state.sections)[:ANSWER_KEPT],
         from_catalogue=state.stop_reason == FROM_CATALOGUE,
+        refused=state.outcome == "abstained",
     )
     return [*state.turns, last][-TURNS_KEPT:]
+
+
+def _told(turn: Turn) -> Turn:
+    """Return a client's turn, cut, and known as refused where its answer reads like a refusal."""
+    kept: Turn = {**turn, "answer": turn["answer"][:ANSWER_KEPT]}
+    return {**kept, "refused": True} if prompts.is_refusal(turn["answer"]) else kept

@@ -101,6 +101,20 @@ def lines(language: str) -> Lines:
     return _all_lines().get(language) or _all_lines()["en"]
 
 
+def is_refusal(text: str) -> bool:
+    """Whether a text begins as a refusal does, in any language."""
+    return text.startswith(_refusals())
+
+
+@cache
+def _refusals() -> tuple[str, ...]:
+    return tuple(
+        line
+        for each in _all_lines().values()
+        for line in (each.not_in_library, each.nothing_found, each.nothing_on_web, each.web_failed, each.only_library)
+    )
+
+
 def join_lines(language: str, texts: Iterable[str]) -> str:
     """Join fixed lines of a language to one paragraph."""
     return ("" if language in UNSPACED else " ").join(texts)

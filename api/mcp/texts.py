@@ -3,13 +3,16 @@
 Text of documents is quoted line by line, so that nothing in it can pass for a heading, an id or a verdict of ours.
 """
 
-from answers.answerhood import is_copy, said_of
+from collections.abc import Iterator
+
+from answers.answerhood import SAID, is_copy, said_of
 from answers.highlighting import in_quote
 from answers.verification import Verification
-from api.dialects.citation_marks import bracket, marked_text
+from api.dialects.citation_marks import bracket, marked_pieces
+from api.dialects.section_buffer import final_sections
 from api.mcp.tool_schemas import Answer, ReadText, SearchResults
 from graph.events import RunFinished
-from graph.evidence import Citation, Source
+from graph.evidence import Citation, Message, ShownPassage, Source
 
 
 def quoted(text: str) -> str:
@@ -46,17 +49,32 @@ def answer_text(answer: Answer, end: RunFinished) -> str:
     """Return whether it answers, the marked answer, and each quote that it rests on, with its verdict and its place."""
     sources = {source["index"]: source for source in answer.sources}
     said = said_of(end.message)
-    parts = [*([f"{said}:"] if said else []), marked_text(end.message, bracket)]
+    parts = [*([f"{said}:"] if said else []), *_sections(end.message)]
     if answer.citations:
         copies = [each for claim in end.message.get("claims", []) if is_copy(claim) for each in claim["citations"]]
         lines = dict.fromkeys(
             _citation_line(each, sources.get(each["source_index"]), is_copy=each in copies) for each in answer.citations
         )
         parts.append("\n".join(["Citations:", *lines]))
+    for each in end.message.get("nearest", []):
+        if "passage" in each:
+            place = _place(each["title"], " > ".join(each["passage"]["heading_path"]))
+            parts.append(f"{SAID['nearest']}: {place} (segment_id {each['segment_id']})\n{_passage(each['passage'])}")
     if answer.notices:
         parts.append("\n".join(["Notices:", *(f"- {one_line(each)}" for each in answer.notices)]))
     parts.append(f"({answer.outcome}, {answer.stop_reason}; session_id {answer.session_id})")
     return "\n\n".join(parts)
+
+
+def _sections(message: Message) -> Iterator[str]:
+    """Yield the marked sections; a passage, which is a document's own words, is quoted line by line."""
+    for section, final in zip(message["sections"], final_sections(message), strict=True):
+        text = "".join(marked_pieces(final, bracket)).strip()
+        yield quoted(text) if "passage" in section else text
+
+
+def _passage(passage: ShownPassage) -> str:
+    return quoted("\n".join([*(each["text"] for each in passage["context"]), passage["quote"]]))
 
 
 def _citation_line(citation: Citation, source: Source | None, *, is_copy: bool) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from answers.verification import MOST_BYTES
 from api.fields import Body, ModelName, Name, PageIds, Printable, Question
 from api.routes.verify_routes import GivenSource, Text
-from graph.evidence import Citation, CitationContext, Outcome, Section, Source, WebMode
+from graph.evidence import Assessment, Citation, CitationContext, Outcome, Section, Source, WebMode
 from tools.library.given_texts import MOST_TEXTS
 
 DOCUMENT_ID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -119,8 +119,9 @@ class AskArguments(Body):
 class Answer(Body):
     """An answer with its proof.
 
-    ``citations`` are exact quotes of stored text with the verdict on the claim that each bears; ``notices`` say what of
-    the run fell back to something simpler, or failed.
+    ``citations`` are exact quotes of stored text with the verdict on the claim that each bears; ``nearest`` is what a
+    refusal shows instead, and ``assessment`` has the chance that the question is answered. ``notices`` say what of the
+    run fell back to something simpler, or failed.
     """
 
     session_id: str
@@ -132,6 +133,8 @@ class Answer(Body):
     sections: list[Section]
     citations: list[Citation]
     sources: list[Source]
+    nearest: list[Source]
+    assessment: Assessment | None
     notices: list[str]
 
 

@@ -180,6 +180,8 @@ class Toolbox:
             sections=message["sections"],
             citations=message["citations"],
             sources=message["sources"],
+            nearest=message.get("nearest", []),
+            assessment=message.get("assessment"),
             notices=notices,
         ), end
 

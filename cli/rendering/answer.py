@@ -81,7 +81,8 @@ def _numbers(source_ids: Sequence[str], sources: Iterable[Source]) -> list[int]:
 
 
 def _show_quoted(console: Console, citation: Citation, source: Source, text: str, *, wrap: bool) -> None:
-    head = Text.assemble("quoted from ", _place_of_quote(citation, source), *_freshness(citation))
+    span = (f" · characters {citation['start']}–{citation['end']}", "dim")
+    head = Text.assemble("quoted from ", _place_of_quote(citation, source), span, *_freshness(citation))
     show_indented(console, head, INDENT, first=Text(f"  [{citation['source_index']}] ", style="bold cyan"))
     show_passage(console, text, in_markdown(text, citation), indent=PASSAGE_INDENT, wrap=wrap)
 

@@ -231,7 +231,7 @@ class TerminalRun:
         self._stop_status()
         message = event.message
         if self._family == "extractive":
-            self._answer.print()
+            self._steps.print()
             show_answer(self._answer, message, wrap=self._wrap)
         else:
             show_proof(self._answer, message)

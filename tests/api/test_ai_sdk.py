@@ -75,9 +75,10 @@ async def test_every_release_reads_every_outcome(shared_client: httpx.AsyncClien
     [source] = parts_of(message, "source-url")
     assert (source["sourceId"], source["url"]) == ("c1", "https://wiki.example/handbook")
     [text] = parts_of(message, "text")
-    assert text["text"] == "Every employee gets 25 days of annual leave a year.[1]"
+    assert text["text"] == "Every employee gets 25 days of annual leave a year. Unused leave lapses in March.[1]"
     [citation] = text["providerMetadata"]["citewell"]["citations"]
-    assert citation["quote"] == "Every employee gets 25 days of annual leave a year."
+    start, end = (citation["highlight"][edge] - citation["start"] for edge in ("start", "end"))
+    assert citation["quote"][start:end] == "Every employee gets 25 days of annual leave a year."
     assert (citation["document_id"], citation["source_id"]) == (HANDBOOK, "c1")
     assert text["text"][citation["start_index"] : citation["end_index"]] == citation["quote"]
     [proof] = parts_of(message, "data-citations")
@@ -109,7 +110,7 @@ async def test_what_the_newest_release_alone_understands_comes_on_request(shared
     [told] = await read(shared_client, "ai-newest", LEAVE, headers={"x-citewell-accept": "text-citations, reset-step"})
     assert told["error"] is None
     [text] = parts_of(told["message"], "text")
-    assert text["text"] == "Every employee gets 25 days of annual leave a year.[1]"
+    assert text["text"] == "Every employee gets 25 days of annual leave a year. Unused leave lapses in March.[1]"
     [citation] = text["citations"]
     assert citation["source"] == {
         "type": "source",
@@ -154,7 +155,10 @@ async def test_every_release_reads_thoughts_and_failures(
     assert thought["error"] is None
     [part] = parts_of(thought["message"], "reasoning")
     assert (part["text"], part["state"]) == ("The handbook says so.", "done")
-    assert text_of(thought["message"]) == "Every employee gets 25 days of annual leave a year.[1]"
+    assert (
+        text_of(thought["message"])
+        == "Every employee gets 25 days of annual leave a year. Unused leave lapses in March.[1]"
+    )
 
     assert "model" in failed["error"]
     assert text_of(failed["message"]) == ""

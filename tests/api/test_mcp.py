@@ -180,6 +180,7 @@ async def test_an_answer_comes_with_its_proof(client: Client, handbook: str) -> 
     assert "[1]" in shown
     assert "[1] quoted: “" in shown
     assert "supported" not in shown
+    assert "> The notice period is three months." in shown, "what documents say is quoted line by line"
 
 
 async def test_an_answer_may_come_from_some_documents_alone(client: Client) -> None:

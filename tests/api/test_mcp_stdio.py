@@ -47,7 +47,7 @@ async def test_a_client_starts_the_command_and_uses_its_tools(
             asked = {"question": "When does unused leave lapse?"}
             answer = await client.call_tool("ask", asked, progress_callback=progress)
             text: Any = answer.structured_content
-            assert text["citations"][0]["quote"] == "Unused leave lapses in March."
+            assert "Unused leave lapses in March." in text["citations"][0]["quote"]
             assert "Searching the library" in told
             assert f"citewell://documents/{HANDBOOK}" in {
                 each.uri for each in (await client.list_resources()).resources

@@ -25,11 +25,10 @@ from tools.settings import Settings
 
 PROBATION = "And during probation?"
 OWN = "https://wiki.example/handbook#leave"
-SAID = "Every employee gets 25 days of annual leave a year."
+SAID = "Every employee gets 25 days of annual leave a year. Unused leave lapses in March."
 BOTH = "Which class is booked for trains, and how many days of annual leave does an employee get?"
 CITED = [
-    ("Second class is booked for trains.", 1, "Travel policy"),
-    ("Journeys above four hours may be in first class.", 1, "Travel policy"),
+    ("Second class is booked for trains. Journeys above four hours may be in first class.", 1, "Travel policy"),
     (SAID, 2, "Staff handbook"),
 ]
 
@@ -132,7 +131,7 @@ async def test_an_upload_is_cited_as_a_page_is_and_a_number_is_its_place_among_t
         assert annotations(made) == added
         assert {each["type"] for each in annotations(made)} == {"url_citation"}
         assert shown(made.output_text, annotations(made)) == CITED
-    assert [each["citewell"]["document_id"] for each in annotations(whole)] == [TRAVEL, TRAVEL, HANDBOOK]
+    assert [each["citewell"]["document_id"] for each in annotations(whole)] == [TRAVEL, HANDBOOK]
     page, own = dict.fromkeys(each["url"] for each in annotations(whole))
     assert own == OWN
     assert (await shared_client.get(page)).status_code == 200
@@ -454,7 +453,6 @@ async def test_the_default_model_of_the_ai_sdk_shows_our_citations(shared_client
     assert document_of(source["url"]) == TRAVEL
     assert "25 days" not in second["whole"]["text"]
     assert [(document_of(each["url"]), each["title"]) for each in both["whole"]["sources"]] == [
-        (TRAVEL, "Travel policy"),
         (TRAVEL, "Travel policy"),
         (HANDBOOK, "Staff handbook"),
     ]

@@ -48,10 +48,14 @@ async def test_an_answer_is_told_in_the_five_phases(shared_client: httpx.AsyncCl
     assert [event for event, _ in told] == ["decision", "retrieval", "content", "assessment", "done"]
     data = dict(told)
     assert data["decision"] == {"needs_retrieval": True, "reason": Reason("for_library")}
-    assert data["content"] == {"delta": "Every employee gets 25 days of annual leave a year.[ref:1]"}
+    assert data["content"] == {
+        "delta": "Every employee gets 25 days of annual leave a year. Unused leave lapses in March.[ref:1]"
+    }
     assert set(data["assessment"]) == {"supported", "utility"}
     assert data["assessment"]["supported"] is True
-    assert data["done"] == {"message": "completed"}
+    assert data["done"]["message"] == "completed"
+    [quote] = data["done"]["quotes"]
+    assert (quote["index"], data["content"]["delta"]) == (1, f"{quote['quote']}[ref:1]")
     sources = data["retrieval"]["sources"]
     assert data["retrieval"]["total"] == len(sources) > 0
     assert [source["index"] for source in sources] == list(range(1, len(sources) + 1))

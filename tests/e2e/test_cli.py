@@ -168,7 +168,7 @@ def test_an_answer_comes_with_its_proof(home: Home, kiln: str) -> None:
 def test_people_read_the_answer_on_stdout_and_the_steps_on_stderr(home: Home, kiln: str) -> None:
     done = home.citewell("ask", "To how many degrees is the kiln fired?", "-w", "kiln")
     assert "1,260 degrees" in done.out
-    assert "[1] Handbook" in done.out
+    assert "[1] quoted from Handbook" in done.out
     assert "characters" in done.out
     assert "search_segments" not in done.out
     assert "✓ search_segments" in done.err

@@ -232,7 +232,7 @@ def test_an_answer_says_first_whether_it_answers_and_then_quotes_its_passages() 
     show_answer(out, passages(QUOTE, QUOTE, "Bill has 28."), wrap=True)
     lines = shown(out).splitlines()
     assert SAID["answers"] in lines[0]
-    assert lines[1:3] == ["", "  [1] quoted from Leave > Days, page 3"]
+    assert lines[1:3] == ["", "  [1] quoted from Leave > Days, page 3 · characters 7–58"]
     assert lines[3:] == ["        Everybody has leave.", "        Anna has 25 days.", f"      {BAR} Bill has 28."]
 
 

@@ -6,13 +6,8 @@ from graph.rows import Turn
 from graph.usage import Meter
 from text.language import language
 from tools.extractive.subquestions import split_question
-from tools.rules.follow_ups import standalone
 from tools.rules.question_rules import RulePreparer, RuleRewriter, neutral_words
 from tools.rules.small_talk_rules import small_talk, without_courtesies
-
-
-def after(question: str, follow_up: str, answer: str = "") -> str:
-    return standalone(follow_up, [Turn(question=question, standalone_question=question, answer=answer)]).question
 
 
 @pytest.mark.parametrize(
@@ -50,59 +45,6 @@ def test_small_talk_is_what_leaves_no_word_over(line: str, kind: str | None) -> 
 )
 def test_courtesies_around_a_question_are_dropped(line: str, bare: str) -> None:
     assert without_courtesies(line) == bare
-
-
-@pytest.mark.parametrize(
-    ("question", "follow_up", "expected"),
-    [
-        ("What was the revenue in 2018?", "And in 2019?", "What was the revenue in 2019?"),
-        ("What is the population of France?", "what about Germany?", "What is the population of Germany?"),
-        ("Which database does Citewell use?", "Does it need a licence?", "Does Citewell need a licence?"),
-        ("What is the default port?", "How do I change it?", "How do I change the default port?"),
-        ("How are segments sized?", "Why?", "How are segments sized? Why?"),
-        ("When are claims paid?", "And on which day?", "When are claims paid? And on which day?"),
-        ("2018年的收入是多少？", "那2019年呢？", "2019年的收入是多少？"),
-        ("诺曼底的首都是哪里？", "它有多少人口？", "诺曼底有多少人口？"),
-        ("Doanh thu năm 2018 là bao nhiêu?", "còn năm 2019 thì sao?", "Doanh thu năm 2019 là bao nhiêu?"),
-    ],
-)
-def test_follow_ups_are_made_standalone(question: str, follow_up: str, expected: str) -> None:
-    assert after(question, follow_up) == expected
-
-
-def test_a_person_is_found_in_the_answer() -> None:
-    answer = "The house was built by Ada Lovelace in 1840."
-    assert after("Who built the house?", "When was she born?", answer) == "When was Ada Lovelace born?"
-
-
-@pytest.mark.parametrize(
-    "topic_change",
-    [
-        "Where does Martin Luther live?",
-        "And which licence covers the bundled weights?",
-        "In which file are the settings kept?",
-        "Who wrote Hamlet, and when did he write it?",
-        "What is the name of the tool that cleans up?",
-        "Is it possible to export data?",
-        "How do I delete a session and its messages?",
-        "火星的温度是多少？",
-        "Cổng mặc định của máy chủ là bao nhiêu?",
-    ],
-)
-def test_a_change_of_topic_drags_nothing_along(topic_change: str) -> None:
-    assert after("How are segments sized?", topic_change) == topic_change
-
-
-def test_small_talk_between_questions_is_not_a_topic() -> None:
-    turns = [
-        Turn(
-            question="Which database does Citewell use?",
-            standalone_question="Which database does Citewell use?",
-            answer="PG.",
-        ),
-        Turn(question="Thanks!", standalone_question="Thanks!", answer="You are welcome."),
-    ]
-    assert standalone("Does it need a licence?", turns).question == "Does Citewell need a licence?"
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,13 @@ def test_a_guide_quotes_how_a_document_begins_and_its_headings() -> None:
         assert whole[place["start"] : place["end"]] == place["text"]
 
 
+def test_answers_of_a_faq_are_no_beginning() -> None:
+    assert (
+        first_sentences(segments_of(PLAIN.replace("Until noon.", "Bookings close at noon on the day before."), "a.txt"))
+        == []
+    )
+
+
 def test_a_document_without_headings_has_the_lines_of_its_contents() -> None:
     html = "<ul class=toc><li>Opening hours ..... 3</li><li>Fares . . . . . . 12</li></ul><p>We sail daily.</p>"
     segments = segments_of(html, "a.html")

@@ -4,12 +4,10 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graph.rows import Turn
 from tools.rules import library_questions
-from tools.rules.library_questions import after_listing, library_patterns, library_question
+from tools.rules.library_questions import after_listing, library_question
 
 
 @pytest.fixture(autouse=True)
@@ -223,13 +221,3 @@ def test_a_turn_says_whether_it_listed_documents_and_one_that_does_not_is_told_b
     turns: list[Turn], listed: bool
 ) -> None:
     assert after_listing(turns) is listed
-
-
-ASKED = [pattern for pattern in library_patterns() if not pattern.key.startswith("follow_up")]
-
-
-@given(st.data())
-def test_whatever_a_pattern_covers_has_what_its_language_needs(data: st.DataObject) -> None:
-    pattern = data.draw(st.sampled_from(ASKED))
-    line = data.draw(st.from_regex(pattern.found.compiled, fullmatch=True))
-    assert pattern.needs.search(line)

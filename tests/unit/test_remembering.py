@@ -14,7 +14,7 @@ def test_the_last_run_is_added_and_the_oldest_forgotten() -> None:
     turns = [turn(number) for number in range(TURNS_KEPT)]
     section = Section(text="A", source_ids=[])
     state = State(turns=turns, asked="Q6", standalone_question="Q6", sections=[section], outcome="answered")
-    last: Turn = {**turn(6), "from_catalogue": False}
+    last: Turn = {**turn(6), "from_catalogue": False, "refused": False}
     assert finished_turns(state) == [*turns[1:], last]
 
 

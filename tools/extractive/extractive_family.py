@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import zip_longest
 
+from answers.answerhood import ANSWERS
 from graph.evidence import Hit, Intent, NearPassage
 from graph.ports import (
     ClaimChecker,
@@ -23,15 +24,11 @@ from prompts import lines
 from tools.extractive.quoted_passages import choose_passages
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part, recall_by_part
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
-from tools.rules.requests import BEYOND_QUOTES, request_of
+from tools.rules.requests import BEYOND_QUOTES, request_of, request_wordings
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
 # Below this probability of an answer, all candidates are dropped; ADR 0006 shows what other thresholds keep.
 ANSWERABLE = 0.4
-# What is shown answers the question, as a reader is told, from this chance on; quotes of what is asked to be summed up,
-# compared or counted never do.
-ANSWERS = 0.75
-MAY_ANSWER = 0.5
 # A segment is dropped if its best sentence is this far behind the best of all, in the reader's log odds.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
@@ -54,16 +51,16 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
     readings = rank_by_part(question, ranked, memo)
     answerable = min((reading.answerable for reading in readings), default=0.0)
     request = request_of(question.partition("\n\n")[0])  # without a passage that the reader selected
-    is_open = request is not None and request.kind == "open"
-    beyond = request is not None and (not is_open or answerable < ANSWERS)
-    fallback = BEYOND_QUOTES if beyond and is_open else None  # of others it was told when the question was prepared
+    uncertain = request is not None and request.kind == "open" and answerable < ANSWERS
+    work = request is not None and request.kind == "work"
+    fallback = BEYOND_QUOTES if uncertain else None  # of work it was told when the question was prepared
     answered = [reading for reading in readings if reading.answerable >= refuse_below]
     ids = [hit.segment.segment_id for hit in ranked]
     if not answered:
         reason = Reason("no_answer_in_it")
         dropped = tuple((segment_id, reason) for segment_id in ids)
         nearest = tuple(_nearest(readings, ranked))
-        return Grading((), dropped, fallback, chose_in_pages=True, beyond_quotes=beyond, nearest=nearest)
+        return Grading((), dropped, fallback, chose_in_pages=True, beyond_quotes=work or uncertain, nearest=nearest)
     keep: set[int] = set()
     for row in zip_longest(*(_leading(reading, ranked) for reading in answered)):
         keep.update(index for index in row if index is not None and len(keep) < KEPT_AT_MOST)
@@ -74,8 +71,8 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
         ),
         fallback,
         chose_in_pages=True,
-        answerable=min(answerable, MAY_ANSWER) if beyond else answerable,
-        beyond_quotes=beyond,
+        answerable=0.0 if work else answerable,  # no quote is a summary
+        beyond_quotes=work or uncertain,
     )
 
 
@@ -150,7 +147,8 @@ def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE
     Raises ValueError where the bundled weights were fitted for other features.
     """
     fitted_weights()
-    small_talk_phrases()  # loaded now, so that no run waits for it
+    small_talk_phrases()  # loaded now, so that no run waits for them
+    request_wordings()
     memo = ReaderMemo()
     return Family(
         name="extractive",

@@ -2,9 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
+from answers.disagreements import document_date
 from answers.entries import entries_of
 from answers.entry import Entry
 from answers.passage_markdown import as_markdown
@@ -21,12 +22,16 @@ COPIED = 0.85  # share of the words of the shorter of two passages, from which o
 
 @dataclass(frozen=True, slots=True)
 class QuotedPassage:
-    """A passage of a segment as Markdown, its proof, and the reader's belief in [0, 1] that it answers."""
+    """A passage of a segment as Markdown, its proof, and the reader's belief in [0, 1] that it answers.
+
+    ``dated`` orders copies: the date of its document, and when that was stored.
+    """
 
     text: str
     proof: Proof
     belief: float
     wording: ComparableText
+    dated: tuple[str, str]
 
     @property
     def segment_id(self) -> str:
@@ -80,10 +85,18 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
         if key not in found and is_whole(entries, shown):
             found[key] = _passage(segment, entries[shown.start : shown.stop], entries[at], beliefs[segment.document_id])
     told: list[QuotedPassage] = []
-    for passage in sorted(found.values(), key=lambda each: -each.belief):
+    ranked = sorted(found.values(), key=lambda each: -each.belief)
+    for passage in ranked:
         if not any(map(passage.repeats, told)):
-            told.append(passage)
-            yield passage
+            told.append(_newest(passage, ranked))
+            yield told[-1]
+
+
+def _newest(passage: QuotedPassage, ranked: Sequence[QuotedPassage]) -> QuotedPassage:
+    """Return the newest copy of a passage in other documents, with the belief in it; itself where it has none."""
+    copies = (each for each in ranked if each.document_id != passage.document_id and each.repeats(passage))
+    newest = max((passage, *copies), key=lambda each: each.dated)
+    return replace(newest, belief=passage.belief)
 
 
 def _passage(
@@ -105,4 +118,6 @@ def _passage(
         origin="cited",
         highlight=Span(start=best.start, end=best.end),
     )
-    return QuotedPassage(text, proof, min(1.0, sum(held.values())), comparable_text(text))
+    day, dated_by = document_date(segment)
+    dated = (day if dated_by == "document" else "", segment.updated_at)
+    return QuotedPassage(text, proof, min(1.0, sum(held.values())), comparable_text(text), dated)

@@ -28,6 +28,7 @@ from tools.extractive.sentence_features import (
 from tools.extractive.similarity import Floats, measure_similarity
 from tools.extractive.subquestions import split_question
 from tools.rules.candidate_sentences import CandidateSentence, candidate_sentences
+from tools.rules.follow_ups import own_question
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class ReaderInput:
         return membership_features(self.pool, self.found, scores, alike)
 
 
-QUESTIONS_REMEMBERED = 4  # of one run: a question has at most three parts
+QUESTIONS_REMEMBERED = 6  # of one run: at most three parts of a question, each as it was asked too
 
 
 class ReaderMemo:
@@ -222,14 +223,42 @@ def relevances(hits: Sequence[Hit]) -> list[float]:
 
 
 def rank_sentences(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> RankedSentences:
-    """Score every sentence of the hits against the question.
+    """Score every sentence of the hits against the question, of a follow-up also against its own words alone.
 
-    Takes about 2 ms for ten segments of 300 tokens that were read recently, 10 ms otherwise.
+    Takes about 2 ms for ten segments of 300 tokens that were read recently, 10 ms otherwise; a follow-up twice that.
     """
     memo = memo or ReaderMemo()
     known = memo.recall(question, hits)
     if known is not None:
         return known
+    reading = _read(question, hits, memo)
+    own = own_question(question)
+    if own:
+        reading = _in_context(_read(own, hits, memo), reading)
+    memo.remember(hits, reading)
+    return reading
+
+
+def _in_context(own: RankedSentences, whole: RankedSentences) -> RankedSentences:
+    """Join the readings of a follow-up's own words and of all of its words, which is how sentences are ranked.
+
+    Whether there is an answer is told by its own words: those of the conversation chose where to look, and are found
+    there whatever is asked. (Of 59 follow-ups and 32 without an answer, by several authors: .91 of pairs in order; by
+    all of the words .81, by the mean .90.)
+    """
+    by_own = {one[:3]: score for one, score in zip(own.candidates, own.scores, strict=True)}
+    scores = [(score + by_own[one[:3]]) / 2 for one, score in zip(whole.candidates, whole.scores, strict=True)]
+    order = sorted(range(len(scores)), key=lambda index: -scores[index])
+    return replace(
+        whole,
+        candidates=tuple(whole.candidates[index] for index in order),
+        scores=tuple(scores[index] for index in order),
+        members=tuple(whole.members[index] for index in order) if whole.members else (),
+        answerable=own.answerable,
+    )
+
+
+def _read(question: str, hits: Sequence[Hit], memo: ReaderMemo) -> RankedSentences:
     seen = reader_input(question, hits, memo)
     if seen is None:
         return RankedSentences((), (), 0.0)
@@ -243,15 +272,13 @@ def rank_sentences(question: str, hits: Sequence[Hit], memo: ReaderMemo | None =
         members = weights.membership.chance(seen.membership(raw), handicap=penalty)
     scores = raw - penalty
     order = np.argsort(-scores, kind="stable")
-    reading = RankedSentences(
+    return RankedSentences(
         candidates=tuple(seen.pool[i] for i in order),
         scores=tuple(float(scores[i]) for i in order),
         answerable=_answerable(seen, raw, hits, pages, memo),
         members=() if members is None else tuple(float(members[i]) for i in order),
         question=question,
     )
-    memo.remember(hits, reading)
-    return reading
 
 
 def _handicaps(question: str, pool: Sequence[CandidateSentence]) -> list[float]:

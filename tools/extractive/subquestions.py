@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from text.words import question_terms
 from tools.extractive.question_analysis import identifiers_in, names_in
-from tools.rules.follow_ups import open_pronoun
-from tools.rules.question_terms import content_words
+from tools.rules.follow_ups import depends
+from tools.rules.question_terms import count_content
 
 _JOINT = re.compile(
     r"[?？;；]\s*(?:(?:and|và|还有|以及|另外)\b[\s,，]*)?"
@@ -65,12 +65,7 @@ def _tail(question: str) -> tuple[str, str]:
 
 def _is_question(part: str) -> bool:
     asks = _OPENS.match(part.strip()) or _HOLDS.search(part)
-    return bool(asks) and _subject(part) >= 2 and open_pronoun(part) is None
-
-
-def _subject(part: str) -> int:
-    """Count the words of a part's subject, two CJK characters as one."""
-    return sum(len(word) // 2 if word[0] > "\u303f" else 1 for word in content_words(part))
+    return bool(asks) and count_content(part) >= 2 and not depends(part)
 
 
 _NAME = r"[A-ZÀ-ÝĐ\d][\w.'’-]*(?: (?:(?:of|the|de|for) )?[A-ZÀ-ÝĐ\d][\w.'’-]*){0,6}"

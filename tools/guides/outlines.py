@@ -45,11 +45,13 @@ class GuideHeading(TypedDict):
 
 
 def first_sentences(segments: Sequence[Segment]) -> list[GuideSentence]:
-    """Return the first sentences of a document's text that say something without those around them, at most three."""
+    """Return the first sentences of a document's text that make sense alone, at most three; no answer of a FAQ does."""
     found: dict[str, GuideSentence] = {}
+    is_answer = False
     for segment in segments[:MOST_READ]:
         for entry in entries_of(segment):
-            if _is_self_contained(entry):
+            is_answer = entry.asks or (is_answer and entry.kind != "heading")
+            if not is_answer and _is_self_contained(entry):
                 found.setdefault(fold_case(entry.text), _sentence(segment, entry))
             if len(found) == MOST_SENTENCES:
                 return list(found.values())
@@ -57,7 +59,7 @@ def first_sentences(segments: Sequence[Segment]) -> list[GuideSentence]:
 
 
 def _is_self_contained(entry: Entry) -> bool:
-    if entry.kind != "paragraph" or entry.leads or entry.asks or not entry.quotable:
+    if entry.kind != "paragraph" or entry.leads or not entry.quotable:
         return False
     if any(each.role in ("before", "lead", "label", "term") for each in entry.context):
         return False

@@ -1,78 +1,80 @@
 """Recognise questions about the library itself: how many documents, which ones, where one is, what changed.
 
-A question is one of these only if a pattern covers all of it, so "How many documents does a visa need?" and "List the
-files that dpkg installs" stay questions for the contents. The patterns are in ``library_questions.toml``.
+A question is one of these only if known words cover all of it, so "How many documents does a visa need?" and "List the
+files that dpkg installs" stay questions for the contents. The words are in ``library_questions.toml``, by kind.
 """
 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from itertools import count, groupby
-from operator import attrgetter
 
 from graph.evidence import LibraryQuestion
 from graph.rows import Turn
-from text.late_patterns import LatePattern
 from tools.rules.small_talk_rules import without_courtesies
 
 LONGEST = 200  # characters
+_NAMED = {
+    "file": r"(?P<file>[^\s\"“”«»「」《》?？]+\.[A-Za-z][A-Za-z0-9]{0,4})",
+    "quoted": r"[\"“”«「《'‘](?P<quoted>[^\"“”«»「」《》]{1,120})[\"“”»」》'’]",
+    "name": r"(?P<name>\S(?:.{0,100}?\S)??)",
+}
+_GROUP = re.compile(r"\(\?P<\w+>")
 _PART = re.compile(r"(?<!\?P)<(\w+)>")
-_GROUP = re.compile(r"\(\?P<(\w+)>")
+_WORD_END = r"(?:(?<![a-zà-ỹđ0-9])|(?![a-zà-ỹđ0-9]))"  # Chinese words have none
+_BETWEEN = re.compile(r"[\s,，、]*")
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryPattern:
-    """A pattern with the key that it stands under, which says what is asked and when.
+class LibraryWords:
+    """The words of one language: which kind of them stands at a place, and the patterns that capture a name."""
 
-    Whatever it matches contains a match of ``needs``, unless it is of a follow-up: most questions compile none.
-    """
+    words: re.Pattern[str]
+    find_here: tuple[re.Pattern[str], ...]
+    find: tuple[re.Pattern[str], ...]
 
-    key: str
-    needs: re.Pattern[str]
-    found: LatePattern
-
-    def applies(self, *, needed: bool, alone: bool, after_listing: bool) -> bool:
-        """Whether to try the pattern on a line that has what it needs, if ``needed``; see ``library_question``."""
-        if self.key.startswith("follow_up"):
-            return after_listing
-        return needed and (alone or after_listing or not self.key.startswith("in_empty_view"))
-
-
-@cache
-def library_patterns() -> tuple[LibraryPattern, ...]:
-    """Load the patterns, in the order in which they are tried."""
-    return tuple(_read_patterns())
+    def kinds(self, line: str) -> dict[str, str] | None:
+        """Return the kinds of the words of a line, and what they capture; None where another word stands in it."""
+        found: dict[str, str] = {}
+        place = 0
+        while place < len(line):
+            word = self.words.match(line, place)
+            if word is None:
+                return None
+            found |= {kind: text for kind, text in word.groupdict().items() if text}
+            between = _BETWEEN.match(line, word.end())
+            place = between.end() if between else word.end()
+        return found
 
 
 @cache
-def _patterns_by_need() -> tuple[tuple[re.Pattern[str], tuple[LibraryPattern, ...]], ...]:
-    """Return the same by what they need, which is looked for once for all of a language's patterns."""
-    grouped = groupby(library_patterns(), key=attrgetter("needs"))
-    return tuple((needs, tuple(patterns)) for needs, patterns in grouped)
+def library_words() -> tuple[LibraryWords, ...]:
+    """Load the words, a table a language."""
+    text = files(__package__).joinpath("library_questions.toml").read_text(encoding="utf-8")
+    return tuple(map(_compiled, tomllib.loads(text).values()))
 
 
-def _read_patterns() -> Iterator[LibraryPattern]:
-    tables = tomllib.loads(files(__package__).joinpath("library_questions.toml").read_text(encoding="utf-8"))
-    shared = tables.pop("shared")
-    for table in tables.values():
-        parts = {**shared, **table.pop("parts")}
-        needs = re.compile(table.pop("needs"), re.IGNORECASE)
-        for key, lines in table.items():
-            for line in lines:
-                yield LibraryPattern(key, needs, LatePattern(_expanded(line, parts), re.IGNORECASE))
+def _compiled(table: dict[str, str | list[str]]) -> LibraryWords:
+    words = {kind: text for kind, text in table.items() if isinstance(text, str)}
+    whole = {**words, "noun": f"(?:{words['document']}|{words['page']})"}
+    parts = {**{kind: f"(?:{_GROUP.sub('(?:', text)})" for kind, text in whole.items()}, **_NAMED}
+    found = {
+        key: tuple(_pattern(_PART.sub(lambda part: parts[part[1]], line)) for line in lines)
+        for key, lines in table.items()
+        if not isinstance(lines, str)
+    }
+    kinds = (text if kind == "type" else f"(?P<{kind}_>{text})" for kind, text in words.items())
+    return LibraryWords(re.compile(rf"(?:{'|'.join(kinds)}){_WORD_END}", re.IGNORECASE), **found)
 
 
-def _expanded(line: str, parts: Mapping[str, str]) -> str:
-    """Return a pattern with its parts filled in, and its groups numbered, since a part may stand in it twice."""
-    while _PART.search(line):
-        line = _PART.sub(lambda found: parts[found[1]], line)
-    places = count()
-    return _GROUP.sub(lambda found: f"(?P<{found[1]}_{next(places)}>", line)
+def _pattern(line: str) -> re.Pattern[str]:
+    """Compile a pattern, in which a name may stand in several places."""
+    places = iter(range(len(line)))
+    return re.compile(_GROUP.sub(lambda group: f"{group[0][:-1]}_{next(places)}>", line), re.IGNORECASE)
 
 
 _MEDIA_TYPES = {
@@ -80,7 +82,6 @@ _MEDIA_TYPES = {
     "markdown": "text/markdown",
     "html": "text/html",
     "csv": "text/csv",
-    "text": "text/plain",
     "txt": "text/plain",
 }
 _END = re.compile(r"[\s?？.。!！…]+$|(?<=[\u3400-\u9fff])[吗呢啊呀][\s?？.。!！]*$")
@@ -111,16 +112,49 @@ def library_question(question: str, *, after_listing: bool = False, alone: bool 
     week?" may be about.
     """
     line = _line(question)
-    if line is None:
+    if not line:
         return None
-    for needs, patterns in _patterns_by_need():
-        needed = needs.search(line) is not None
-        for pattern in patterns:
-            applies = pattern.applies(needed=needed, alone=alone, after_listing=after_listing)
-            if applies and (found := pattern.found.fullmatch(line)):
-                groups = {name.rpartition("_")[0]: value for name, value in found.groupdict().items() if value}
-                return _asked(pattern.key, groups)
+    for language in library_words():
+        kinds = language.kinds(line)
+        if kinds and _is_of_library(kinds, after_listing=after_listing, alone=alone or after_listing):
+            return _listed(kinds)
+        for patterns, is_here in ((language.find_here, True), (language.find, False)):
+            for pattern in patterns:
+                if found := pattern.fullmatch(line):
+                    names = {name.partition("_")[0]: value for name, value in found.groupdict().items() if value}
+                    return _named(names, is_here=is_here)
     return None
+
+
+def _is_of_library(kinds: Mapping[str, str], *, after_listing: bool, alone: bool) -> bool:
+    """Whether a question is about the library, of whose words these are the kinds."""
+
+    def has(*names: str) -> bool:
+        return any(f"{name}_" in kinds for name in names)
+
+    dated = "when" in kinds or "since" in kinds
+    when = dated or has("newest")
+    asked = has("count", "list", "which")
+    whole = has("document") or "type" in kinds  # a page or an article may be a part of a document
+    noun = whole or has("page")
+    of_library = (
+        has("store")
+        and ((asked and has("inside", "has", "there", "count", "list", "changed")) or (has("changed") and when)),
+        noun and has("has") and asked,
+        noun and has("mine") and (has("count", "list") or when),
+        has("changed") and when and (noun or has("has", "mine")),
+    )
+    of_what_is_in_view = (
+        whole and (has("count", "list") or (has("there") and asked)),
+        noun and has("newest") and asked,
+        has("changed") and asked and (dated or noun or has("has")),
+        noun and has("has"),
+    )
+    of_listing = (
+        dated or has("newest"),
+        asked and (has("them", "changed") or "type" in kinds),
+    )
+    return any(of_library) or (alone and any(of_what_is_in_view)) or (after_listing and any(of_listing))
 
 
 def _line(question: str) -> str | None:
@@ -134,17 +168,30 @@ def _line(question: str) -> str | None:
     return _END.sub("", _END.sub("", line)).removesuffix(", please").removesuffix(" please")
 
 
-def _asked(key: str, groups: dict[str, str]) -> LibraryQuestion:
-    name = next((groups[each] for each in ("file", "quoted", "name") if each in groups), "")
-    since, until = _period(groups) if key.endswith("changed") else ("", "")
+def _listed(kinds: Mapping[str, str]) -> LibraryQuestion:
+    since, until = _period(kinds)
+    kind = kinds.get("type", "").casefold()
     return LibraryQuestion(
-        asks="find" if name else "changed" if since else "list",
-        name=name.strip(" ,.:;"),
-        is_file="file" in groups,
-        media_type=_MEDIA_TYPES.get(groups.get("type", "").casefold().removesuffix("s"), ""),
+        asks="changed" if since else "list",
+        name="",
+        is_file=False,
+        media_type=_MEDIA_TYPES.get(kind, ""),
         since=since,
         until=until,
-        sure=key == "find_here" or not name,
+        sure=True,
+    )
+
+
+def _named(names: Mapping[str, str], *, is_here: bool) -> LibraryQuestion:
+    name = next(names[each] for each in ("file", "quoted", "name") if each in names)
+    return LibraryQuestion(
+        asks="find",
+        name=name.strip(" ,.:;"),
+        is_file="file" in names,
+        media_type="",
+        since="",
+        until="",
+        sure=is_here,
     )
 
 
@@ -181,7 +228,7 @@ _PERIODS: tuple[tuple[tuple[str, ...], _Period], ...] = (
 _DAYS = {"day": 1, "week": 7, "month": 30, "天": 1, "周": 7, "个月": 30, "ngày": 1, "tuần": 7, "tháng": 30}
 
 
-def _period(groups: dict[str, str]) -> tuple[str, str]:
+def _period(groups: Mapping[str, str]) -> tuple[str, str]:
     """Return the first and the last day (ISO, UTC) that a question names; empty for none, as in "recently"."""
     today = _today()
     if "n" in groups:

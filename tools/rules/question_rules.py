@@ -51,7 +51,15 @@ class RulePreparer:
         if has_pages and search == "off":
             reason = Reason("for_pages")
         beyond = BEYOND_QUOTES if request and request.kind == "work" else None
-        return Preparation(rewritten.question, True, reason, "content_query", detected, beyond_quotes=beyond)
+        return Preparation(
+            rewritten.question,
+            True,
+            reason,
+            "content_query",
+            detected,
+            search_query=rewritten.beside,
+            beyond_quotes=beyond,
+        )
 
 
 REWRITING_REASON = Reason("telling_words")

@@ -59,7 +59,8 @@ class _Wording:
 
 
 @cache
-def _wordings() -> dict[str, _Wording]:
+def request_wordings() -> dict[str, _Wording]:
+    """Load the words of requests by language."""
     tables = tomllib.loads(files(__package__).joinpath("requests.toml").read_text(encoding="utf-8"))
     return {code: _Wording.of(table, code) for code, table in tables.items()}
 
@@ -72,7 +73,7 @@ def request_of(question: str) -> Request | None:
     """
     detected = language(question, default="")
     line = fold_line(question)
-    for code, wording in _wordings().items():
+    for code, wording in request_wordings().items():
         may_be = code == detected if detected else code not in UNSPACED
         if may_be and (kind := wording.kind_of(line)):
             return Request(kind, code)

@@ -41,7 +41,7 @@ def small_talk_phrases() -> dict[str, Phrases]:
 
 
 def _compiled(table: dict[str, list[str]]) -> list[tuple[Kind | None, re.Pattern[str]]]:
-    kinds: dict[str, Kind | None] = {**{kind: kind for kind in _ORDER}, "chat": "about", "filler": None}
+    kinds: dict[str, Kind | None] = {**{kind: kind for kind in _ORDER}, "filler": None}
     return [(kinds[name], re.compile(f"(?:{'|'.join(phrases)})")) for name, phrases in table.items()]
 
 

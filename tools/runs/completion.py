@@ -71,7 +71,7 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     first = {citation["segment_id"]: citation for citation in reversed(citations)}
     for source in described:
         if source["segment_id"] in first:
-            segment = segments[source["segment_id"]]
+            segment = around[source["segment_id"]]
             source["excerpt"] = excerpt_of_quote(first[segment.segment_id], segment.text, segment.start)
     message = Message(
         answer=answer_text(state.sections),

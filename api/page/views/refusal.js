@@ -16,10 +16,11 @@ const UNSEARCHED = ["library_not_allowed", "library_empty"];
  * @param {string} why As the stop reason says it.
  * @returns {HTMLElement[]}
  */
-export function refusalLines({ code, tried, library, written_in: languages }, why) {
+export function refusalLines({ code, tried, library, written_in: languages, notices = [] }, why) {
   const { refusal } = words.apart;
   const beside = WITHOUT_LIBRARY.find((each) => each === code);
-  const reason = !library && beside ? refusal.withoutLibrary[beside] : why;
+  const found = !library && beside ? refusal.withoutLibrary[beside] : why;
+  const reason = notices.includes("quotes_only") ? refusal.quotesOnly : found;
   const searched = UNSEARCHED.includes(code) ? [] : tried.filter(Boolean);
   const lines = [h("p", null, reason)];
   if (searched.length) {
@@ -31,5 +32,6 @@ export function refusalLines({ code, tried, library, written_in: languages }, wh
     const named = languages.map((code) => names.of(code) ?? code);
     lines.push(h("p", null, refusal.writtenIn(new Intl.ListFormat(language).format(named))));
   }
+  if (notices.includes("add_model")) lines.push(h("p", { class: "muted" }, refusal.addModel));
   return lines;
 }

@@ -80,6 +80,7 @@ export const reasons = {
   quoted_instead: "نُقلت أفضل جمل المصادر حرفيًا.",
   fixed_line: "حل سطر ثابت محل الرد.",
   only_quotes: "من دون نموذج تُنقل المصادر ولا يُقال غير ذلك.",
+  beyond_quotes: "يطلب السؤال عملاً على النصوص لا يقوم به إلا نموذج، لذلك يُنقل أقرب ما وُجد.",
   other_model: (asked, answers) => `لا يوجد نموذج باسم «${asked}»، فيجيب «${answers}».`,
   no_thinking: (model) => `لا يستطيع «${model}» أن يفكر أولًا؛ يكتب مباشرة.`,
   nothing_checked: "لم يكن فيها ما يمكن التحقق منه.",
@@ -90,6 +91,8 @@ export const apart = {
   refusal: {
     searched: "بُحث عن:",
     writtenIn: (languages) => `مكتبتك مكتوبة بهذه اللغات: ${languages}. قد يجد السؤال بإحداها أكثر.`,
+    quotesOnly: "من دون نموذج تُنقل المستندات كما هي: لا تلخيص ولا مقارنة ولا عدّ ولا ترجمة ولا كتابة ولا حكم.",
+    addModel: "يستطيع من يدير هذا الموقع إضافة نموذج عبر CITEWELL_MODELS و CITEWELL_DEFAULT_MODEL.",
     withoutLibrary: {
       nothing_found: "لم يجد البحث في الويب شيئًا. لم يُبحث في مكتبتك لأن ذلك متوقف.",
       search_failed: "تعذر البحث في الويب، ولم يُبحث في مكتبتك لأن ذلك متوقف.",

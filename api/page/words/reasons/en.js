@@ -81,6 +81,7 @@ export const reasons = {
   quoted_instead: "The best sentences of the sources are quoted word for word.",
   fixed_line: "A fixed line stands in for the reply.",
   only_quotes: "Without a model, the sources are quoted and nothing else is said.",
+  beyond_quotes: "It asks for work on the texts, which takes a model, so what comes nearest is quoted.",
   other_model: (/** @type {S} */ asked, /** @type {S} */ answers) => `There is no model named “${asked}”, so “${answers}” answers.`,
   no_thinking: (/** @type {S} */ model) => `“${model}” cannot think first; it writes at once.`,
   nothing_checked: "There was nothing in it that could be checked.",
@@ -91,6 +92,8 @@ export const apart = {
   refusal: {
     searched: "Searched for:",
     writtenIn: (/** @type {string} */ languages) => `Your library is written in ${languages}: asking in such a language may find more.`,
+    quotesOnly: "Without a model, documents are only quoted: nothing is summed up, compared, counted, translated, written or judged.",
+    addModel: "Whoever runs this can add a model with CITEWELL_MODELS and CITEWELL_DEFAULT_MODEL.",
     withoutLibrary: {
       nothing_found: "The web search found nothing. Your library was not searched, since that is switched off.",
       search_failed: "The web could not be searched, and your library was not, since that is switched off.",

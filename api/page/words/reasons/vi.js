@@ -78,6 +78,7 @@ export const reasons = {
   quoted_instead: "Những câu tốt nhất của nguồn được trích nguyên văn.",
   fixed_line: "Một câu có sẵn thay cho lời đáp.",
   only_quotes: "Không có mô hình thì chỉ trích nguồn, không nói gì thêm.",
+  beyond_quotes: "Câu hỏi cần xử lý văn bản, việc này phải có mô hình, nên nội dung gần nhất được trích.",
   other_model: (asked, answers) => `Không có mô hình tên “${asked}”, nên “${answers}” trả lời.`,
   no_thinking: (model) => `“${model}” không thể suy nghĩ trước; nó viết ngay.`,
   nothing_checked: "Không có gì trong đó để kiểm chứng.",
@@ -88,6 +89,8 @@ export const apart = {
   refusal: {
     searched: "Đã tìm:",
     writtenIn: (languages) => `Thư viện của bạn viết bằng ${languages}: hỏi bằng ngôn ngữ đó có thể tìm được nhiều hơn.`,
+    quotesOnly: "Khi không có mô hình, tài liệu chỉ được trích nguyên văn, không tóm tắt, so sánh, đếm, dịch, viết hay nhận xét.",
+    addModel: "Người quản trị có thể thêm mô hình bằng CITEWELL_MODELS và CITEWELL_DEFAULT_MODEL.",
     withoutLibrary: {
       nothing_found: "Tìm trên web không thấy gì. Thư viện của bạn chưa được tìm, vì việc này đang tắt.",
       search_failed: "Không tìm kiếm được trên web, và thư viện của bạn chưa được tìm, vì việc này đang tắt.",

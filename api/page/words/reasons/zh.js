@@ -78,6 +78,7 @@ export const reasons = {
   quoted_instead: "逐字引用了来源中最合适的句子。",
   fixed_line: "用固定的一句话代替回复。",
   only_quotes: "没有模型时，只引用来源，不另作回答。",
+  beyond_quotes: "这个问题要求对文本做加工，这需要模型，因此引用最接近的内容。",
   other_model: (asked, answers) => `没有名为“${asked}”的模型，因此由“${answers}”回答。`,
   no_thinking: (model) => `“${model}”不能先思考，会直接撰写。`,
   nothing_checked: "其中没有可以核查的内容。",
@@ -88,6 +89,8 @@ export const apart = {
   refusal: {
     searched: "已搜索：",
     writtenIn: (languages) => `您的资料库以${languages}写成：用其中的语言提问，可能会找到更多。`,
+    quotesOnly: "没有模型时只引用文档原文，不做总结、比较、计数、翻译、撰写或评判。",
+    addModel: "部署者可以通过 CITEWELL_MODELS 和 CITEWELL_DEFAULT_MODEL 添加模型。",
     withoutLibrary: {
       nothing_found: "网络搜索没有找到任何内容。没有搜索您的资料库，因为搜索资料库已关闭。",
       search_failed: "未能搜索网络，也没有搜索您的资料库，因为搜索资料库已关闭。",
