@@ -16,7 +16,7 @@ from tools.extractive.reader import RankedSentences
 
 MOST_PASSAGES = 3
 CONSIDERED = 16  # best entries whose passages are compared
-PAYS = 0.03  # least belief in a further passage: with less, its characters cost a reader more than they tell
+PAYS = 0.005
 COPIED = 0.85  # share of the words of the shorter of two passages, from which on they are copies
 
 
