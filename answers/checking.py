@@ -436,7 +436,9 @@ class CheckedAnswer:
         self.disputes = [row for row in self.disputes if row["section_index"] != index]
         for each in claims:
             if each.proofs:
-                own = Proof(**{**each.proofs[0], "origin": "cited"})
+                proof = each.proofs[0]
+                bears = proof.get("highlight", proof)  # of a passage it is what was held against the other
+                own = Proof(segment_id=proof["segment_id"], start=bears["start"], end=bears["end"], origin="cited")
                 rows = [
                     DisputeRow(
                         section_index=index,
