@@ -436,7 +436,7 @@ class CheckedAnswer:
         self.disputes = [row for row in self.disputes if row["section_index"] != index]
         for each in claims:
             if each.proofs:
-                own = _contradicted(each.proofs[0])
+                own = _bearing(each.proofs[0])
                 rows = [
                     DisputeRow(
                         section_index=index,
@@ -502,16 +502,16 @@ def _without(
     return Section(text=text.strip(), source_ids=ids), kept
 
 
+def _bearing(proof: Proof) -> Proof:
+    """Return the entry of a proof that bears its claim: of a passage its highlight, which the others contradict."""
+    span = proof.get("highlight", proof)
+    return Proof(segment_id=proof["segment_id"], start=span["start"], end=span["end"], origin="cited")
+
+
 def _without_untold(row: DisputeRow) -> DisputeRow:
     kept = DisputeRow(**row)
     kept.pop("untold", None)
     return kept
-
-
-def _contradicted(proof: Proof) -> Proof:
-    """Return what another source contradicts of a proof: of a passage its highlight."""
-    span = proof.get("highlight", proof)
-    return Proof(segment_id=proof["segment_id"], start=span["start"], end=span["end"], origin="cited")
 
 
 def _words(text: str) -> str:

@@ -8,13 +8,11 @@ import pytest
 import prompts
 from answers.disagreements import document_date
 from api.dialects.section_buffer import SectionBuffer
-from graph.evidence import Segment
-from graph.ports import Revision
-from tests.fakes import MemoryLibrary, ScriptedFamily, quote, resources, segment
+from graph.evidence import Proof, Segment, Span
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Revision
+from tests.fakes import MemoryLibrary, ScriptedFamily, quote, segment
 from tests.graph.asking import FOOD, LEAVE, Asked
 from tests.graph.wrong_answers import GOOD
-from tools.claims.code_checker import CodeChecker
-from tools.extractive.extractive_family import extractive_family
 
 MEMO = segment("memo", 0, "Staff get 30 days of annual leave.", title="Memo")
 KITCHEN = quote("The kitchen closes at nine.", "kitchen:0")
@@ -59,6 +57,24 @@ async def test_what_it_quotes_is_not_quoted_before() -> None:
     ]
     assert sent(session).splitlines() == [each["text"] for each in state.sections[2:]]
     assert session.told("correction") == []
+
+
+def shown(whole: Segment, best: int) -> list[Draft]:
+    """Return a section that shows a whole segment as a passage, whose highlight has so many characters."""
+    span = Span(start=whole.start, end=whole.start + best)
+    proof = Proof(segment_id=whole.segment_id, start=whole.start, end=whole.end, origin="cited", highlight=span)
+    return [DraftOpened(), DraftText(whole.text), DraftClosed(whole.text, (whole.segment_id,), passage=proof)]
+
+
+async def test_passages_stay_and_disagree_once_by_what_they_highlight() -> None:
+    memo = replace(MEMO, text=f"{MEMO.text} Ask the office.", end=len(MEMO.text) + 16)
+    family = ScriptedFamily(drafts=[[*shown(LEAVE, 34), *shown(memo, len(MEMO.text))]])
+    session = Asked(MemoryLibrary([LEAVE, memo, FOOD]), family)
+    state = await session.ask(QUESTION, min_score=0.3)
+    assert [each["text"] for each in state.sections[:2]] == [LEAVE.text, memo.text]
+    (told,) = session.told("sources_disagree")
+    assert {each["quote"] for each in told.positions} == {LEAVE.text[:34], MEMO.text}
+    assert len(state.sections) == 3
 
 
 async def test_what_stands_beside_it_stays_and_is_checked_by_itself() -> None:
@@ -150,19 +166,6 @@ async def test_a_title_that_is_a_link_goes_out_of_the_section_and_is_reported() 
     assert "evil.example" not in state.sections[-1]["text"]
     (removed,) = session.told("content_removed")
     assert (removed.section_index, removed.kind) == (1, "image")
-
-
-async def test_of_passages_that_contradict_each_other_the_sentences_that_do_are_quoted() -> None:
-    book = segment("handbook", 0, f"Leave is asked for in writing. {LEAVE.text}", title="Handbook")
-    memo = replace(MEMO, text=f"{MEMO.text} It is paid in full.", end=len(MEMO.text) + 20)
-    family = extractive_family(checker=CodeChecker())
-    ports = resources(MemoryLibrary([book, memo, FOOD]), ScriptedFamily())
-    session = Asked(of=replace(ports, families=lambda model, *, thinking=False: family))
-    state = await session.ask("How many days of annual leave do staff get?")
-    (disagreement,) = state.disagreements
-    quotes = {each["segment_id"]: each["quote"] for each in disagreement["positions"]}
-    assert quotes == {"handbook:0": LEAVE.text[:34], "memo:0": MEMO.text}
-    assert {book.text, memo.text} <= {each["text"] for each in state.sections}  # what they stand in is shown before
 
 
 def dated(name: str, days: int, **fields: Any) -> Segment:
