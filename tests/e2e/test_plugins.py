@@ -50,7 +50,7 @@ def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: W
         assert answer["answer"] == "The bell of the harbour chapel was cast in 1871.\n\nIt weighs nine tons."
         assert {citation["quote"] for claim in answer["claims"] for citation in claim["citations"]}
         quoted = client.get("/lines", params=question).text
-        assert '"answer":"The bell of the harbour chapel was cast in 1871."' in quoted, "by the default model"
+        assert '"answer":"The bell of the harbour chapel was cast in 1871.' in quoted, "by the default model"
         assert client.get("/lines", params={**question, "model": "passages"}).json()["code"] == "unknown_model"
         assert client.get("/lines").status_code == 422
         assert "/lines" in client.get("/openapi.json").json()["paths"]

@@ -146,6 +146,17 @@ def test_a_passage_goes_on_in_the_next_segment() -> None:
     assert highlighted(passage, hits).startswith("- cats")
 
 
+def test_a_passage_stays_on_its_page() -> None:
+    texts = ["- smoking of any kind\n\n", "- cats on no lead\n", "- grills of coal\n"]
+    segments: list[Segment] = []
+    for at, text in enumerate(texts):
+        start = segments[-1].end if segments else 0
+        segments.append(Segment("d", at, start, start + len(text), text, page_idx=min(at, 1)))
+    known = {each.segment_id: each for each in segments}
+    assert joined(known, known)["d:1"].text == "".join(texts[1:])
+    assert joined(known, known)["d:0"].text == texts[0]
+
+
 def test_of_a_stored_question_the_answer_is_highlighted() -> None:
     hits = hits_of(
         "# Help\n\n**How do I cancel?**\n\nWrite to the office. It may take a week.\n\n**Who pays?**\n\nWe do."
