@@ -4,11 +4,12 @@ It is the first thing that is said of an answer, and no verdict: a true quote ma
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from graph.evidence import Message
 
 Answerhood = Literal["answers", "may_answer", "nearest"]
+ANSWERHOODS: tuple[Answerhood, ...] = get_args(Answerhood)
 
 ANSWERS = 0.75  # the least chance of what is said to answer
 MAY_ANSWER = 0.4  # and of what may; what is below it is refused

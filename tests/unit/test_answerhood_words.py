@@ -1,19 +1,8 @@
 """Whether an answer answers is said alike wherever a person reads it."""
 
-import re
-from pathlib import Path
-
-from answers.answerhood import ANSWERS, MAY_ANSWER, SAID, answerhood_of
+from answers.answerhood import MAY_ANSWER, SAID, answerhood_of
 from tools.exports.wording import LANGUAGES, words_of
 from tools.settings import Settings
-
-PAGE = Path(__file__).parents[2] / "api" / "page" / "text" / "answerhood.js"
-
-
-def test_the_page_draws_the_lines_where_the_command_line_does() -> None:
-    lines = {name: float(least) for name, least in re.findall(r'\["(\w+)", ([\d.]+)\]', PAGE.read_text("utf-8"))}
-    assert lines == {"answers": ANSWERS, "may_answer": MAY_ANSWER, "nearest": 0}
-    assert lines.keys() == SAID.keys()
 
 
 def test_what_is_not_refused_may_answer() -> None:
