@@ -1,6 +1,7 @@
 """Cross-validation of the extractive family's models: figures on folds that they were not fitted on."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,13 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from evals.bootstrap import auc
-from evals.cases import best_match
-from research.fitting.small_models import CandidateList, Floats, evenly, fit_logistic, fit_softmax
-from tools.extractive.quoted_passages import MOST_PAGE_QUOTES, best_set
-from tools.extractive.reader import LogisticModel
+from research.fitting.small_models import CandidateList, Floats, Place, fit_logistic, fit_softmax
 
 OPERATING_POINTS = (0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-Row = tuple[str, str, Floats | None, bool]  # data set, group, signals, whether the question is answerable
+SHOWN = 3  # passages
+BINS = 10
+Row = tuple[str, str, Floats | None, bool]  # data set, group, signals, whether one of the passages shown answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def fold_of(group: str, folds: int) -> int:
 def reader_figures(
     questions: Sequence[CandidateList], penalty: float, folds: int
 ) -> tuple[dict[str, dict[str, float]], list[Fold]]:
-    """Return the fitted folds, and by data set how often the best candidate, or one of the best three, is right."""
+    """Return the fitted folds, and by data set how often the first passage, or one of the first three, is right."""
     fitted = [
         Fold(fit_softmax([each for each in questions if fold_of(each.group, folds) != fold], penalty))
         for fold in range(folds)
@@ -54,19 +54,34 @@ def unseen_figures(questions: Sequence[CandidateList], data_set: str, penalty: f
 
 
 def _hit_shares(scored: Sequence[tuple[CandidateList, Floats]]) -> dict[str, float]:
-    hits: list[tuple[bool, bool]] = []
-    for each, weights in scored:
-        best = each.right[np.argsort(-(each.features @ weights), kind="stable")[:3]]
-        hits.append((bool(best[:1].any()), bool(best.any())))
-    return {"n": len(hits), "top1": _mean([a for a, _ in hits]), "top3": _mean([b for _, b in hits])}
+    hits = [first_right(each, each.features @ weights) for each, weights in scored]
+    return {"n": len(hits), "top1": _mean([at < 1 for at in hits]), "top3": _mean([at < SHOWN for at in hits])}
+
+
+def first_right(asked: CandidateList, scores: Floats) -> int:
+    """Return the place of the first right one among the passages in the reader's order; SHOWN where there is none."""
+    told: list[Place] = []
+    for index in np.argsort(-scores, kind="stable").tolist():
+        document, start, end = asked.places[index]
+        if any(each[0] == document and each[1] < end and start < each[2] for each in told):
+            continue
+        if asked.right[index]:
+            return len(told)
+        told.append(asked.places[index])
+        if len(told) == SHOWN:
+            break
+    return SHOWN
 
 
 def fit_answerable(rows: Sequence[Row], penalty: float) -> tuple[Floats, float]:
-    """Fit the logistic model on the questions for which the search found anything."""
+    """Fit the logistic model on the questions for which the search found anything, every data set weighing the same.
+
+    Answers and others weigh as they are, since the model tells a chance and not only an order.
+    """
     seen = [(name, row, label) for name, _, row, label in rows if row is not None]
-    labels = np.array([label for _, _, label in seen])
-    weight = evenly(labels, [name for name, _, _ in seen])
-    return fit_logistic(np.array([row for _, row, _ in seen]), labels, weight, penalty)
+    held = Counter(name for name, _, _ in seen)
+    weight = np.array([len(seen) / len(held) / held[name] for name, _, _ in seen])
+    return fit_logistic(np.array([row for _, row, _ in seen]), np.array([label for *_, label in seen]), weight, penalty)
 
 
 def answerable_figures(rows: Sequence[Row], penalty: float, folds: int) -> dict[str, dict[str, object]]:
@@ -93,49 +108,30 @@ def answerable_figures(rows: Sequence[Row], penalty: float, folds: int) -> dict[
             }
             for point in OPERATING_POINTS
         }
-        figures[name] = {"answerable": len(yes), "unanswerable": len(no), "auc": auc(yes, no), "at": points}
+        here = names == name
+        figures[name] = {
+            "right": len(yes),
+            "wrong": len(no),
+            "auc": auc(yes, no),
+            "error": calibration_error(chances[here], labels[here]),
+            "at": points,
+        }
     return figures
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatedPage:
-    """A page's candidates by membership features, the gold sentences in each, and the annotators' selections."""
-
-    group: str
-    rows: Floats
-    sentences: tuple[frozenset[int], ...]
-    references: tuple[frozenset[int], ...]
+def unseen_answerable(rows: Sequence[Row], data_set: str, penalty: float) -> dict[str, float]:
+    """Return how well one data set's answers are told from what is none by a model fitted on all the others."""
+    fitted = fit_answerable([row for row in rows if row[0] != data_set], penalty)
+    seen = [row for row in rows if row[0] == data_set]
+    chances, labels = np.array([_chance(row[2], fitted) for row in seen]), np.array([label for *_, label in seen])
+    return {"n": len(seen), "auc": auc(chances[labels], chances[~labels]), "error": calibration_error(chances, labels)}
 
 
-def fit_membership(pages: Sequence[AnnotatedPage], penalty: float) -> tuple[Floats, float]:
-    """Fit the logistic model of membership in an answer: selection by at least half of the annotators."""
-    rows = np.concatenate([page.rows for page in pages])
-    labels = np.array(
-        [
-            2 * sum(bool(held & reference) for reference in page.references) >= len(page.references)
-            for page in pages
-            for held in page.sentences
-        ]
-    )
-    return fit_logistic(rows, labels, np.ones(len(labels)), penalty)
-
-
-def membership_figures(pages: Sequence[AnnotatedPage], penalty: float, folds: int) -> dict[str, float]:
-    """Return mean precision, recall and F1 against the best reference, and the mean number of quotes."""
-    figures: list[tuple[float, float, float, int]] = []
-    for fold in range(folds):
-        inside = [fold_of(page.group, folds) == fold for page in pages]
-        fitted = LogisticModel(
-            *fit_membership([page for page, here in zip(pages, inside, strict=True) if not here], penalty)
-        )
-        for page in (page for page, here in zip(pages, inside, strict=True) if here):
-            chosen = best_set(fitted.chance(page.rows).tolist(), MOST_PAGE_QUOTES)
-            quoted = frozenset[int]().union(*(page.sentences[i] for i in chosen))
-            match = best_match(quoted, page.references)
-            figures.append((match.precision, match.recall, match.f1, len(chosen)))
-    names = ("precision", "recall", "f1", "quotes_mean")
-    means = {name: round(float(value), 4) for name, value in zip(names, np.mean(figures, axis=0), strict=True)}
-    return {"n": len(figures), **means}
+def calibration_error(chances: Floats, labels: NDArray[np.bool_]) -> float:
+    """Return the expected calibration error in ten bins of equal width."""
+    bins = np.minimum((chances * BINS).astype(int), BINS - 1)
+    gaps = [abs(float((chances - labels)[bins == each].sum())) for each in range(BINS)]
+    return round(sum(gaps) / len(chances), 4)
 
 
 def _chance(row: Floats | None, fitted: tuple[Floats, float]) -> float:

@@ -1,14 +1,16 @@
 """Fit of the extractive family's models, reported by cross-validation.
 
-``python -m research.fitting.fit_reader --data FOLDER --manuals FOLDER [--write]`` reads XQuAD (en, zh, vi), CLAPnq and
-the manuals in the first folder, our development set, and our questions over the manuals that ``debian_manuals`` lays
-out in the second. It searches them as a deployment would, and prints figures of held-out folds: XQuAD in folds of whole
-articles, an article in its three languages in one fold, CLAPnq in folds of questions, the development set in folds of
-documents, the manuals in folds of pages, a page in its languages in one. Beside them stand the figures of all manuals
-of one set by a reader that has seen none of them. ``--write`` then fits on everything and writes the weights.
+``python -m research.fitting.fit_reader --data FOLDER --manuals FOLDER [--write]`` reads XQuAD (en, zh, vi), CLAPnq, the
+manuals and the company in the first folder, our development set, and our questions over the manuals that
+``debian_manuals`` lays out in the second. It searches them as a deployment would, and prints figures of held-out folds:
+XQuAD in folds of whole articles, an article in its three languages in one fold, CLAPnq in folds of questions, the
+development set in folds of documents, files in folds of pages, a page in its languages in one. Beside them stand the
+figures of all files of one set by models that have seen none of them. ``--write`` then fits on everything and writes
+the weights.
 
-For unanswerable questions, XQuAD's paragraphs are removed from the library one by one, with all their statistics; a
-page without the answer is another paragraph of the same article, or the whole article except that paragraph.
+A candidate is right where the passage that is shown for it holds the evidence. What was found answers where one of the
+passages shown does; for questions without an answer, XQuAD's paragraph is taken out of what was found, and a page
+without the answer is another paragraph of the same article, or the whole article except that paragraph.
 """
 
 import argparse
@@ -24,167 +26,158 @@ from typing import Any
 import numpy as np
 
 import tools.extractive
-from answers.entries import entries_of, passage_around
+from answers.entries import entries_of
 from answers.entry import Entry
-from evals.cases import sentence_spans, sentences_in
+from answers.passages import passage_of
 from evals.gold_passages import quote_hits
-from evals.sets.manuals import manuals_set
-from graph.evidence import Hit, Segment
+from evals.sets.manuals import company_set, manuals_set
+from graph.evidence import Segment
 from research.development import load_development
 from research.fitting.cross_validation import (
-    AnnotatedPage,
     Fold,
     Row,
     answerable_figures,
     fit_answerable,
-    fit_membership,
     fold_of,
-    membership_figures,
     reader_figures,
+    unseen_answerable,
     unseen_figures,
 )
-from research.fitting.small_models import CandidateList, Floats, fit_softmax
+from research.fitting.small_models import CandidateList, Floats, Place, fit_softmax
 from research.fitting.training_questions import (
-    StoredSpan,
     TrainingQuestion,
     TrainingQuestions,
     gather,
     gather_development,
     gather_manuals,
 )
-from research.sets.clapnq import CLAPnqQuestion
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS
 from tools.extractive.extractive_family import KEPT_AT_MOST
-from tools.extractive.quoted_passages import MOST_QUOTED
-from tools.extractive.reader import reader_input
-from tools.extractive.sentence_features import FEATURES, MEMBERSHIP_FEATURES
+from tools.extractive.quoted_passages import choose_passages
+from tools.extractive.reader import RankedSentences, ReaderInput, reader_input
+from tools.extractive.sentence_features import FEATURES
 from tools.process.library import open_library
-from tools.rules.candidate_sentences import CandidateSentence
 from tools.settings import load_settings
 
 FOLDS = 6
-MANUALS = ("manuals", "manuals-debian")
-PENALTY = {"reader": 30.0, "answerable": 3.0, "membership": 10.0}
+FILES = ("manuals", "manuals-debian", "company")
+PENALTY = {"reader": 100.0, "answerable": 30.0}
 # XQuAD has six times as many questions and no titles, headings or tables; this weights both about the same.
-WEIGHT = {"xquad": 1 / 3, "development": 2.0, "manuals": 3.0}
+WEIGHT = {"xquad": 1 / 3, "development": 2.0, "files": 3.0}
+HELD = 0.75  # share of a marked sentence that a passage must hold
 
 
 def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
-    """Return the features of each question's candidates, and which of them are right to quote."""
+    """Return the features of each question's candidates, and whose passages are right to show."""
     rows: list[CandidateList] = []
     for each in asked:
         # XQuAD's paragraphs as many as the writer gets; of whole documents all that the grader chooses from.
-        kind = "manuals" if each.passages else "development" if each.evidence else "xquad"
+        kind = "files" if each.passages else "development" if each.evidence else "xquad"
         hits = each.hits[:KEPT_AT_MOST] if kind == "xquad" else each.hits
         seen = reader_input(each.text, hits)
         if seen is None:
             rows.append(CandidateList(each.data_set, each.group, np.zeros((0, len(FEATURES))), np.zeros(0, dtype=bool)))
             continue
-        right = np.array([_is_right(each, hits, one) for one in seen.pool])
-        kept = right | ~np.array([_overlaps(each.accepted, hits, one) for one in seen.pool])
-        kept &= np.array([one.entry.quotable for one in seen.pool])
-        rows.append(CandidateList(each.data_set, each.group, seen.found.features[kept], right[kept], WEIGHT[kind]))
+        quotable = np.array([one.entry.quotable for one in seen.pool])
+        shown = [_shown(hits[one.segment].segment, one.entry) for one in seen.pool if one.entry.quotable]
+        known = {place: is_right(each, place, text) for place, text in dict(shown).items()}
+        right = np.array([known[place] for place, _ in shown], dtype=bool)
+        places = tuple(place for place, _ in shown)
+        features = seen.found.features[quotable]
+        rows.append(CandidateList(each.data_set, each.group, features, right, WEIGHT[kind], places))
     return rows
 
 
-def _is_right(asked: TrainingQuestion, hits: Sequence[Hit], one: CandidateSentence) -> bool:
-    segment = hits[one.segment].segment
-    if asked.passages:
-        return any(
-            document_id == segment.document_id and quote_hits(_quoted(segment, one.entry), text)
-            for document_id, text in asked.passages
-        )
-    if asked.evidence:
-        return _overlaps(asked.evidence, hits, one)
-    return segment.document_id == asked.gold and any(answer in one.text for answer in asked.answers)
-
-
-def _quoted(segment: Segment, entry: Entry) -> str:
-    """Return what is quoted for an entry."""
+def _shown(segment: Segment, entry: Entry) -> tuple[Place, str]:
+    """Return the passage of a segment that is shown for an entry."""
     entries = entries_of(segment)
-    chosen = passage_around(entries, entries.index(entry), MOST_QUOTED)
-    return segment.text[entries[chosen[0]].start - segment.start : entries[chosen[-1]].end - segment.start]
+    chosen = passage_of(entries, entries.index(entry))
+    start, end = entries[chosen[0]].start, entries[chosen[-1]].end
+    return (segment.document_id, start, end), segment.text[start - segment.start : end - segment.start]
 
 
-def _overlaps(spans: frozenset[StoredSpan], hits: Sequence[Hit], one: CandidateSentence) -> bool:
-    """Whether a candidate overlaps any span by more than half of the shorter of the two."""
-    segment = hits[one.segment].segment
-    start, end = segment.start + one.start, segment.start + one.end
-    return any(
-        span.document_id == segment.document_id
-        and 2 * (min(end, span.end) - max(start, span.start)) > min(span.end - span.start, end - start)
-        for span in spans
-    )
+def is_right(asked: TrainingQuestion, place: Place, text: str) -> bool:
+    """Whether a passage with this text holds what answers."""
+    document_id, start, end = place
+    if asked.passages:
+        return any(document_id == known and quote_hits(text, held) for known, held in asked.passages)
+    if asked.evidence:
+        return any(
+            document_id == span.document_id
+            and min(end, span.end) - max(start, span.start) > HELD * (span.end - span.start)
+            for span in asked.evidence
+        )
+    return document_id == asked.gold and (not asked.answers or any(answer in text for answer in asked.answers))
 
 
 def signal_rows(asked: Sequence[TrainingQuestion], folds: Sequence[Fold]) -> list[Row]:
-    """Return each question's signals under the reader that has not seen its group; None where there was no hit."""
+    """Return each question's signals under the reader that has not seen its group; None where there was no hit.
+
+    Of a search it is told whether one of the passages shown is right, of pages whether they hold the answer.
+    """
     rows: list[Row] = []
     for each in asked:
         seen = reader_input(each.text, each.hits)
-        row: Floats | None = None
-        if seen is not None:
-            scores = seen.found.features @ folds[fold_of(each.group, len(folds))].weights
-            pages = each.hits[0].kind == "page"
-            row = seen.page_signals(scores) if pages else seen.found_signals(scores)
-        rows.append((each.data_set, each.group, row, each.gold is not None))
+        if seen is None:
+            rows.append((each.data_set, each.group, None, False))
+            continue
+        scores = seen.scores(folds[fold_of(each.group, len(folds))].weights)
+        if each.hits[0].kind == "page":
+            rows.append((each.data_set, each.group, seen.page_signals(scores), each.gold is not None))
+        else:
+            rows.append((each.data_set, each.group, seen.found_signals(scores), _answers(each, seen, scores)))
     return rows
 
 
-def membership_rows(passages: Sequence[tuple[TrainingQuestion, CLAPnqQuestion]], reader: Floats) -> list[AnnotatedPage]:
-    """Return the sentence features of each annotated passage, and which sentences the annotators selected."""
-    rows: list[AnnotatedPage] = []
-    for question, annotated in passages:
-        seen = reader_input(question.text, question.hits)
-        if annotated.references and seen is not None:
-            spans = sentence_spans("".join(hit.segment.text for hit in question.hits), annotated.sentences)
-            starts = [question.hits[one.segment].segment.start for one in seen.pool]
-            held = tuple(
-                sentences_in(start + one.start, start + one.end, spans)
-                for start, one in zip(starts, seen.pool, strict=True)
-            )
-            features = seen.membership(seen.found.features @ reader)
-            rows.append(AnnotatedPage(question.group, features, held, annotated.references))
-    return rows
+def _answers(asked: TrainingQuestion, seen: ReaderInput, scores: Floats) -> bool:
+    if asked.gold is None:
+        return False
+    order = np.argsort(-scores, kind="stable").tolist()
+    reading = RankedSentences(tuple(seen.pool[at] for at in order), tuple(float(scores[at]) for at in order), 1.0)
+    shown = [(passage.proof, passage.document_id) for passage in choose_passages([reading], asked.hits)]
+    texts = {hit.segment_id: hit.segment for hit in asked.hits}
+    return any(
+        is_right(
+            asked,
+            (document_id, proof["start"], proof["end"]),
+            texts[proof["segment_id"]].text[
+                proof["start"] - texts[proof["segment_id"]].start : proof["end"] - texts[proof["segment_id"]].start
+            ],
+        )
+        for proof, document_id in shown
+    )
 
 
 def fit(gathered: TrainingQuestions) -> dict[str, Any]:
     """Fit the models on everything; return them as shipped, each with its figures on held-out folds."""
     questions = reader_rows(gathered.reading)
     reader_cv, folds = reader_figures(questions, PENALTY["reader"], FOLDS)
-    unseen = {name: unseen_figures(questions, name, PENALTY["reader"]) for name in MANUALS}
+    unseen = {name: unseen_figures(questions, name, PENALTY["reader"]) for name in FILES}
     reader = fit_softmax(questions, PENALTY["reader"])
-    answerable = {
-        name: _answerable(signal_rows(asked, folds), signals)
-        for name, asked, signals in (
-            ("found", gathered.found, FOUND_SIGNALS),
-            ("page", gathered.pages, PAGE_SIGNALS),
-        )
-    }
-    marked = membership_rows(gathered.passages, reader)
-    coefficients, intercept = fit_membership(marked, PENALTY["membership"])
-    names = " ".join((*FEATURES, *FOUND_SIGNALS, *PAGE_SIGNALS, *MEMBERSHIP_FEATURES))
+    found = signal_rows(gathered.found, folds)
+    names = " ".join((*FEATURES, *FOUND_SIGNALS, *PAGE_SIGNALS))
     return {
         "provenance": {
             "fitted_by": "python -m research.fitting.fit_reader",
             "date": datetime.now(UTC).date().isoformat(),
-            "data": "the halves of XQuAD, CLAPnq and manuals that docs/evaluation.md names, research/development, and"
-            " research/data/manual_questions.jsonl over the manuals that research/fitting/debian_manuals.py lays out",
+            "data": "the halves of XQuAD, CLAPnq, manuals and company that docs/evaluation.md names,"
+            " research/development, and research/data/manual_questions.jsonl over the manuals that"
+            " research/fitting/debian_manuals.py lays out",
             "questions": {
                 "reader": len(questions),
                 "found": len(gathered.found),
                 "page": len(gathered.pages),
-                "membership": len(marked),
             },
             "features": hashlib.sha256(names.encode()).hexdigest()[:12],
             "lambda": PENALTY,
         },
         "reader": {"cv": reader_cv, "unseen": unseen, "weights": _named(FEATURES, reader)},
-        "answerable": answerable,
-        "membership": {
-            "cv": membership_figures(marked, PENALTY["membership"], FOLDS),
-            "intercept": round(intercept, 4),
-            "weights": _named(MEMBERSHIP_FEATURES, coefficients),
+        "answerable": {
+            "found": {
+                **_answerable(found, FOUND_SIGNALS),
+                "unseen": {name: unseen_answerable(found, name, PENALTY["answerable"]) for name in FILES},
+            },
+            "page": _answerable(signal_rows(gathered.pages, folds), PAGE_SIGNALS),
         },
     }
 
@@ -222,7 +215,7 @@ def _figures(fitted: Mapping[str, Any]) -> dict[str, Any]:
         "reader_cv": fitted["reader"]["cv"],
         "reader_unseen": fitted["reader"]["unseen"],
         "answerable_cv": {name: each["cv"] for name, each in fitted["answerable"].items()},
-        "membership_cv": fitted["membership"]["cv"],
+        "answerable_unseen": fitted["answerable"]["found"]["unseen"],
     }
 
 
@@ -230,8 +223,12 @@ async def _gathered(folder: Path, manuals: Path) -> TrainingQuestions:
     async with open_library(load_settings()) as library:
         gathered = await gather(library, folder)
         more = await gather_development(library, load_development())
-        for name, place in (("manuals", folder / "manuals"), ("manuals-debian", manuals)):
-            more += await gather_manuals(library, manuals_set(place), name)
+        for name, data in (
+            ("manuals", manuals_set(folder / "manuals")),
+            ("manuals-debian", manuals_set(manuals)),
+            ("company", company_set(folder / "company")),
+        ):
+            more += await gather_manuals(library, data, name)
     gathered.reading += [asked for asked in more if asked.gold is not None]
     gathered.found += more
     return gathered

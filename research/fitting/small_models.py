@@ -1,4 +1,4 @@
-"""A listwise softmax and a logistic regression, fitted by SciPy's BFGS."""
+"""A listwise softmax and a logistic regression, fitted by SciPy's L-BFGS-B."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,19 +11,24 @@ from scipy.special import expit
 
 Floats = NDArray[np.float64]
 Loss = Callable[[Floats], tuple[float, Floats]]  # the value at a point, and its gradient there
+Place = tuple[str, int, int]  # a document, and the offsets of a passage of it
 
-GRADIENT_TOLERANCE = 1e-6
+STEPS = 150
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateList:
-    """A question's candidates by their features, which of them are right, and the question's weight."""
+    """A question's candidates by their features, which of them are right, and the question's weight.
+
+    ``places`` are the passages that are shown for them.
+    """
 
     data_set: str
     group: str
     features: Floats
     right: NDArray[np.bool_]
     weight: float = 1.0
+    places: tuple[Place, ...] = ()
 
 
 def fit_softmax(questions: Sequence[CandidateList], penalty: float) -> Floats:
@@ -80,6 +85,5 @@ def fit_logistic(rows: Floats, labels: NDArray[np.bool_], weight: Floats, penalt
 
 
 def _minimum(loss: Loss, dimensions: int) -> Floats:
-    """Return the minimum of a convex loss, which has only one."""
-    found = minimize(loss, np.zeros(dimensions), jac=True, method="BFGS", options={"gtol": GRADIENT_TOLERANCE})
+    found = minimize(loss, np.zeros(dimensions), jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
     return np.asarray(found.x, dtype=np.float64)

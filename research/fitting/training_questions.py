@@ -5,25 +5,18 @@ The questions of the development set are asked with the answer in the library an
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from evals.cases import Case, DataSet, Sentence
-from evals.dataset_store import (
-    StoredDataSet,
-    ingest_texts,
-    stored_data_set,
-    throwaway_workspace,
-    without_documents,
-)
+from evals.dataset_store import StoredDataSet, ingest_texts, stored_data_set, throwaway_workspace, without_documents
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
 from graph.rows import Turn
 from graph.usage import Meter
 from research.sets.clapnq import CLAPnqQuestion, load_clapnq
 from research.sets.xquad import XQuAD, load_xquad
-from tools.library.ingestion import NewDocument
 from tools.process.library import Library
 from tools.rules.question_rules import RulePreparer
 
@@ -43,8 +36,8 @@ class StoredSpan(NamedTuple):
 class TrainingQuestion:
     """A question with the hits to read for it. ``gold`` is the id of the document that answers it, or None.
 
-    ``answers`` in the gold document, or ``evidence``, are right to quote; quoting anything else that is ``accepted`` is
-    neither right nor wrong. ``passages`` are document ids with texts: a quote that hits one is right.
+    A passage is right that holds one of ``answers`` in the gold document, one of ``evidence``, or one of ``passages``,
+    which are document ids with texts.
     """
 
     data_set: str
@@ -54,7 +47,6 @@ class TrainingQuestion:
     gold: str | None
     answers: tuple[str, ...] = ()
     evidence: frozenset[StoredSpan] = frozenset()
-    accepted: frozenset[StoredSpan] = frozenset()
     passages: tuple[tuple[str, str], ...] = ()
 
 
@@ -63,13 +55,12 @@ class TrainingQuestions:
     """Training questions by task.
 
     ``reading`` has searches with the answer in the library, ``found`` searches with and without it, ``pages`` selected
-    pages, and ``passages`` CLAPnq's questions with their passages.
+    pages.
     """
 
     reading: list[TrainingQuestion] = field(default_factory=list)
     found: list[TrainingQuestion] = field(default_factory=list)
     pages: list[TrainingQuestion] = field(default_factory=list)
-    passages: list[tuple[TrainingQuestion, CLAPnqQuestion]] = field(default_factory=list)
 
 
 async def gather(library: Library, folder: Path) -> TrainingQuestions:
@@ -82,41 +73,29 @@ async def gather(library: Library, folder: Path) -> TrainingQuestions:
 
 
 async def _gather_xquad(library: Library, code: str, data: XQuAD, gathered: TrainingQuestions) -> None:
-    """Ask with each paragraph in the library and without it, and of pages with one paragraph or the whole article."""
+    """Ask of the library, of what was found without the paragraph, and of pages with one paragraph or the article."""
     async with throwaway_workspace(library, "fit") as identity:
         titles = [f"Paragraph {number}" for number in range(1, len(data.paragraphs) + 1)]
         ids = await ingest_texts(library, identity, data.paragraphs, titles)
         pages = await _pages(library, identity, ids)
-        for question in data.questions:
+        for number, question in enumerate(data.questions):
+            index, group = question.paragraph, data.articles[question.paragraph]
             hits = await searched(library, identity, question.text)
-            group, gold = data.articles[question.paragraph], ids[question.paragraph]
-            asked = TrainingQuestion(f"xquad-{code}", group, question.text, hits, gold, question.answers)
+            asked = TrainingQuestion(f"xquad-{code}", group, question.text, hits, ids[index], question.answers)
             gathered.reading.append(asked)
-            gathered.found.append(asked)
-        for index, document_id in enumerate(ids):
-            document = NewDocument(text=data.paragraphs[index], title=titles[index], document_id=document_id)
-            asking = [question for question in data.questions if question.paragraph == index]
-            article = [i for i, name in enumerate(data.articles) if name == data.articles[index]]
+            others_found = tuple(hit for hit in hits if hit.segment.document_id != ids[index])
+            gathered.found += [asked, replace(asked, hits=others_found, gold=None)]
+            article = [i for i, name in enumerate(data.articles) if name == group]
             others = [i for i in article if i != index]
-            async with without_documents(library, identity, [document]):
-                for question in asking:
-                    hits = await searched(library, identity, question.text)
-                    gathered.found.append(
-                        TrainingQuestion(f"xquad-{code}", data.articles[index], question.text, hits, None)
-                    )
-            for number, question in enumerate(asking):
-                read = {
-                    (f"page-{code}", document_id): [index],
-                    (f"article-{code}", document_id): article,
-                    (f"page-{code}", None): others[number % len(others) :][:1] if others else [],
-                    (f"article-{code}", None): others,
-                }
-                for (name, gold_id), chosen in read.items():
-                    hits = tuple(hit for i in chosen for hit in pages[ids[i]])
-                    if hits:
-                        gathered.pages.append(
-                            TrainingQuestion(name, data.articles[index], question.text, hits, gold_id)
-                        )
+            read = {
+                (f"page-{code}", ids[index]): [index],
+                (f"article-{code}", ids[index]): article,
+                (f"page-{code}", None): others[number % len(others) :][:1] if others else [],
+                (f"article-{code}", None): others,
+            }
+            for (name, gold_id), chosen in read.items():
+                if shown := tuple(hit for i in chosen for hit in pages[ids[i]]):
+                    gathered.pages.append(TrainingQuestion(name, group, question.text, shown, gold_id))
 
 
 async def _gather_clapnq(library: Library, questions: Sequence[CLAPnqQuestion], gathered: TrainingQuestions) -> None:
@@ -129,9 +108,7 @@ async def _gather_clapnq(library: Library, questions: Sequence[CLAPnqQuestion], 
             gold = document_id if each.answerable else None
             hits = await searched(library, identity, each.text)
             gathered.found.append(TrainingQuestion("clapnq", group, each.text, hits, gold))
-            page = TrainingQuestion("page-clapnq", group, each.text, pages[document_id], gold)
-            gathered.pages.append(page)
-            gathered.passages.append((page, each))
+            gathered.pages.append(TrainingQuestion("page-clapnq", group, each.text, pages[document_id], gold))
 
 
 async def searched(library: Library, identity: Identity, text: str) -> tuple[Hit, ...]:
@@ -176,7 +153,6 @@ async def _asked(
         hits=await searched(library, identity, case.question),
         gold=stored.ids[documents[0]] if answerable else None,
         evidence=_spans(stored, evidence),
-        accepted=_spans(stored, case.accepted),
     )
 
 

@@ -10,7 +10,7 @@ from evals.sets.golden import load_golden
 from graph.entrypoint import open_citewell
 from graph.evidence import Hit, Segment
 from research.development import load_development
-from research.fitting.cross_validation import Fold
+from research.fitting.cross_validation import Fold, calibration_error, first_right
 from research.fitting.fit_reader import WEIGHT, reader_rows, signal_rows
 from research.fitting.small_models import CandidateList, fit_softmax
 from research.fitting.training_questions import StoredSpan, TrainingQuestion, gather_development
@@ -31,7 +31,7 @@ def span(document: str, sentence: str, start: int = 0) -> StoredSpan:
     return StoredSpan(document, at, at + len(sentence))
 
 
-def test_evidence_is_right_and_what_is_accepted_is_left_out() -> None:
+def test_a_candidate_is_right_where_its_passage_holds_the_evidence() -> None:
     asked = TrainingQuestion(
         "development-en",
         "a",
@@ -39,11 +39,11 @@ def test_evidence_is_right_and_what_is_accepted_is_left_out() -> None:
         (hit(TEXT, "a", start=100), hit(OTHER, "b")),
         gold="a",
         evidence=frozenset({span("a", "The pool opens at nine.", 100)}),
-        accepted=frozenset({span("a", "It closes at six.", 100)}),
     )
     (row,) = reader_rows([asked])
-    assert row.right.tolist() == [True, False, False, False]
-    assert row.features.shape == (4, len(FEATURES))
+    assert row.right.tolist() == [True, True, True, False, False]
+    assert row.features.shape == (5, len(FEATURES))
+    assert row.places[:3] == (("a", 100, 100 + len(TEXT)),) * 3
     assert (row.data_set, row.group, row.weight) == ("development-en", "a", WEIGHT["development"])
 
 
@@ -52,7 +52,7 @@ def test_without_marked_evidence_the_answer_is_right_in_the_gold_document_alone(
     (row,) = reader_rows(
         [TrainingQuestion("xquad-en", "g", "When is it open?", hits, gold="a", answers=("Entry", "nine"))]
     )
-    assert row.right.tolist() == [False, False, True, False, True, False, False, False]
+    assert row.right.tolist() == [False, False, True, True, True, False, False, False]
     assert row.weight == WEIGHT["xquad"]
 
 
@@ -60,15 +60,30 @@ def test_a_question_that_the_search_brings_nothing_has_no_candidates() -> None:
     nothing = TrainingQuestion("xquad-en", "g", "When?", (), gold="a", answers=("nine",))
     (row,) = reader_rows([nothing])
     assert row.features.shape == (0, len(FEATURES))
-    assert signal_rows([nothing], [Fold(np.zeros(len(FEATURES)))]) == [("xquad-en", "g", None, True)]
+    assert signal_rows([nothing], [Fold(np.zeros(len(FEATURES)))]) == [("xquad-en", "g", None, False)]
 
 
-def test_signals_tell_whether_the_answer_is_there() -> None:
-    asked = TrainingQuestion("development-en", "a", "When is the pool open?", (hit(TEXT, "a"),), gold=None)
-    ((data_set, group, signals, answerable),) = signal_rows([asked], [Fold(np.ones(len(FEATURES)))])
-    assert (data_set, group, answerable) == ("development-en", "a", False)
+@pytest.mark.parametrize(
+    ("gold", "answer", "answers"), [("a", "nine", True), ("a", "noon", False), (None, "nine", False)]
+)
+def test_what_was_found_answers_where_a_passage_shown_does(gold: str | None, answer: str, answers: bool) -> None:
+    asked = TrainingQuestion("xquad-en", "g", "When is the pool open?", (hit(TEXT, "a"),), gold, (answer,))
+    ((data_set, group, signals, answered),) = signal_rows([asked], [Fold(np.ones(len(FEATURES)))])
+    assert (data_set, group, answered) == ("xquad-en", "g", answers)
     assert signals is not None
     assert signals.shape == (len(FOUND_SIGNALS),)
+
+
+def test_a_passage_is_counted_once_in_the_order_of_the_reader() -> None:
+    places = (("a", 0, 10), ("a", 5, 12), ("b", 0, 10), ("c", 0, 10))
+    asked = CandidateList("made", "g", np.eye(4), np.array([False, False, False, True]), 1.0, places)
+    assert first_right(asked, np.array([4.0, 3.0, 2.0, 1.0])) == 2
+    assert first_right(asked, np.array([1.0, 2.0, 3.0, 4.0])) == 0
+
+
+def test_chances_that_come_true_as_often_as_they_say_have_no_calibration_error() -> None:
+    assert calibration_error(np.array([0.5, 0.5, 1.0]), np.array([True, False, True])) == 0.0
+    assert calibration_error(np.array([0.95, 0.95]), np.array([True, False])) == pytest.approx(0.45)
 
 
 def test_a_question_of_twice_the_weight_counts_as_two() -> None:
@@ -93,7 +108,6 @@ async def test_the_development_set_is_searched_with_and_without_the_answer(setti
                 case_id="asked",
                 question="When does the pool open?",
                 evidence=(frozenset({Sentence("pool", 0)}),),
-                accepted=frozenset({Sentence("pool", 1)}),
                 removal=("pool",),
                 tags=tags,
             ),
@@ -110,7 +124,6 @@ async def test_the_development_set_is_searched_with_and_without_the_answer(setti
     assert (answered.text, removed.text) == ("When does the pool open?",) * 2
     (evidence,) = answered.evidence
     assert (answered.gold, TEXT[evidence.start : evidence.end]) == (evidence.document_id, "The pool opens at nine.")
-    assert [TEXT[each.start : each.end] for each in answered.accepted] == ["It closes at six."]
     assert answered.group == removed.group == "pool"
     assert [(each.gold, each.evidence) for each in (unanswerable, removed)] == [(None, frozenset())] * 2
     found = [{each.segment.document_id for each in asked.hits} for asked in (answered, removed)]

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from text.dates import MONTHS
 from text.language import word_set
 from text.numbers import (
     BEGINS_ENGLISH,
@@ -196,27 +197,6 @@ def _unit(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
     return None
 
 
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sep sept",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
 _WORDY = frozenset(("may", "march", "mar", "jan", "dec", "sep", "jun"))
 _VI_MONTHS = {"giêng": 1, "một": 11, "chạp": 12, "tư": 4, "năm": 5}
 _BEGINS = frozenset((*MONTHS, "year", "ngày", "tháng", "năm"))  # a date begins with one of these or with a number

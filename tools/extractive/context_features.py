@@ -12,7 +12,7 @@ from graph.evidence import Segment
 from text.normal_forms import flatten
 from text.shapes import Shape
 from text.words import QuestionTerms, comparable_text
-from tools.extractive.question_analysis import asked_quantity, names_in, numbers_in, quantities_in, share_missing
+from tools.extractive.question_analysis import names_in, numbers_asked, numbers_in, share_missing
 from tools.extractive.similarity import Bools, Floats, cover, cover_beyond, idf, measure_in_place, presence
 from tools.rules.candidate_sentences import CandidateSentence
 
@@ -72,10 +72,7 @@ CONTEXT_FEATURES = (
     "names_missing",  # share of the question's names that no segment read of the document has
     "likeness",  # by static embeddings, of the sentence alone and with its context
     "likeness_in_place",
-    "quantity",  # has the quantity asked for, higher the fewer others have it; its nearness to the question's words
-    "quantity_near",
 )
-_NEAR = 40.0  # characters over which nearness falls to a third
 
 
 Columns = Mapping[str, NDArray[Any]]  # by name, arrays with a column for each sentence
@@ -104,7 +101,6 @@ def context_columns(
         * np.array([bool(context.header) for context in table.contexts])[table.of_candidate],
         "numbers_missing": _numbers_missing(question, pool, table),
         **_likeness(question, pool, table),
-        **_quantities(question, question_words, pool),
     }
 
 
@@ -116,8 +112,6 @@ def context_features(
         **_words(held),
         **{name: held[name] for name in ("heading_line", "row", "numbers_missing", "likeness", "likeness_in_place")},
         "names_missing": _names_missing(question, segments, pool),
-        "quantity": held["holds_quantity"] * (1.0 - held["holds_quantity"].mean()),
-        "quantity_near": held["quantity_near"],
     }
 
 
@@ -140,7 +134,7 @@ def _words(held: Columns) -> Mapping[str, Floats]:
 
 
 def _numbers_missing(question: str, pool: Sequence[CandidateSentence], table: ContextTable) -> Floats:
-    wanted = numbers_in(question)
+    wanted = numbers_asked(question)
     if not wanted:
         return np.zeros(len(pool))
     around = [wanted & numbers_in(context.text) for context in table.contexts]
@@ -176,24 +170,3 @@ def _likeness(question: str, pool: Sequence[CandidateSentence], table: ContextTa
     openings = [f"{context.text}:" for context in table.contexts]
     alone, in_place = measure_in_place(question, texts, openings, table.of_candidate)
     return {"likeness": alone, "likeness_in_place": in_place}
-
-
-def _quantities(
-    question: str, question_words: QuestionTerms, pool: Sequence[CandidateSentence]
-) -> Mapping[str, Floats]:
-    """Return which sentences have the quantity asked for, and how near it is to words of the question."""
-    holds, near = np.zeros(len(pool)), np.zeros(len(pool))
-    quantity = asked_quantity(question)
-    spans = [quantities_in(candidate.text, quantity, question) if quantity else [] for candidate in pool]
-    for index, found in enumerate(spans):
-        if found:
-            folded = pool[index].text.casefold()
-            holds[index] = 1.0
-            near[index] = max(_nearness(span, folded, question_words.terms) for span in found)
-    return {"holds_quantity": holds, "quantity_near": near}
-
-
-def _nearness(span: tuple[int, int], text: str, terms: Sequence[str]) -> float:
-    positions = [text.find(term) for term in terms if term in text]
-    near = sum(np.exp(-max(0, span[0] - place, place - span[1]) / _NEAR) for place in positions)
-    return float(near) / max(1, len(terms))

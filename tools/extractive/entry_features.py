@@ -1,4 +1,4 @@
-"""Features of an entry from what it hangs on, from its place, and from the kind of answer that is asked for."""
+"""Features of an entry from what it hangs on and from its place."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
@@ -12,7 +12,6 @@ from graph.evidence import ContextRole, ContextSlice, Segment, SegmentBlock, nea
 from text.normal_forms import fold_case
 from text.terms import code_names
 from text.words import QuestionTerms, comparable_text
-from tools.extractive.asked_kinds import KINDS, asked_kinds, shows
 from tools.extractive.similarity import Bools, Floats, cover, presence
 from tools.rules.candidate_sentences import SHAPES, CandidateSentence
 
@@ -45,11 +44,6 @@ ENTRY_FEATURES = (
     "short",
     "foreign",  # no letter beyond ASCII where the question has some
     "repeats_title",  # share of the entry's words that are in the title or heading
-    *(f"asks_{kind}" for kind in KINDS),  # has the signs of a kind that the question asks for
-    *(f"item_for_{kind}" for kind in ("list", "steps")),
-    "row_for_value",
-    "opens_for_definition",
-    "code_for_command",
 )
 
 
@@ -179,7 +173,6 @@ def entry_features(
     _, document = _numbered([segment.document_id for segment in segments])
     in_section, in_document = _spread(here, section[under]), _spread(here, document[owner])
     in_block = _spread(here, _joint([table.block for table in tables], [table.blocks for table in tables]))
-    kinds = asked_kinds(question)
     texts = [one.text for one in pool]
     named = {text: _share_named(text, asked) for text in dict.fromkeys(term_texts)}
     term_named = np.array([named[text] for text in term_texts])
@@ -220,15 +213,6 @@ def entry_features(
         "repeats_title": np.array(
             [_share_within(one.wording.vocabulary, known[at]) for one, at in zip(pool, under.tolist(), strict=True)]
         ),
-        **{
-            f"asks_{kind}": np.array([shows(kind, text) for text in texts], dtype=np.float64) if kind in kinds else none
-            for kind in KINDS
-        },
-        "item_for_list": trait["item"] * ("list" in kinds),
-        "item_for_steps": trait["item"] * ("steps" in kinds),
-        "row_for_value": trait["row"] * ("value" in kinds),
-        "opens_for_definition": trait["has_term"] * trait["first"] * ("definition" in kinds),
-        "code_for_command": trait["code"] * ("command" in kinds or "steps" in kinds),
     }
 
 

@@ -10,21 +10,12 @@ from typing import Any
 import numpy as np
 
 from graph.evidence import Hit, Segment, without_outer_headings
-from text.normal_forms import flatten, fold_case
+from text.normal_forms import fold_case
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
 from tools.extractive.context_features import Columns
-from tools.extractive.named_versions import is_about_other_versions, is_about_other_years
-from tools.extractive.planted_instructions import speaks_to_machines
-from tools.extractive.question_analysis import about_whole_page, asks_definition, defines, identifiers_in
-from tools.extractive.sentence_features import (
-    FEATURES,
-    MEMBERSHIP_FEATURES,
-    FeatureTable,
-    compute_features,
-    measure_sentences,
-    membership_features,
-)
+from tools.extractive.question_analysis import about_whole_page, identifiers_in
+from tools.extractive.sentence_features import FEATURES, FeatureTable, compute_features, measure_sentences
 from tools.extractive.similarity import Floats, measure_similarity
 from tools.extractive.subquestions import split_question
 from tools.rules.candidate_sentences import CandidateSentence, candidate_sentences
@@ -38,21 +29,20 @@ class LogisticModel:
     weights: Floats
     intercept: float
 
-    def chance(self, rows: Floats, handicap: Floats | float = 0.0) -> Floats:
-        """Return the probability in [0, 1] of one row, or of each row of a table, with a handicap off its log odds."""
-        logits = np.clip(rows @ self.weights + self.intercept - handicap, -50.0, 50.0)
+    def chance(self, rows: Floats) -> Floats:
+        """Return the probability in [0, 1] of one row, or of each row of a table."""
+        logits = np.clip(rows @ self.weights + self.intercept, -50.0, 50.0)
         chance: Floats = np.asarray(1.0 / (1.0 + np.exp(-logits)))
         return chance
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderWeights:
-    """Weights of four models: the reader, answerability by hits and by pages, and membership of page sentences."""
+    """Weights of three models: the reader, and answerability by hits and by pages."""
 
     reader: Floats
     found: LogisticModel
     page: LogisticModel
-    membership: LogisticModel
 
 
 @cache
@@ -63,7 +53,6 @@ def fitted_weights() -> ReaderWeights:
         reader=_column(table["reader"], FEATURES),
         found=_logistic(table["answerable"]["found"], FOUND_SIGNALS),
         page=_logistic(table["answerable"]["page"], PAGE_SIGNALS),
-        membership=_logistic(table["membership"], MEMBERSHIP_FEATURES),
     )
 
 
@@ -77,24 +66,19 @@ def _column(table: Mapping[str, Any], names: tuple[str, ...]) -> Floats:
     return np.array(list(table["weights"].values()), dtype=np.float64)
 
 
-# Set by hand, since the available data sets have hardly any planted instructions or definitions.
 UNQUOTABLE = 30.0  # headings, terms and the like take no share of the belief
-INSTRUCTION_PENALTY = 4.0
-DEFINITION_BONUS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class RankedSentences:
-    """The candidates of a question, best first with their scores in log odds, and the probability of an answer.
+    """The candidates of a question, best first with their scores in log odds.
 
-    ``members`` holds the probability that each belongs to the selected pages' answer, and is empty unless most of the
-    hits are selected pages.
+    ``answerable`` is the probability that one of the passages shown for them answers.
     """
 
     candidates: tuple[CandidateSentence, ...]
     scores: tuple[float, ...]
     answerable: float
-    members: tuple[float, ...] = ()
     question: str = ""
 
     @property
@@ -113,6 +97,11 @@ class ReaderInput:
     found: FeatureTable
     relevance: tuple[float, ...]
 
+    def scores(self, weights: Floats) -> Floats:
+        """Return the score of each candidate in log odds; what is never quoted has no part in an answer."""
+        unquotable = np.array([not candidate.entry.quotable for candidate in self.pool])
+        return np.asarray(self.found.features @ weights - UNQUOTABLE * unquotable)
+
     def found_signals(self, scores: Floats) -> Floats:
         """Summarise the hits of a search; ``scores`` are the reader's."""
         return found_signals(self.question, question_terms(self.question), self.found, scores, self.relevance)
@@ -121,11 +110,6 @@ class ReaderInput:
         """Summarise selected pages; ``scores`` are the reader's."""
         alike = measure_similarity(self.question, [candidate.text for candidate in self.pool])
         return page_signals(question_terms(self.question), self.found, scores, alike)
-
-    def membership(self, scores: Floats) -> Floats:
-        """Return the features that predict whether a page's sentences belong to an answer."""
-        alike = measure_similarity(self.question, [candidate.text for candidate in self.pool])
-        return membership_features(self.pool, self.found, scores, alike)
 
 
 QUESTIONS_REMEMBERED = 6  # of one run: at most three parts of a question, each as it was asked too
@@ -166,7 +150,6 @@ class ReaderMemo:
             reading,
             candidates=tuple(one.of_segment(now[one.segment]) for one in reading.candidates if one.segment in now),
             scores=tuple(reading.scores[index] for index in kept),
-            members=tuple(reading.members[index] for index in kept) if reading.members else (),
         )
 
     def measure(self, question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence]) -> Columns:
@@ -253,7 +236,6 @@ def _in_context(own: RankedSentences, whole: RankedSentences) -> RankedSentences
         whole,
         candidates=tuple(whole.candidates[index] for index in order),
         scores=tuple(scores[index] for index in order),
-        members=tuple(whole.members[index] for index in order) if whole.members else (),
         answerable=own.answerable,
     )
 
@@ -263,56 +245,27 @@ def _read(question: str, hits: Sequence[Hit], memo: ReaderMemo) -> RankedSentenc
     if seen is None:
         return RankedSentences((), (), 0.0)
     weights = fitted_weights()
-    unanswered = np.array([candidate.entry.unanswered for candidate in seen.pool])
-    raw = seen.found.features @ weights.reader - UNQUOTABLE * unanswered  # it is no evidence of an answer
-    pages = [hit for hit in hits if hit.kind == "page"]
-    penalty = np.array(_handicaps(question, seen.pool))
-    members: Floats | None = None
-    if 2 * len(pages) > len(hits):
-        members = weights.membership.chance(seen.membership(raw), handicap=penalty)
-    scores = raw - penalty
+    scores = seen.scores(weights.reader)
     order = np.argsort(-scores, kind="stable")
     return RankedSentences(
         candidates=tuple(seen.pool[i] for i in order),
         scores=tuple(float(scores[i]) for i in order),
-        answerable=_answerable(seen, raw, hits, pages, memo),
-        members=() if members is None else tuple(float(members[i]) for i in order),
+        answerable=_answerable(seen, scores, hits, memo),
         question=question,
     )
 
 
-def _handicaps(question: str, pool: Sequence[CandidateSentence]) -> list[float]:
-    """Return each entry's penalty for what it is, less a bonus where it defines the thing asked for."""
-    handicaps = [
-        UNQUOTABLE * (not candidate.entry.quotable) + INSTRUCTION_PENALTY * speaks_to_machines(candidate.text)
-        for candidate in pool
-    ]
-    if not asks_definition(question):
-        return handicaps
-    return [
-        handicap - DEFINITION_BONUS * defines(question, _flat(candidate))
-        for handicap, candidate in zip(handicaps, pool, strict=True)
-    ]
-
-
-def _flat(candidate: CandidateSentence) -> str:
-    """Return a sentence flattened with its accents, which its wording may lack."""
-    return candidate.wording.flat if candidate.text.isascii() else flatten(candidate.text)
-
-
-def _answerable(
-    seen: ReaderInput, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit], memo: ReaderMemo
-) -> float:
-    """Return the probability that the pages or the search hits hold the answer: the larger of the two.
+def _answerable(seen: ReaderInput, scores: Floats, hits: Sequence[Hit], memo: ReaderMemo) -> float:
+    """Return the probability that what is shown of the pages or of the search hits answers: the larger of the two.
 
     A question about a whole page shares no word with it, and is answered by any page. One that names a setting or an
-    option which stands nowhere in what was found is about another one, and so is one that names a version or a year
-    where all that was found is about others.
+    option which stands nowhere in what was found is about another one.
     """
     weights = fitted_weights()
+    pages = [hit for hit in hits if hit.kind == "page"]
     if pages and about_whole_page(seen.question):
         return 1.0
-    if _names_nothing_found(seen.question, hits) or _is_about_others(seen, scores, hits):
+    if _names_nothing_found(seen.question, hits):
         return 0.0
     if len(pages) == len(hits):
         return float(weights.page.chance(seen.page_signals(scores)))
@@ -328,16 +281,6 @@ def _names_nothing_found(question: str, hits: Sequence[Hit]) -> bool:
     if not names:
         return False
     return not any(name in fold_case(text) for text in _texts(hits) for name in names)
-
-
-def _is_about_others(seen: ReaderInput, scores: Floats, hits: Sequence[Hit]) -> bool:
-    """Whether the question names versions or years, and what was found names others instead."""
-    best = seen.pool[int(np.argmax(scores))]
-    segment = hits[best.segment].segment
-    answer = "\n".join((best.text, segment.title, segment.heading, best.entry.surroundings))
-    return is_about_other_versions(seen.question, _texts(hits)) or is_about_other_years(
-        seen.question, answer, _texts(hits)
-    )
 
 
 def _texts(hits: Sequence[Hit]) -> Iterator[str]:

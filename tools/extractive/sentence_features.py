@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.evidence import Segment
-from text.normal_forms import flatten
 from text.words import comparable_text, question_terms
 from tools.extractive.context_features import CONTEXT_FEATURES, Columns, context_columns, context_features
 from tools.extractive.entry_features import ENTRY_FEATURES, entry_features
-from tools.extractive.similarity import Bools, Floats, Similarity, cover, idf, log_odds, nested_presence, presence
-from tools.rules.answer_types import answer_spans, asked_type
+from tools.extractive.similarity import Bools, Floats, cover, idf, log_odds, nested_presence, presence
 from tools.rules.candidate_sentences import CandidateSentence
 
 # Answerability must mean the same in a library of five sentences on one subject as in one of thousands: rarity is
@@ -32,9 +30,6 @@ WORDED = (
     "search_score",  # the segment's search score by the best segment's
     "search_odds",  # the log of their odds ratio
     "search_rank",  # reciprocal of the segment's rank by that score
-    "asked_type",  # has an answer of the kind asked for that the question does not contain
-    "asked_type_near",  # and its nearness to words of the question
-    "untyped_grams",  # middle gram cover where the question asks for no recognisable kind
     "first",  # opens its segment
 )
 GRAM_SIZES = ("small", "middle", "large")
@@ -104,7 +99,6 @@ def compute_features(
     score = np.asarray(relevance, dtype=np.float64)
     odds = log_odds(score)
     place = (score[None, :] > score[:, None]).sum(axis=1)
-    typed, near = _type_features(question, question_words.terms, term_weight, pool)
     columns: dict[str, Floats] = {
         "terms": term_cover,
         "small_grams": cover(idf(small), small),
@@ -117,9 +111,6 @@ def compute_features(
         "search_score": (score / max(score.max(), 1e-9))[owner],
         "search_odds": (odds - odds.max())[owner],
         "search_rank": (1.0 / (1.0 + place))[owner],
-        "asked_type": typed,
-        "asked_type_near": near,
-        "untyped_grams": grams * (asked_type(question) == "other"),
         "first": (~follows).astype(np.float64),
         **context_features(question, segments, pool, held),
         **entry_features(question, question_words, segments, pool, terms, term_weight),
@@ -152,66 +143,3 @@ def _bm25(counts: Floats, weight: Floats, lengths: Floats) -> Floats:
     total = weight.sum()
     score: Floats = weight @ (counts * 2.2 / (counts + slack)) / total if total > 0 else np.zeros(counts.shape[1])
     return score
-
-
-def _type_features(
-    question: str, terms: Sequence[str], weight: Floats, pool: Sequence[CandidateSentence]
-) -> tuple[Floats, Floats]:
-    """Return whether each sentence has an answer of the asked kind, not in the question, and its nearness to terms."""
-    kind = asked_type(question)
-    present, near = np.zeros(len(pool)), np.zeros(len(pool))
-    if kind == "other":
-        return present, near
-    flat_question = flatten(question)
-    total = weight.sum() or 1.0
-    for index, candidate in enumerate(pool):
-        spans = [
-            span
-            for span in answer_spans(kind, candidate.text)
-            if flatten(candidate.text[slice(*span)]).strip() not in flat_question
-        ]
-        if not spans:
-            continue
-        present[index] = 1.0
-        folded = candidate.text.casefold()
-        places = [(folded.find(term), mass) for term, mass in zip(terms, weight, strict=True) if term in folded]
-        near[index] = max(
-            sum(mass * np.exp(-_gap(place, span) / 40.0) for place, mass in places) / total for span in spans
-        )
-    return present, near
-
-
-def _gap(place: int, span: tuple[int, int]) -> int:
-    return max(0, span[0] - place, place - span[1])
-
-
-MEMBERSHIP_FEATURES = (
-    "behind_best",  # the reader's score minus the best one
-    "likeness",  # cosine with the question, minus the mean
-    "likeness_behind_best",
-    "grams_behind_best",  # cover by small grams minus the best one
-    "length",  # log of the number of characters, minus its mean
-    "first",  # opens its segment
-    "likeness_after",  # likeness of the next sentence, and of the previous one
-    "likeness_before",
-)
-
-
-def membership_features(
-    pool: Sequence[CandidateSentence], found: FeatureTable, scores: Floats, alike: Similarity
-) -> Floats:
-    """Compute MEMBERSHIP_FEATURES of the candidates, a row each; ``scores`` are the reader's."""
-    deviation = alike.sentences - alike.sentences.mean()
-    lengths = np.log([len(candidate.text) for candidate in pool])
-    grams = found.features[:, FEATURES.index("small_grams")]
-    columns: dict[str, Floats] = {
-        "behind_best": scores - scores.max(),
-        "likeness": deviation,
-        "likeness_behind_best": alike.sentences - alike.sentences.max(),
-        "grams_behind_best": grams - grams.max(),
-        "length": lengths - lengths.mean(),
-        "first": found.features[:, FEATURES.index("first")],
-        "likeness_after": np.r_[deviation[1:], 0.0],
-        "likeness_before": np.r_[0.0, deviation[:-1]],
-    }
-    return np.column_stack([columns[name] for name in MEMBERSHIP_FEATURES])

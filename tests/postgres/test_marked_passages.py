@@ -14,7 +14,7 @@ from graph.ports import SearchQuery
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor, NewDocument
-from tools.library.passages import MarkedPassages, find_rendered, find_span
+from tools.library.marked_passages import MarkedPassages, find_rendered, find_span
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
