@@ -436,7 +436,7 @@ class CheckedAnswer:
         self.disputes = [row for row in self.disputes if row["section_index"] != index]
         for each in claims:
             if each.proofs:
-                own = Proof(**{**each.proofs[0], "origin": "cited"})
+                own = _bearing(each.proofs[0])
                 rows = [
                     DisputeRow(
                         section_index=index,
@@ -500,6 +500,12 @@ def _without(
     proven = {proof["segment_id"] for row in kept for proof in row["proofs"]}
     ids = [each for each in section["source_ids"] if each in proven] or list(section["source_ids"])
     return Section(text=text.strip(), source_ids=ids), kept
+
+
+def _bearing(proof: Proof) -> Proof:
+    """Return the entry of a proof that bears its claim: of a passage its highlight, which the others contradict."""
+    span = proof.get("highlight", proof)
+    return Proof(segment_id=proof["segment_id"], start=span["start"], end=span["end"], origin="cited")
 
 
 def _without_untold(row: DisputeRow) -> DisputeRow:

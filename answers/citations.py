@@ -9,6 +9,7 @@ from urllib.parse import quote
 from typing_extensions import TypedDict
 
 from answers.entries import entries_of
+from answers.passage_markdown import shown_text
 from graph.evidence import (
     Citation,
     CitationContext,
@@ -191,6 +192,7 @@ def describe_nearest(row: SourceRow, segment: Segment, near: NearPassage | None)
         start=start,
         end=end,
         quote=segment.text[start - segment.start : end - segment.start],
+        text=shown_text(segment, proof),
         heading_path=heading_path(segment, proof.get("highlight", proof)["start"]),
         context=context_of_quote(segment, start, end),
     )

@@ -6,7 +6,7 @@ what is read, scored, quoted and checked.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -112,67 +112,3 @@ def _guess(text: str, offset: int) -> Iterator[Entry]:
         yield Entry(*span, piece, kind, index, tuple(each for each in (heading, header) if each is not None))
         if kind == "table_row" and header is None:
             header = ContextSlice("header", *span, piece)
-
-
-MOST_WITH_CODE = 700  # characters of a quote that brings code whole
-
-
-def passage_around(entries: Sequence[Entry], at: int, most: int) -> range:
-    """Return the indexes of the contiguous entries to quote for one of them, at most ``most`` characters together.
-
-    An entry brings what it would be torn from: the term or label that it is about, the lead-in of its code, what a
-    lead-in introduces. After that come its neighbours in the same block or under the same term, the ones behind first.
-    One that is longer than ``most`` is returned alone.
-    """
-    first = last = at
-    own = entries[at]
-
-    def fits(begin: int, end: int, room: int) -> bool:
-        return entries[end].end - entries[begin].start <= room
-
-    opening = _opening(entries, at)
-    if opening < at and fits(opening, at, most):
-        first = opening
-    if own.kind == "code" and first == at and at > 0 and entries[at - 1].leads and fits(at - 1, at, MOST_WITH_CODE):
-        first = at - 1
-    if own.leads:
-        while last + 1 < len(entries) and _hangs_on(entries[last + 1], own):
-            if not fits(first, last + 1, MOST_WITH_CODE if entries[last + 1].kind == "code" else most):
-                break
-            last += 1
-    if own.kind in ("table_row", "code") or last > at:
-        return range(first, last + 1)
-    while last + 1 < len(entries) and _belongs(entries[last + 1], own) and fits(first, last + 1, most):
-        last += 1
-    while first > 0 and _belongs(entries[first - 1], own) and fits(first - 1, last, most):
-        first -= 1
-    return range(first, last + 1)
-
-
-def _opening(entries: Sequence[Entry], at: int) -> int:
-    """Return the index of the first of the terms or labels that an entry is about, or its own."""
-    above = next((each for each in reversed(entries[at].context) if each.role in ("term", "label")), None)
-    if above is None:
-        return at
-    first = at
-    while first > 0 and entries[first].start > above.start:
-        first -= 1
-    if entries[first].start != above.start:
-        return at
-    while first > 0 and entries[first - 1].kind == "term" and entries[first].kind == "term":
-        first -= 1  # of several terms with one definition, all
-    return first
-
-
-def _hangs_on(entry: Entry, lead: Entry) -> bool:
-    return any(each.start == lead.start for each in entry.context)
-
-
-def _belongs(entry: Entry, own: Entry) -> bool:
-    """Whether a neighbour is of the same block, or of the same term's definition."""
-    if entry.block == own.block:
-        return True
-    if entry.kind not in ("paragraph", "list_item") or own.kind not in ("paragraph", "list_item"):
-        return False
-    terms, own_terms = ([each for each in one.context if each.role in ("term", "label")] for one in (entry, own))
-    return bool(own_terms) and terms == own_terms and entry.kind == own.kind

@@ -38,10 +38,18 @@ def _rows_above(row: Entry) -> Iterator[str]:
 
 
 def _table(rows: Sequence[str]) -> str:
-    """Return rows, whose cells a bar stands between, as a Markdown table, the first as its header."""
-    cells = [[cell.strip() for cell in _BETWEEN_CELLS.split(row)] for row in rows]
-    header, *body = zip(*zip_longest(*cells, fillvalue=""), strict=True)
+    """Return rows, whose cells a bar stands between, as a Markdown table, the first as its header.
+
+    Columns without a word are left out: where bars stand around the rows, too, the outer two.
+    """
+    columns = list(zip_longest(*map(cells_of, rows), fillvalue=""))
+    header, *body = zip(*(list(filter(any, columns)) or columns), strict=True)
     return "\n".join(_row(each) for each in (header, ["---"] * len(header), *body))
+
+
+def cells_of(row: str) -> list[str]:
+    """Return the cells of a row of canonical text, at least one."""
+    return [cell.strip() for cell in _BETWEEN_CELLS.split(row)]
 
 
 def _row(cells: Sequence[str]) -> str:

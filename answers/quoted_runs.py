@@ -1,6 +1,7 @@
-"""Runs of claims that repeat one passage of a source: they share one quote, from the first sentence to the last.
+"""Runs of a model's claims that repeat one passage of a source: they share one quote, from first sentence to last.
 
-A list, a definition or a few sentences that an answer repeats in their order are so quoted as the block that they are.
+A list, a definition or a few sentences that a model repeats in their order are so quoted as the block that they are; a
+section that shows a passage is one claim and needs none of this.
 A run grows claim by claim, and what comes later never changes where it began: so the claims of a section that is still
 being written are emitted with the quote as far as it goes, and all get the whole one when the section closes.
 """

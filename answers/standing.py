@@ -27,7 +27,7 @@ from graph.events import (
     SourcesGraded,
     TextDelta,
 )
-from graph.evidence import Claim, Disagreement, Section, Source, section_of
+from graph.evidence import Claim, Disagreement, Source
 
 Stage = Literal["drafted", "finished", "checked", "revised"]
 
@@ -62,10 +62,6 @@ class SectionView:
     def is_written(self) -> bool:
         """Whether the section is complete and not withdrawn."""
         return self.stage != "drafted" and bool(self.text)
-
-    @property
-    def is_withdrawn(self) -> bool:
-        return self.stage == "revised" and not self.text
 
     @property
     def has_failed(self) -> bool:
@@ -187,14 +183,6 @@ def view_run(events: Iterable[AnyEvent]) -> RunView:
     for event in events:
         view.feed(event)
     return view
-
-
-def standing_sections(events: Iterable[AnyEvent]) -> list[Section]:
-    """Return the sections as they stand after the events, as the message of a run that stops there lists them."""
-    views = [view for _, view in sorted(view_run(events).sections.items())]
-    return [
-        section_of(view.standing_text, view.cited_ids, grounded=view.grounded) for view in views if view.standing_text
-    ]
 
 
 def all_passed(claims: Iterable[Claim]) -> bool:

@@ -315,7 +315,7 @@ class ShownPassage(TypedDict):
     start: int
     end: int
     quote: str
-    text: NotRequired[str]
+    text: str
     highlight: NotRequired[Span]
     heading_path: list[str]
     context: list[CitationContext]

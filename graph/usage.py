@@ -32,7 +32,6 @@ STOP_REASONS: Mapping[str, StopReason] = {
     "tokens": "budget_tokens",
     "day": "budget_day",
 }
-UNNAMED_MODEL = "unknown"  # of a family that counts its tokens without naming its model
 
 
 def use_by_model(spent: Mapping[str, Spent]) -> dict[str, ModelUse]:
@@ -140,11 +139,6 @@ class Meter:
         add_use(self.models, model, use)
         if self.account is not None:
             self.account.charge(model, use)
-
-    def add_tokens(self, tokens: int) -> None:
-        """Count the tokens of a call whose model is not known, as of prompts."""
-        use = ModelUse(calls=1, input_tokens=tokens, cached_tokens=0, output_tokens=0, estimated_calls=0)
-        self.add_use(UNNAMED_MODEL, use)
 
     def remaining(self) -> float | None:
         """Return the seconds that the node still has, at least 0; None where there is no cap."""

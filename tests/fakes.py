@@ -7,7 +7,19 @@ from typing import get_args
 
 from answers.checking import question_coverage
 from graph.errors import BudgetExhausted
-from graph.evidence import ExamFigure, Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
+from graph.evidence import (
+    ExamFigure,
+    Failure,
+    Hit,
+    Identity,
+    Intent,
+    ModelUse,
+    Page,
+    Proof,
+    SearchMode,
+    Segment,
+    Verdict,
+)
 from graph.ports import (
     Catalogue,
     CheckedClaim,
@@ -353,3 +365,10 @@ class HeldFamily(ScriptedFamily):
             raise
         for draft in quote(sources[0].segment.text, sources[0].segment.segment_id):
             yield draft
+
+
+def spend_tokens(meter: Meter, tokens: int) -> None:
+    """Count the tokens of a model, all of a prompt."""
+    meter.add_use(
+        "scripted", ModelUse(calls=1, input_tokens=tokens, cached_tokens=0, output_tokens=0, estimated_calls=0)
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from graph.errors import CitewellError
 from graph.ports import CitedEntry, Judgement, OpenClaim
 from graph.usage import Meter
+from tests.fakes import spend_tokens
 from tools.judges.exam import Exam, ExamClaim
 
 Rule = Callable[[OpenClaim], Judgement]
@@ -41,7 +42,7 @@ class RuleJudge:
         if self.failure is not None and len(self.batches) >= self.fails_after:
             raise self.failure
         self.batches.append(list(claims))
-        meter.add_tokens(self.tokens)
+        spend_tokens(meter, self.tokens)
         return [self.rule(claim) for claim in claims]
 
 

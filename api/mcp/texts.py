@@ -3,6 +3,7 @@
 Text of documents is quoted line by line, so that nothing in it can pass for a heading, an id or a verdict of ours.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 from answers.answerhood import SAID, is_copy, said_of
@@ -91,10 +92,11 @@ def _citation_line(citation: Citation, source: Source | None, *, is_copy: bool) 
 
 def verification_text(verified: Verification) -> str:
     """Return each claim with its verdict, the reasons, and the quotes that decide it."""
-    lines = [", ".join(f"{count} {verdict}" for verdict, count in verified["totals"].items() if count) or "no claims"]
-    for claim in verified["claims"]:
+    said = ["quoted" if is_copy(claim) else claim["verdict"] for claim in verified["claims"]]
+    lines = [", ".join(f"{count} {verdict}" for verdict, count in Counter(said).items()) or "no claims"]
+    for claim, verdict in zip(verified["claims"], said, strict=True):
         reasons = f" ({'; '.join(map(one_line, claim['reasons']))})" if claim["reasons"] else ""
-        lines.append(f"- {claim['verdict']}: {one_line(claim['text'])}{reasons}")
+        lines.append(f"- {verdict}: {one_line(claim['text'])}{reasons}")
         lines += [f"  - “{one_line(each['quote'])}” {one_line(each['title'] or '')}" for each in claim["citations"]]
     fallback = verified["fallback"]
     lines += filter(None, [fallback and fallback["message"], verified["degraded"]])

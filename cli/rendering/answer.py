@@ -8,7 +8,7 @@ from rich.text import Text
 from answers.answerhood import SAID, is_copy, said_of
 from answers.citations import excerpt, said_place
 from answers.highlighting import in_markdown, in_quote
-from cli.rendering.passages import Highlight, show_passage
+from cli.rendering.shown_passages import Highlight, show_passage
 from cli.rendering.wrapping import Flow, show_indented
 from cli.tables import one_line
 from graph.evidence import Citation, Claim, Message, SectionClaim, ShownPassage, Source
@@ -56,13 +56,13 @@ def show_answer(console: Console, message: Message, *, wrap: bool) -> None:
         flow.close()
         if not section.get("grounded", True):
             show_indented(console, Text(NOT_GROUNDED, style="dim"), 2)
-    show_proof(console, message, shown)
+    show_proof(console, message, shown, wrap=wrap)
 
 
-def show_proof(console: Console, message: Message, shown: Set[Quoted] = frozenset()) -> None:
-    """Show the citations of an answer but for those that were ``shown``, what is not proven, and what comes nearest."""
+def show_proof(console: Console, message: Message, shown: Set[Quoted] = frozenset(), *, wrap: bool) -> None:
+    """Show the citations of an answer that no passage has ``shown``, what is not proven, and what comes nearest."""
     claims = message.get("claims", [])
-    rest = [each for each in message.get("citations", []) if quoted(each) not in shown]
+    rest = [each for each in message.get("citations", []) if not any(_is_within(each, other) for other in shown)]
     if rest:
         console.print()
         show_citations(console, rest, message.get("sources", []), claims)
@@ -72,7 +72,12 @@ def show_proof(console: Console, message: Message, shown: Set[Quoted] = frozense
         show_doubts(console, doubted)
     if nearest := message.get("nearest"):
         console.print()
-        show_nearest(console, nearest)
+        show_nearest(console, nearest, wrap=wrap)
+
+
+def _is_within(citation: Citation, shown: Quoted) -> bool:
+    source_index, start, end, _ = shown
+    return citation["source_index"] == source_index and start <= citation["start"] and citation["end"] <= end
 
 
 def _numbers(source_ids: Sequence[str], sources: Iterable[Source]) -> list[int]:
@@ -141,7 +146,7 @@ def answerhood_line(message: Message) -> Text:
     return Text(f"{said}." if said else "", style="bold")
 
 
-def show_nearest(console: Console, sources: Sequence[Source]) -> None:
+def show_nearest(console: Console, sources: Sequence[Source], *, wrap: bool) -> None:
     """Show the sources that come nearest to an unanswered question, with the passage of each that does."""
     show_indented(console, f"{SAID['nearest']}:", 2)
     for source in sources:
@@ -156,7 +161,7 @@ def show_nearest(console: Console, sources: Sequence[Source]) -> None:
         head = Text.assemble("quoted from ", _place(Source(**{**source, "heading": heading})), *selected)
         show_indented(console, head, INDENT, first=Text("    · ", style="dim"))
         text, span = passage_with_context(passage)
-        show_passage(console, text, span, indent=PASSAGE_INDENT, wrap=True, is_markdown=False)
+        show_passage(console, text, span, indent=PASSAGE_INDENT, wrap=wrap, is_markdown=False)
 
 
 def passage_with_context(passage: ShownPassage) -> tuple[str, Highlight]:

@@ -27,7 +27,7 @@ class Stage:
         self._print(Text.assemble(("Citewell", "bold"), " answers from your documents and proves every citation."))
         self._print(
             Text(
-                "No model, no key, no network: the extractive family answers by quoting sentences from the documents.",
+                "No model, no key, no network: the extractive family answers by showing passages of the documents.",
                 style="dim",
             )
         )

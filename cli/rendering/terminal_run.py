@@ -234,7 +234,7 @@ class TerminalRun:
             self._steps.print()
             show_answer(self._answer, message, wrap=self._wrap)
         else:
-            show_proof(self._answer, message)
+            show_proof(self._answer, message, wrap=self._wrap)
             if said := answerhood_line(message):
                 self._answer.print()
                 show_indented(self._answer, said, MARGIN)

@@ -2,11 +2,11 @@
 
 import pytest
 
+from answers.passage_markdown import shown_text
 from graph.evidence import Hit, Segment
-from graph.ports import Family
+from graph.ports import DraftClosed, Family
 from graph.usage import Meter
 from tests.contract.family_kit import BAKERY, LAMP, QUESTION, FamilyContract, collected, graded_once, sections_of
-from text.sentences import sentences, trimmed
 from tools.claims.code_checker import CodeChecker
 from tools.extractive.extractive_family import extractive_family
 
@@ -15,7 +15,15 @@ def segment(document: str, text: str, **fields: str) -> Segment:
     return Segment(document, 0, 0, len(text), text, **fields)  # type: ignore[arg-type]
 
 
+def highlighted(section: DraftClosed, segment: Segment) -> str:
+    assert section.passage is not None
+    span = section.passage["highlight"]
+    return segment.text[span["start"] - segment.start : span["end"] - segment.start]
+
+
 class TestExtractiveFamily(FamilyContract):
+    repairs = False
+
     @pytest.fixture
     def family(self) -> Family:
         return extractive_family(checker=CodeChecker())
@@ -27,20 +35,19 @@ class TestExtractiveFamily(FamilyContract):
         assert await collected(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=meter))
         assert (family.name, meter.calls, meter.tokens) == ("extractive", 0, 0)
 
-    async def test_each_section_is_a_whole_sentence_of_the_segment_it_cites(self, family: Family) -> None:
-        segments = [LAMP, BAKERY]
+    async def test_each_section_is_a_passage_of_the_segment_it_cites(self, family: Family) -> None:
+        segments = {each.segment_id: each for each in (LAMP, BAKERY)}
         drafts = await collected(
-            family.writer.write(QUESTION, [Hit(each, 0.8) for each in segments], language="en", meter=Meter())
+            family.writer.write(QUESTION, [Hit(each, 0.8) for each in segments.values()], language="en", meter=Meter())
         )
-        whole = {
-            (each.segment_id, each.text[slice(*trimmed(each.text, *span))])
-            for each in segments
-            for span in sentences(each.text)
-        }
         sections = sections_of(drafts)
         assert 1 <= len(sections) <= 3
-        assert all((section.source_ids[0], section.text) in whole for section in sections)
-        assert sections[0].text == "The lamp of the lighthouse turns once in twelve seconds."
+        for section in sections:
+            passage = section.passage
+            assert passage is not None
+            assert section.source_ids == (passage["segment_id"],)
+            assert section.text == shown_text(segments[passage["segment_id"]], passage)
+        assert highlighted(sections[0], LAMP) == "The lamp of the lighthouse turns once in twelve seconds."
 
     async def test_the_same_question_is_answered_the_same(self, family: Family) -> None:
         other = extractive_family(checker=CodeChecker())
@@ -78,7 +85,7 @@ class TestExtractiveFamily(FamilyContract):
         by_id = {hit.segment.segment_id: hit.segment for hit in hits}
         kept = [Hit(by_id[segment_id], score) for segment_id, score in grading.kept]
         sections = sections_of(await collected(family.writer.write(question, kept, language="en", meter=Meter())))
-        assert {section.text for section in sections[:2]} == {
+        assert {highlighted(section, by_id[section.source_ids[0]]) for section in sections[:2]} == {
             "The hotel limit is 180 euros a night in any city.",
             "Approved expense claims are paid on the 15th.",
         }
@@ -104,7 +111,13 @@ class TestExtractiveFamily(FamilyContract):
                 "Which port is the default?", [Hit(segment("manual", text), 0.8)], language="en", meter=Meter()
             )
         )
-        assert "| port | 8400 |" in [section.text for section in sections_of(drafts)]
+        [section] = sections_of(drafts)
+        assert section.text.splitlines() == [
+            "| setting | default |",
+            "| --- | --- |",
+            "| port | 8400 |",
+            "| host | 127.0.0.1 |",
+        ]
 
     async def test_nothing_to_quote_is_an_honest_no(self, family: Family) -> None:
         blank = segment("blank", " \n\n---\n\n")

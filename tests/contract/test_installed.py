@@ -43,6 +43,8 @@ def test_any_subtitles(subtitles: Path, captions: list[str]) -> None:
 
 
 class TestInstalledBackend(FamilyContract):
+    repairs = False
+
     @pytest.fixture
     def family(self, site: Path) -> Family:
         install_documented(site, "models.md")

@@ -28,7 +28,7 @@ ASKED = [
     ("For how long does a newcomer have a buddy?", "buddy for six weeks", {"slide": 4}),
     ("How many signatures does a green slip need?", "two signatures", {"anchor": "text/ch002.xhtml#papers"}),
 ]
-SAID = [(ASKED[1][0], "sheet Equipment\n      A4 · characters"), (ASKED[2][0], "slide 5")]
+SAID = [(ASKED[1][0], "sheet Equipment, A4 · characters"), (ASKED[2][0], "slide 5")]
 
 
 Started = tuple[subprocess.Popen[str], dict[str, int]]
@@ -54,7 +54,8 @@ def served(server: Started) -> Iterator[httpx.Client]:
 
 def place_of(client: httpx.Client, citation: dict[str, Any]) -> dict[str, Any]:
     path = f"api/documents/{citation['document_id']}/segments/{citation['segment_index']}/place"
-    span = {name: citation[name] for name in ("start", "end")}
+    span = citation.get("highlight", citation)  # of a table the row that answers, not its first one
+    span = {name: span[name] for name in ("start", "end")}
     return dict(client.get(path, params=span).raise_for_status().json())
 
 

@@ -25,7 +25,7 @@ from tests.wire.node_clients import run_client
 ROOT = Path(__file__).resolve().parents[2]
 STARTUP_SECONDS = 90
 QUESTION = "How long does the harbour ferry take?"
-ANSWER = "The harbour ferry takes 25 minutes.[1]"
+ANSWER = "The harbour ferry takes 25 minutes. It leaves the north pier every hour from 6:00 to 22:00.[1]"
 LAMP = "The lamp of the old lighthouse turns every twelve seconds."
 ANSWERED = [
     "decide_retrieval", "search_segments", "grade_segments", "generate_answer", "check_claims", "assess_quality",

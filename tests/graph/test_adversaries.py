@@ -5,6 +5,7 @@ import json
 import pytest
 
 from answers.links import JOINER
+from answers.surroundings import joined
 from graph.errors import DependencyFailed
 from graph.state import State
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
@@ -18,6 +19,7 @@ __all__ = ["scripted_openai"]
 CALLS = ("decide_retrieval", "grade_segments", "generate_answer", "revise_sections", "rewrite_query")
 FALSE = {"text": "Staff get 30 days of annual leave.", "source_ids": ["handbook:0"]}
 SEGMENTS = {each.segment_id: each for each in (LEAVE, PAY, FOOD)}
+AROUND = joined(SEGMENTS, SEGMENTS)  # a passage may go beyond its segment
 PENGUINS = {"text": "Penguins live in Antarctica.", "source_ids": ["handbook:0"]}
 
 
@@ -36,7 +38,7 @@ def within_bounds(server: ScriptedOpenAI, state: State | None, *, calls: int = 8
         assert state.stop_reason
         for row in state.claims:
             for proof in row["proofs"]:
-                source = SEGMENTS[proof["segment_id"]]
+                source = AROUND[proof["segment_id"]]
                 assert source.start <= proof["start"] < proof["end"] <= source.end
 
 

@@ -10,7 +10,7 @@ from graph.errors import BudgetExhausted, ModelUnavailable
 from graph.evidence import Spent
 from graph.state import State
 from graph.usage import ALLOWANCES, Meter
-from tests.fakes import ScriptedFamily, quote
+from tests.fakes import ScriptedFamily, quote, spend_tokens
 from tests.graph.asking import Asked
 from tools.claims.code_checker import CodeChecker
 
@@ -66,7 +66,7 @@ async def test_steps_are_left_out_in_their_order(cap: int, spent: dict[str, int]
 async def test_tokens_are_a_cap_too() -> None:
     class Wordy(ScriptedFamily):
         async def prepare(self, question, turns, **options):  # type: ignore[no-untyped-def]
-            options["meter"].add_tokens(900)
+            spend_tokens(options["meter"], 900)
             return await super().prepare(question, turns, **options)
 
     session = Asked(family=Wordy(), ports={"assessor": Opinion()})

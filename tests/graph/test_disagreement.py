@@ -8,8 +8,8 @@ import pytest
 import prompts
 from answers.disagreements import document_date
 from api.dialects.section_buffer import SectionBuffer
-from graph.evidence import Segment
-from graph.ports import Revision
+from graph.evidence import Proof, Segment, Span
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Revision
 from tests.fakes import MemoryLibrary, ScriptedFamily, quote, segment
 from tests.graph.asking import FOOD, LEAVE, Asked
 from tests.graph.wrong_answers import GOOD
@@ -57,6 +57,24 @@ async def test_what_it_quotes_is_not_quoted_before() -> None:
     ]
     assert sent(session).splitlines() == [each["text"] for each in state.sections[2:]]
     assert session.told("correction") == []
+
+
+def shown(whole: Segment, best: int) -> list[Draft]:
+    """Return a section that shows a whole segment as a passage, whose highlight has so many characters."""
+    span = Span(start=whole.start, end=whole.start + best)
+    proof = Proof(segment_id=whole.segment_id, start=whole.start, end=whole.end, origin="cited", highlight=span)
+    return [DraftOpened(), DraftText(whole.text), DraftClosed(whole.text, (whole.segment_id,), passage=proof)]
+
+
+async def test_passages_stay_and_disagree_once_by_what_they_highlight() -> None:
+    memo = replace(MEMO, text=f"{MEMO.text} Ask the office.", end=len(MEMO.text) + 16)
+    family = ScriptedFamily(drafts=[[*shown(LEAVE, 34), *shown(memo, len(MEMO.text))]])
+    session = Asked(MemoryLibrary([LEAVE, memo, FOOD]), family)
+    state = await session.ask(QUESTION, min_score=0.3)
+    assert [each["text"] for each in state.sections[:2]] == [LEAVE.text, memo.text]
+    (told,) = session.told("sources_disagree")
+    assert {each["quote"] for each in told.positions} == {LEAVE.text[:34], MEMO.text}
+    assert len(state.sections) == 3
 
 
 async def test_what_stands_beside_it_stays_and_is_checked_by_itself() -> None:

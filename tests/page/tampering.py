@@ -10,8 +10,8 @@ from playwright.async_api import Page, Request
 # What an attack calls. The fixture fails a test for whatever the console is told, and for errors and dialogs.
 PWNED = "globalThis.pwned = () => console.error('an attack ran: ' + new Error().stack);"
 ELEMENTS = (
-    "a abbr article aside b bdi blockquote body br button canvas caption code col colgroup dd del details dialog div "
-    "dl dt em fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html i input ins kbd "
+    "a abbr article aside b bdi blockquote body br button canvas caption cite code col colgroup dd del details dialog "
+    "div dl dt em fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html i input ins kbd "
     "label legend li link main mark menu meta meter nav noscript ol optgroup option output p pre progress q s samp "
     "script search section select small span strong sub summary sup table tbody td textarea tfoot th thead time title "
     "tr u ul math mrow mi mn mo mtext mspace mfrac msqrt mroot mstyle mpadded mphantom msub msup msubsup munder mover "

@@ -20,9 +20,9 @@ from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, Settings
 
 DOCUMENT = str(uuid4())
+PASSAGE = "Every keeper gets 25 days of leave a year. Unused leave lapses in March."
 PARTS = "\n\n".join(f"# Part {number}\n\n" + f"Of part {number} much is said. " * 120 for number in range(8))
-TEXT = f"{PARTS}\n\n# Leave\n\nEvery keeper gets 25 days of leave a year. Unused leave lapses in March.\n"
-QUOTE = "Every keeper gets 25 days of leave a year."
+TEXT = f"{PARTS}\n\n# Leave\n\n{PASSAGE}\n"
 
 
 @pytest.fixture
@@ -48,21 +48,21 @@ async def test_a_link_of_a_chat_completion_shows_the_quote(keyed: tuple[str, str
     link = annotation["url_citation"]["url"]
     page = await chromium_page(link)
     mark = page.locator("mark")
-    await expect(mark).to_have_text(QUOTE)
+    await expect(mark).to_have_text(PASSAGE)
     await expect(mark).to_be_in_viewport()
     await expect(page.get_by_role("heading", name="Leave").first).to_be_visible()
     token = link.partition("/links/")[2].partition("#")[0]
     assert page.url == f"{url}/#/links/{token}", "the viewer has taken the place of the page without scripts"
     await expect(page.get_by_role("button", name="Ask about this quote")).to_have_count(0)
     await page.get_by_role("button", name="As text").click()
-    await expect(page.locator(".segment mark.current")).to_have_text(QUOTE)
+    await expect(page.locator(".segment mark.current")).to_have_text(PASSAGE)
     async with page.expect_download() as downloading:
         await page.get_by_role("button", name="Download original").click()
     assert (await downloading.value).suggested_filename == "leave.md"
     assert await page.evaluate("document.cookie") == ""
     await accessible(page, "what a signed link opens")
     plain = await chromium_page(link, java_script_enabled=False)
-    await expect(plain.locator("section:target mark")).to_have_text(QUOTE)
+    await expect(plain.locator("section:target mark")).to_have_text(PASSAGE)
     shut = await chromium_page(f"{url}/links/{HANDBOOK}", faults=["404"])
     await expect(shut.get_by_role("heading")).to_have_text(english("viewer/shut"))
     await expect(shut.get_by_text("for a new link")).to_be_visible()

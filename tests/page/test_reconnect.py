@@ -179,7 +179,7 @@ async def test_a_question_that_may_have_arrived_is_never_asked_twice(
     await expect(page.get_by_role("textbox", name="Your question")).to_be_enabled()
     await ask(page, LAPSE)
     await page.get_by_role("button", name="Try again").click()
-    assert await shows_what_is_stored(page, client) == [SECOND]
+    assert await shows_what_is_stored(page, client) == [f"{FIRST} {SECOND}"]
     await expect(page.get_by_role("article")).to_have_count(1)
     assert len((await client.get(f"/api/sessions/{session_id}/runs")).json()["runs"]) == 1
 

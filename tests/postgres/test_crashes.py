@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from answers.standing import standing_sections
 from graph.events import Envelope, RunFinished, StepStarted
 from tests.postgres.dying import SCENARIOS, Moment, die, runner_of, settings_of
 from tests.postgres.processes import ME, kinds, log_of
+from tests.standing_sections import standing_sections
 from tools.runs.runner import Runner
 from tools.sessions.checkpoints import OUTSIDE_STEPS
 from tools.sessions.session_store import Sessions

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from answers.standing import standing_sections
 from graph.context import Context
 from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, StepStarted, TextDelta
@@ -18,6 +17,7 @@ from graph.usage import Meter
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import LEAVE, ME, Process, kinds, log_of, process
 from tests.postgres.proxy import Proxy, proxied
+from tests.standing_sections import standing_sections
 from tools.runs.leases import Leases
 from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, NOTIFY

@@ -11,6 +11,7 @@ from graph.evidence import ModelUse, Spent
 from graph.ports import Families, Family, Titler
 from graph.usage import Meter
 from tests.entering import entered, entered_titled
+from tests.fakes import spend_tokens
 from tests.postgres.conversing import ME
 from tools.claims.code_checker import CodeChecker
 from tools.extractive.extractive_family import extractive_family
@@ -32,7 +33,7 @@ class HeldTitler:
 
     async def title(self, question: str, *, language: str, meter: Meter) -> str:
         meter.call()
-        meter.add_tokens(7)
+        spend_tokens(meter, 7)
         self.asked.set()
         await self.released.wait()
         if self.title_given is None:
@@ -67,7 +68,7 @@ async def test_the_first_question_gives_the_title(sessions: Sessions, database: 
     assert given is not None
     assert given[0] == await title_of(sessions, session_id) == "Notice"
     used = ModelUse(calls=1, input_tokens=7, cached_tokens=0, output_tokens=0, estimated_calls=0)
-    assert given[1] == Spent(calls=1, tokens=7, ms=given[1]["ms"], models={"unknown": used})
+    assert given[1] == Spent(calls=1, tokens=7, ms=given[1]["ms"], models={"scripted": used})
     assert await titling.title_session(session_id, "And then?", Context()) is None
 
 

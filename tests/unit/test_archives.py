@@ -88,7 +88,6 @@ def test_an_encrypted_entry_needs_a_password() -> None:
     data[6] |= 1
     data[data.rindex(b"PK\x01\x02") + 8] |= 1
     archive = open_archive(bytes(data))
-    assert archive.is_encrypted("a")
     with pytest.raises(UnreadableDocument, match="password"):
         archive.read("a")
 

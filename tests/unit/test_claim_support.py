@@ -11,8 +11,8 @@ from tools.claims.lexical_support import (
     MOST_SENTENCES,
     SUPPORT_FEATURES,
     SUPPORT_THRESHOLD,
+    chosen_sentences,
     estimate_support,
-    find_evidence,
     measure_coverage,
     support_features,
     support_weights,
@@ -24,7 +24,8 @@ def segments(*texts: str, title: str = "") -> list[Segment]:
 
 
 def quoted(claim: str, *texts: str) -> list[str]:
-    return [texts[each.segment][each.start : each.end] for each in find_evidence(claim, segments(*texts)).sentences]
+    found = measure_coverage(claim, segments(*texts))
+    return [found.sentences[index].text for index, _ in chosen_sentences(found)]
 
 
 EN = (
@@ -42,15 +43,11 @@ TEXT = st.text(st.sampled_from("ab éđ你好。.!?\n#|-1, '\"A")) | st.text(max
 @given(TEXT, st.lists(TEXT, max_size=4))
 def test_any_text_is_weighed_without_complaint(claim: str, texts: list[str]) -> None:
     given_segments = segments(*texts)
-    found = find_evidence(claim, given_segments)
+    chosen = chosen_sentences(measure_coverage(claim, given_segments))
     assert 0.0 <= estimate_support(claim, given_segments) <= 1.0
-    assert 0.0 <= found.cover <= 1.0 + 1e-9
-    assert len(found.sentences) <= MOST_SENTENCES
-    assert len(set(found.sentences)) == len(found.sentences)
-    for sentence in found.sentences:
-        text = given_segments[sentence.segment].text[sentence.start : sentence.end]
-        assert text == text.strip() != ""
-        assert sentence.gain >= LEAST_GAIN
+    assert sum(gain for _, gain in chosen) <= 1.0 + 1e-9
+    assert all(gain >= LEAST_GAIN for _, gain in chosen)
+    assert len(dict(chosen)) == len(chosen) <= MOST_SENTENCES
 
 
 def test_a_second_sentence_is_evidence_where_it_adds_to_the_first() -> None:
@@ -67,8 +64,7 @@ def test_a_sentence_that_only_repeats_is_no_evidence() -> None:
 
 
 def test_nothing_is_evidence_for_a_claim_on_something_else() -> None:
-    found = find_evidence("Otters sleep at anchor off Lisbon.", segments(*EN))
-    assert (found.sentences, found.cover) == ((), 0.0)
+    assert quoted("Otters sleep at anchor off Lisbon.", *EN) == []
     assert estimate_support("Otters sleep at anchor off Lisbon.", []) == 0.0
 
 

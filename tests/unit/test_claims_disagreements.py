@@ -8,7 +8,6 @@ from graph.ports import WrittenSection
 from graph.reasons import Reason
 from tests.fakes import segment
 from tools.claims.code_checker import check_section
-from tools.claims.source_conflicts import find_conflicts
 
 
 @pytest.mark.parametrize(
@@ -44,8 +43,6 @@ def test_a_claim_that_another_source_contradicts_is_supported_and_disputed(
     assert dispute.other["segment_id"] == "rival:2"
     assert rival.text[dispute.other["start"] - 100 : dispute.other["end"] - 100].endswith(other)
     assert reason is None or dispute.reason == reason
-    (found,) = find_conflicts([own, rival])
-    assert (found.one, found.other, found.other_start) == (own, rival, dispute.other["start"])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +58,6 @@ def test_a_claim_that_another_source_contradicts_is_supported_and_disputed(
 )
 def test_different_or_equal_sentences_do_not_disagree(one: str, other: str) -> None:
     own, rival = segment("own", 0, one), segment("rival", 0, other)
-    assert find_conflicts([own, rival]) == []
     assert check_section(WrittenSection(one, (own,), (rival,)))[0].disputes == ()
 
 
@@ -94,7 +90,6 @@ def test_documents_whose_titles_differ_in_a_word_are_about_two_things(
     rival = replace(segment("rival", 0, GUIDE.format("five")), title=other_title)
     (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))
     assert bool(claim.disputes) == disagree
-    assert bool(find_conflicts([own, rival])) == disagree
 
 
 @pytest.mark.parametrize(
@@ -110,7 +105,6 @@ def test_documents_whose_titles_differ_in_a_word_are_about_two_things(
 def test_what_two_documents_say_of_themselves_is_no_disagreement(one: str, other: str) -> None:
     own = replace(segment("own", 0, one), title="Travel policy")
     rival = replace(segment("rival", 0, other), title="Expense guide")
-    assert find_conflicts([own, rival]) == []
     assert check_section(WrittenSection(one, (own,), (own, rival)))[0].disputes == ()
 
 
@@ -124,14 +118,14 @@ def test_what_two_documents_say_of_themselves_is_no_disagreement(one: str, other
 def test_what_two_documents_say_of_one_thing_is_a_disagreement(said: str) -> None:
     own = replace(segment("own", 0, said.format(14)), title="Travel policy")
     rival = replace(segment("rival", 0, said.format(16)), title="Expense guide")
-    assert len(find_conflicts([own, rival])) == 1
+    (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))
+    assert len(claim.disputes) == 1
 
 
 def test_a_document_is_not_held_against_itself() -> None:
     own, rival = segment("own", 0, GUIDE.format("six")), segment("own", 1, GUIDE.format("five"))
     (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))
     assert claim.disputes == ()
-    assert find_conflicts([own, rival]) == []
 
 
 @pytest.mark.parametrize(

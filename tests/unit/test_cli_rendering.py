@@ -15,7 +15,7 @@ from answers.answerhood import ANSWERS, MAY_ANSWER, SAID, Answerhood, answerhood
 from cli.command import BY_CODE, Exit
 from cli.console import plain
 from cli.rendering.answer import answerhood_line, show_answer, show_citations, show_doubts, show_nearest
-from cli.rendering.passages import BAR
+from cli.rendering.shown_passages import BAR
 from cli.rendering.terminal_run import TerminalRun
 from cli.rendering.wrapping import Flow
 from cli.tables import one_line, printable, show_table
@@ -173,7 +173,7 @@ def test_an_old_citation_says_what_has_become_of_its_quote(changes: dict[str, An
 
 def test_what_came_nearest_shows_no_score() -> None:
     out = console()
-    show_nearest(out, [source(page_idx=None)])
+    show_nearest(out, [source(page_idx=None)], wrap=True)
     assert shown(out).splitlines()[1:] == ["    · Leave > Days", "        Everybody has 25 days."]
 
 
@@ -186,7 +186,7 @@ def test_what_came_nearest_shows_its_passage_with_the_entry_that_is_highlighted(
         "highlight": {"start": 100 + at, "end": 100 + len(quote)},
         "context": [{"role": "header", "start": 2, "end": 6, "text": "Name | Days"}],
     }  # fmt: skip
-    show_nearest(out, [source(passage=passage)])
+    show_nearest(out, [source(passage=passage)], wrap=True)
     text = shown(out)
     assert "Leave > People, page 3" in text
     assert "0.81" not in text
@@ -196,7 +196,7 @@ def test_what_came_nearest_shows_its_passage_with_the_entry_that_is_highlighted(
 
 def test_a_page_read_as_selected_is_said_to_be() -> None:
     out = console()
-    show_nearest(out, [source(page_idx=None, kind="page", score=1.0)])
+    show_nearest(out, [source(page_idx=None, kind="page", score=1.0)], wrap=True)
     assert shown(out).splitlines()[1] == "    · Leave > Days  selected"
 
 
@@ -234,6 +234,18 @@ def test_an_answer_says_first_whether_it_answers_and_then_quotes_its_passages() 
     assert SAID["answers"] in lines[0]
     assert lines[1:3] == ["", "  [1] quoted from Leave > Days, page 3 · characters 7–58"]
     assert lines[3:] == ["        Everybody has leave.", "        Anna has 25 days.", f"      {BAR} Bill has 28."]
+
+
+def test_what_a_passage_shows_is_not_cited_again_below() -> None:
+    message = passages(QUOTE, QUOTE, "Bill has 28.")
+    message["sections"].append({"text": "The sources disagree.", "source_ids": ["d:0"]})
+    inner, beyond = citation(start=30, end=40, section_index=1), citation(start=90, end=99, quote="28", section_index=1)
+    message["citations"] += [inner, beyond]
+    out = console()
+    show_answer(out, message, wrap=True)
+    assert "characters 90–99" in shown(out)
+    assert "characters 30–40" not in shown(out)
+    assert shown(out).index("Bill has 28.") < shown(out).index("The sources disagree. [1]")
 
 
 @pytest.mark.parametrize("wrap", [True, False])

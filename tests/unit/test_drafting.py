@@ -167,7 +167,8 @@ async def written_with_claims(deltas: Sequence[str]) -> list[str]:
             yield DraftText(delta)
         yield DraftClosed("".join(deltas), ("d:0",))
 
-    answer = CheckedAnswer(State(), [SOURCE], note, checker=SentenceChecker(), judge=None, meter=Meter())
+    checker, around = SentenceChecker(), {"d:0": SOURCE}
+    answer = CheckedAnswer(State(), [SOURCE], note, around=around, checker=checker, judge=None, meter=Meter())
     await emit_drafts(drafts(), note, segments=SEGMENTS, answer=answer)
     return known
 
@@ -188,8 +189,10 @@ async def test_a_section_that_was_told_is_checked_though_its_run_is_cancelled_me
             writing.cancel()
 
     said = ("Staff get 25 days.", ("d:0",))
-    checker = SentenceChecker()
-    answer = CheckedAnswer(State(), [SOURCE], cancel_when_told, checker=checker, judge=None, meter=Meter())
+    checker, around = SentenceChecker(), {"d:0": SOURCE}
+    answer = CheckedAnswer(
+        State(), [SOURCE], cancel_when_told, around=around, checker=checker, judge=None, meter=Meter()
+    )
     drafts = drafted(said, said)
     writing = asyncio.create_task(emit_drafts(drafts, cancel_when_told, segments=SEGMENTS, answer=answer))
     with pytest.raises(asyncio.CancelledError):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answers.citations import context_of_quote, heading_path
-from answers.entries import MOST_WITH_CODE, entries_of, passage_around
+from answers.entries import entries_of
 from answers.entry import Entry
 from graph.evidence import ContextSlice, Segment, SegmentBlock
 from tools.embeddings.embedder import count_tokens
@@ -34,12 +34,11 @@ def segments_of(data: bytes, name: str, limit: int = 300) -> list[Segment]:
     ]
 
 
-def entry(text: str, limit: int = 300) -> tuple[Entry, list[Entry], int]:
+def entry(text: str, limit: int = 300) -> Entry:
     for one in segments_of(SETTINGS, "settings.html", limit):
-        entries = list(entries_of(one))
-        for at, each in enumerate(entries):
+        for each in entries_of(one):
             if each.text == text:
-                return each, entries, at
+                return each
     raise AssertionError(text)
 
 
@@ -49,7 +48,7 @@ def around(one: Entry) -> dict[str, str]:
 
 @pytest.mark.parametrize("limit", [300, 30, 12])
 def test_a_sentence_is_read_with_its_term_wherever_its_segment_begins(limit: int) -> None:
-    found, _, _ = entry("The default is four megabytes.", limit)
+    found = entry("The default is four megabytes.", limit)
     assert around(found)["term"] == "pool_size (integer)"
     assert around(found)["heading"] == "Memory"
     assert found.anchor == "guc-pool"
@@ -57,7 +56,7 @@ def test_a_sentence_is_read_with_its_term_wherever_its_segment_begins(limit: int
 
 @pytest.mark.parametrize("limit", [300, 12])
 def test_a_row_is_read_under_its_header_and_caption(limit: int) -> None:
-    found, _, _ = entry("readers | 25", limit)
+    found = entry("readers | 25", limit)
     assert around(found)["header"] == "Item | Most"
     assert around(found)["caption"] == "Limits"
 
@@ -138,7 +137,7 @@ def test_of_very_many_headings_the_nearest_are_kept() -> None:
 
 
 def test_it_is_read_with_the_sentence_before() -> None:
-    found, _, _ = entry("It needs a restart.")
+    found = entry("It needs a restart.")
     assert around(found)["before"] == "The default is four megabytes."
 
 
@@ -164,29 +163,6 @@ def test_headings_terms_and_headers_are_never_quoted() -> None:
     assert {"queues | 400", "The default is ten.", "broker --pool-size 8MB"} <= quotable
 
 
-def quoted(text: str, most: int) -> list[str]:
-    _, entries, at = entry(text)
-    return [entries[index].text for index in passage_around(entries, at, most)]
-
-
-def test_a_definition_is_quoted_from_its_term_where_that_fits() -> None:
-    assert quoted("The default is four megabytes.", 200)[0] == "pool_size (integer)"
-    assert quoted("The default is four megabytes.", 40) == ["The default is four megabytes."]
-
-
-def test_a_passage_does_not_reach_into_the_next_definition() -> None:
-    assert "pool_wait (seconds)" not in quoted("It needs a restart.", 500)
-
-
-def test_code_is_quoted_with_its_lead_in_and_a_lead_in_with_its_code() -> None:
-    both = ["Set it for one run with this command:", "broker --pool-size 8MB"]
-    assert quoted(both[0], 60) == quoted(both[1], 60) == both
-
-
-def test_a_row_is_quoted_alone() -> None:
-    assert quoted("queues | 400", 300) == ["queues | 400"]
-
-
 WORDS = st.text("ab .:\n", max_size=12)
 PAGE = st.recursive(
     WORDS,
@@ -198,8 +174,8 @@ PAGE = st.recursive(
 )
 
 
-@given(PAGE, st.integers(4, 60), st.integers(1, 400))
-def test_entries_are_exact_in_order_and_their_contexts_too(page: str, limit: int, most: int) -> None:
+@given(PAGE, st.integers(4, 60))
+def test_entries_are_exact_in_order_and_their_contexts_too(page: str, limit: int) -> None:
     data = f"<html><body>a b.{page}</body></html>".encode()
     text = parse(data, name="page.html").text
     for one in segments_of(data, "page.html", limit):
@@ -208,11 +184,6 @@ def test_entries_are_exact_in_order_and_their_contexts_too(page: str, limit: int
         assert all(one.start <= each.start < each.end <= one.end for each in entries)
         assert all(before.end <= after.start for before, after in itertools.pairwise(entries))
         assert all(text[part.start : part.end] == part.text for each in entries for part in each.context)
-        for at in range(len(entries)):
-            chosen = passage_around(entries, at, most)
-            assert at in chosen
-            size = entries[chosen[-1]].end - entries[chosen[0]].start
-            assert size <= max(most, MOST_WITH_CODE) or len(chosen) == 1
 
 
 def test_a_segment_without_structure_is_read_by_the_form_of_its_text() -> None:

@@ -170,7 +170,7 @@ def test_marks_stand_where_claims_end_in_every_kind_of_block() -> None:
     )
     page = html.document_fromstring(html_report(shown, EN))
     [body] = page.find_class("answer")
-    said = [each.text_content() for each in body.iter("strong", "p", "td", "li", "pre", "h4")]
+    said = [each.text_content() for each in body.iter("strong", "p", "td", "li", "pre", "h3")]
     assert said == ["Rates", "One.[1] Two.[2]", "One.", "1", "2[3]", "item[4]", "code\n", "[5]"]
     written = markdown_file(shown, EN).decode()
     for part in ("### Rates", "**One.**[^1] Two.[^2]", "| 1 | 2[^3] |", "- item[^4]", "```\n[^5]"):

@@ -1,11 +1,15 @@
 """What makes a message a follow-up, and what it takes along from the conversation."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evals.sets.golden import load_golden
 from graph.rows import Turn
 from text.words import count_words
+from tools.rules import follow_ups
 from tools.rules.follow_ups import LONGEST_FOLLOW_UP, Standalone, own_question, standalone
 
 
@@ -45,7 +49,7 @@ def test_a_follow_up_takes_the_content_words_of_the_last_question(question: str,
         "Where does Martin Luther live?",
         "In which file are the settings kept?",
         "Who wrote Hamlet, and when did he write it?",
-        "What is the name of the tool that cleans up?",
+        "What is the tool called that cleans up?",
         "How can I set the text back to how it was an hour ago?",
         "How do I delete a session, its messages and all of their sources?",
         "Larkspur 4.0 với mức nén thường có tỉ lệ nào?",
@@ -116,3 +120,21 @@ def test_hostile_pairs_of_messages_are_prepared_at_once(piece: str) -> None:
     most = piece * (LONGEST_FOLLOW_UP // len(piece))
     for opening in ("And ", "what about ", "", "còn ", "那"):
         assert after(most, f"{opening}{most}"[:LONGEST_FOLLOW_UP])
+
+
+NOTHING = re.compile(r"(?!)")
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "lost"), [("_JOINS", "vi", 3), ("_POINTS", "en", 2), ("_POINTS", "zh", 1)]
+)
+def test_each_list_of_words_pays(monkeypatch: pytest.MonkeyPatch, words: str, language: str, lost: int) -> None:
+    golden = [case for case in load_golden().cases if case.before and case.tags.get("topic") != "changed"]
+    asked = [case for case in golden if case.tags["language"] == language]
+
+    def found() -> int:
+        return sum(standalone(case.question, [turn(case.before[-1])]).changed for case in asked)
+
+    with_words = found()
+    monkeypatch.setattr(follow_ups, words, NOTHING)
+    assert with_words - found() >= lost

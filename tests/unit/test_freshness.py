@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.evidence import Citation, CitationContext, ContextSlice, Identity, Page, Segment, SegmentBlock
-from tools.sessions.freshness import PlacedQuote, call_fresh, check_freshness, relocate_quotes
+from graph.evidence import Citation, CitationContext, ContextSlice, Identity, Page, Segment, SegmentBlock, Span
+from tools.sessions.freshness import PlacedQuote, call_fresh, check_freshness, cited_segments, relocate_quotes
 
 ME = Identity()
 
@@ -237,6 +237,43 @@ async def test_citations_of_claims_are_checked_too_and_two_reads_are_all() -> No
     assert words == [*(["moved", "fresh"] * 24), "moved", "deleted"]
     assert [claim["citations"][0] for claim in checked["claims"]] == checked["citations"]
     assert edited.reads == 2
+
+
+def cite_passage(shelf: Shelf, quote: str, highlight: str) -> Citation:
+    """Cite a passage by the segment that its highlight is in."""
+    cited, best = shelf.cite("d", quote), shelf.cite("d", highlight)
+    place = {"segment_id": best["segment_id"], "segment_index": best["segment_index"]}
+    return Citation(**{**cited, **place}, highlight=Span(start=best["start"], end=best["end"]))
+
+
+@pytest.mark.parametrize(
+    ("after", "freshness", "begins_in", "reads"),
+    [
+        (BOOK, "fresh", None, 1),
+        (BOOK + "\n\nMore.", "fresh", None, 1),
+        (BOOK.replace("# Leave", "# Break"), "changed", None, 2),
+        (BOOK.replace("25", "30"), "changed", None, 2),
+        ("New.\n\n" + BOOK, "moved", "d:2", 2),
+        (BOOK.replace("\n\nEvery", "\n Every"), "changed", None, 2),
+    ],
+)
+async def test_a_passage_that_goes_beyond_its_segment_is_looked_up_in_what_is_beside_it(
+    after: str, freshness: str, begins_in: str | None, reads: int
+) -> None:
+    citation = cite_passage(Shelf({"d": BOOK}), f"# Leave\n\n{LEAVE}", LEAVE)
+    later = Shelf({"d": after})
+    [body] = await check([{"citations": [citation]}], later)
+    [found] = body["citations"]
+    assert found["freshness"] == freshness
+    assert found.get("now", {}).get("segment_id") == begins_in  # where the highlight is
+    assert later.reads == reads
+
+
+def test_what_is_beside_the_segment_of_a_passage_is_looked_up_with_it() -> None:
+    shelf = Shelf({"d": BOOK})
+    sentence, passage = shelf.cite("d", NOTICE), cite_passage(shelf, f"# Leave\n\n{LEAVE}", LEAVE)
+    assert cited_segments({"citations": [sentence]}) == ("d:3",)
+    assert set(cited_segments({"citations": [passage]})) == {"d:0", "d:1", "d:2"}
 
 
 async def test_nothing_is_read_of_no_answer() -> None:

@@ -115,7 +115,9 @@ async def test_the_sources_are_quoted_and_the_first_section_says_why(scripted_op
     assert opened[0].fallback["code"] == "budget_exhausted"
     assert [draft.fallback for draft in opened[1:]] == [None] * (len(opened) - 1)
     closed = [draft for draft in drafts if isinstance(draft, DraftClosed)]
-    assert closed[0] == DraftClosed("The Cedar Bridge was finished in 1911.", (BRIDGE.segment_id,))
+    assert "The Cedar Bridge was finished in 1911." in closed[0].text
+    assert closed[0].source_ids == (BRIDGE.segment_id,)
+    assert closed[0].passage is not None
 
 
 async def test_thinking_is_no_answer_yet(scripted_openai, family):

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answers.standing import RunView, SectionView, standing_sections, view_run
+from answers.standing import RunView, SectionView, view_run
 from graph.events import (
     AnyEvent,
     Envelope,
@@ -79,7 +79,6 @@ def test_what_holds_after_any_beginning_of_a_run(log: list[Envelope], data: st.D
             assert (section.text, list(section.source_ids)) == (last.text, last.source_ids)
         else:
             assert (section.stage, section.claims, section.settled) == ("drafted", (), False)
-        assert not (section.is_written and section.is_withdrawn)
         assert not (section.has_failed and section.settled) or ASSESSED in events
     if any(isinstance(event, RunResumed) for event in events):
         at = max(at for at, event in enumerate(events) if isinstance(event, RunResumed))
@@ -126,7 +125,7 @@ def test_a_failed_section_waits_for_its_revision_or_withdrawal() -> None:
     view.feed(revised(0, "Right.", "d:1"))
     view.feed(revised(1, ""))
     assert [(each.text, each.has_failed, each.settled) for each in view.written] == [("Right.", False, True)]
-    assert view.sections[1].is_withdrawn
+    assert not view.sections[1].is_written
     assert [view.first[index].text for index in (0, 1)] == ["Wrong.", "Bad."]
     assert view.first[0].claims == judged("Wrong.", "contradicted")
 
@@ -136,7 +135,7 @@ def test_a_resumption_voids_the_sections_that_it_does_not_keep() -> None:
     view = view_run([*before, resumed(0)])
     assert [(each.text, each.settled) for each in view.written] == [("One.", False)]
     assert list(view.first) == [0]
-    assert standing_sections([*before, resumed()]) == []
+    assert view_run([*before, resumed()]).sections == {}
 
 
 def test_verdicts_on_a_section_that_is_void_are_ignored() -> None:

@@ -13,7 +13,7 @@ from graph.evidence import ExamFigure, Hit, Identity, Verdict
 from graph.ports import Judge, Judgement, OpenClaim, SearchQuery, SearchResult
 from graph.reasons import Reason
 from graph.usage import Meter
-from tests.fakes import MemoryLibrary, segment
+from tests.fakes import MemoryLibrary, segment, spend_tokens
 from tools.claims.code_checker import CodeChecker
 from tools.library.given_texts import GivenText, given_segments
 
@@ -37,7 +37,7 @@ class ScriptedJudge:
 
     async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
         meter.call()
-        meter.add_tokens(42)
+        spend_tokens(meter, 42)
         self.batches.append(claims)
         return [Judgement(self._say(claim), exam=EXAM) for claim in claims]
 

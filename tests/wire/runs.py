@@ -7,10 +7,10 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from answers.standing import standing_sections
 from graph import events as told
 from graph.events import AnyEvent, Envelope
 from graph.evidence import Claim, Disagreement, Message, SectionClaim, Source, Spent
+from tests.standing_sections import standing_sections
 from tests.wire.texts import FAILED, Written, citation, claim, sentences, source, uncited, written
 
 RUN_ID = str(UUID(int=0x4000_8000_0000_0000_0001))

@@ -15,7 +15,7 @@ from text.shapes import is_question
 from tools.claims.alignment import common_in_order, is_content
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_verdicts import UNSAID, ClaimJudgement, judge_claim, judge_quoted
-from tools.claims.lexical_support import Coverage, evidence_from_coverage, measure_coverage
+from tools.claims.lexical_support import Coverage, chosen_sentences, measure_coverage
 from tools.claims.quoted_code import code_of, find_code
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_conflicts import find_disputes
@@ -153,7 +153,8 @@ def _pool(claim: str, sources: Sources) -> Sequence[CandidateSentence]:
 
 def _places_of_evidence(judgement: ClaimJudgement, found: Coverage) -> tuple[SentencePlace, ...]:
     """Add to the closest sentence those that hold what it lacks of the claim."""
-    chosen = [(one.segment, one.start, one.end) for one in evidence_from_coverage(found).sentences]
+    sentences = [found.sentences[index] for index, _ in chosen_sentences(found)]
+    chosen = [(one.segment, one.start, one.end) for one in sentences]
     return tuple(dict.fromkeys((*judgement.places, *chosen)))
 
 

@@ -97,41 +97,11 @@ DENSITY = 0.3  # how much a sentence gains for being about little else than the 
 USUAL_LENGTH = 4.0  # in distinct terms
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceSentence:
-    """A sentence of one segment, in offsets of its text, and the share of the claim that it adds to those before."""
-
-    segment: int
-    start: int
-    end: int
-    gain: float
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimEvidence:
-    """The sentences that bear a claim, in the order chosen, and the share of it in [0, 1] that they hold together."""
-
-    sentences: tuple[EvidenceSentence, ...]
-    cover: float
-
-
-def find_evidence(claim: str, segments: Sequence[Segment]) -> ClaimEvidence:
-    """Find the few sentences of the segments that hold most of a claim's wording; none where no sentence does."""
-    return evidence_from_coverage(measure_coverage(claim, segments))
-
-
-def evidence_from_coverage(found: Coverage) -> ClaimEvidence:
-    """Find the same where the coverage is at hand."""
-    chosen = chosen_sentences(found)
-    sentences = tuple(
-        EvidenceSentence(found.sentences[i].segment, found.sentences[i].start, found.sentences[i].end, gain)
-        for i, gain in chosen
-    )
-    return ClaimEvidence(sentences, sum(gain for _, gain in chosen))
-
-
 def chosen_sentences(found: Coverage) -> list[tuple[int, float]]:
-    """Choose sentences of a coverage, by index, with what each adds."""
+    """Return the few sentences that hold most of a claim's wording, by index, with the share of it that each adds.
+
+    There are none where no sentence holds enough of it.
+    """
     weight = found.weight
     bonus = DENSITY * _density(found)
     chosen: list[tuple[int, float]] = []
@@ -225,11 +195,7 @@ def support_weights() -> SupportWeights:
 
 def estimate_support(claim: str, segments: Sequence[Segment]) -> float:
     """Estimate in [0, 1] how likely the segments bear the claim; 0 where they hold none of its words."""
-    return support_from_coverage(claim, measure_coverage(claim, segments))
-
-
-def support_from_coverage(claim: str, found: Coverage) -> float:
-    """Estimate the same where the coverage is at hand."""
+    found = measure_coverage(claim, segments)
     if not found.held.any():
         return 0.0
     fitted = support_weights()

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from answers.editions import are_editions, names_an_edition, states_edition
@@ -14,7 +13,7 @@ from tools.claims.cited_sources import Sources
 from tools.claims.hard_conflicts import Conflict, Surroundings, compare
 from tools.claims.self_descriptions import says_of_itself, tells_own_version
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
-from tools.claims.source_sentences import Content, SourceSentence, content_of, parse_source, rough_words
+from tools.claims.source_sentences import Content, content_of, rough_words
 
 ALIKE = 0.7  # share of the longer sentence's content that both must have in order
 HALF = 0.5
@@ -27,19 +26,6 @@ _OF_SOURCES = {
     "negation_left_out": "denied",
     "negation_added": "denies",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SourceConflict:
-    """Two sentences of two segments that can't both hold, in offsets of their canonical texts."""
-
-    one: Segment
-    one_start: int
-    one_end: int
-    other: Segment
-    other_start: int
-    other_end: int
-    reason: Reason
 
 
 def find_disputes(
@@ -84,16 +70,6 @@ def find_disputes(
     return tuple(found)
 
 
-def find_conflicts(segments: Sequence[Segment]) -> list[SourceConflict]:
-    """Return every pair of sentences, of two different segments, that conflict though they are nearly the same."""
-    found: list[SourceConflict] = []
-    for at, one in enumerate(segments):
-        for other in segments[at + 1 :]:
-            if same_subject(one, other):
-                found.extend(_between(one, other))
-    return found
-
-
 def same_subject(one: Segment, other: Segment) -> bool:
     """Whether two segments can contradict each other, judged by their documents.
 
@@ -113,36 +89,6 @@ def _on_one_subject(one: str, other: str) -> bool:
         return True
     shared = [mine == yours for mine, yours in zip(ours, theirs, strict=True)].count(True)
     return 2 * shared <= len(ours)
-
-
-def _between(one: Segment, other: Segment) -> list[SourceConflict]:
-    rivals = parse_source(other.text).sentences
-    said = {rival.reading.keys for rival in rivals}
-    found: list[SourceConflict] = []
-    for sentence in parse_source(one.text).sentences:
-        if sentence.reading.keys in said:
-            continue
-        for rival in rivals:
-            pair = sentence.text, rival.text
-            conflicts = _conflicts(sentence.reading, sentence.content, rival.reading, rival.content)
-            conflict = next((each for each in conflicts if not _of_themselves(each, [one], other, pair)), None)
-            if conflict is not None:
-                found.append(_disagreement(one, sentence, other, rival, _reason(conflict)))
-    return found
-
-
-def _disagreement(
-    one: Segment, sentence: SourceSentence, other: Segment, rival: SourceSentence, reason: Reason
-) -> SourceConflict:
-    return SourceConflict(
-        one,
-        one.start + sentence.start,
-        one.start + sentence.end,
-        other,
-        other.start + rival.start,
-        other.start + rival.end,
-        reason,
-    )
 
 
 def _of_themselves(conflict: Conflict, proving: Sequence[Segment], other: Segment, texts: tuple[str, str]) -> bool:

@@ -168,7 +168,7 @@ def _block(node: SyntaxTreeNode, tree: MarkedTree, words: Words) -> Iterator[Ele
     inside = [element for child in node.children if child.type != "inline" for element in _block(child, tree, words)]
     text = [each for child in node.children if child.type == "inline" for each in _inline(child, tree, words)]
     if node.type == "heading":
-        level = min(int(node.tag[1:]) + 3, _DEEPEST)
+        level = min(int(node.tag[1:]) + 2, _DEEPEST)  # below the question
         yield h(f"h{level}", {"dir": "auto"}, *text)
     elif node.type == "fence":
         yield h("pre", {"dir": "ltr"}, h("code", {}, *_text(node.content, tree, words)))

@@ -13,6 +13,7 @@ from answers.passages import is_whole, passage_of
 from graph.evidence import Hit, Proof, Segment, Span
 from text.words import ComparableText, comparable_text
 from tools.extractive.reader import RankedSentences
+from tools.extractive.table_keys import naming
 
 MOST_PASSAGES = 3
 CONSIDERED = 16  # best entries whose passages are compared
@@ -83,7 +84,9 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
         shown = passage_of(entries, at)
         key = segment.document_id, entries[shown[0]].start, entries[shown[-1]].end
         if key not in found and is_whole(entries, shown):
-            found[key] = _passage(segment, entries[shown.start : shown.stop], entries[at], beliefs[segment.document_id])
+            own = entries[shown.start : shown.stop]
+            best = _named_row(reading.question, own, entries[at]) if entries[at].kind == "table_row" else entries[at]
+            found[key] = _passage(segment, own, best, beliefs[segment.document_id])
     told: list[QuotedPassage] = []
     ranked = sorted(found.values(), key=lambda each: -each.belief)
     for passage in ranked:
@@ -97,6 +100,12 @@ def _newest(passage: QuotedPassage, ranked: Sequence[QuotedPassage]) -> QuotedPa
     copies = (each for each in ranked if each.document_id != passage.document_id and each.repeats(passage))
     newest = max((passage, *copies), key=lambda each: each.dated)
     return replace(newest, belief=passage.belief)
+
+
+def _named_row(question: str, entries: Sequence[Entry], best: Entry) -> Entry:
+    """Return the row that a question names, of those of a passage; the best entry where it names no other more."""
+    rows = (each for each in entries if each.kind == "table_row" and each.quotable)
+    return max(best, *rows, key=lambda row: naming(question, row))
 
 
 def _passage(

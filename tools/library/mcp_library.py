@@ -21,7 +21,7 @@ from graph.evidence import Identity
 from graph.ports import McpSearchResult, SearchQuery, SegmentSearcher, ServerFailure
 from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
-from tools.library.passages import KEEP_DAYS
+from tools.library.marked_passages import KEEP_DAYS
 from tools.mcp_search.results import FoundLink, FoundText
 from tools.mcp_search.search_server import MOST_BYTES, McpServer
 from tools.retrieval.withholding import FROM_SERVERS

@@ -23,7 +23,7 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
-from tools.library.passages import KEEP_DAYS
+from tools.library.marked_passages import KEEP_DAYS
 from tools.settings import Settings
 from tools.telemetry.tracing import retrieval_span
 from tools.web.fetching import MOST_PAGE_BYTES, PAGE_SECONDS, FetchedPage, PageFetcher

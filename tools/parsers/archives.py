@@ -96,10 +96,6 @@ class SafeArchive:
         """Return the unpacked size of an entry in bytes, as declared. Raises KeyError for an unknown name."""
         return self._entries[name].file_size
 
-    def is_encrypted(self, name: str) -> bool:
-        """Return whether an entry needs a password. Raises KeyError for an unknown name."""
-        return bool(self._entries[name].flag_bits & _ENCRYPTED)
-
     def read(self, name: str) -> bytes:
         """Return the bytes of an entry.
 

@@ -19,9 +19,9 @@ from tools.library.job_worker import JobWorker
 from tools.library.languages import SampledLanguages
 from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
+from tools.library.marked_passages import MarkedPassages
 from tools.library.mcp_library import McpLibrary, open_mcp_search
 from tools.library.original_views import VIEW_LIMITS, OriginalViews
-from tools.library.passages import MarkedPassages
 from tools.library.places import Places
 from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from answers.citations import context_of_quote
+from answers.surroundings import beside, joined
 from graph.evidence import Citation, CitationContext, Freshness, Identity, Page, Place, Segment
 from text.words import cuts_word, is_whole
 from tools.retrieval.segment_store import SegmentStore
@@ -15,11 +16,15 @@ from tools.retrieval.segment_store import SegmentStore
 
 @dataclass(frozen=True, slots=True, order=True)
 class PlacedQuote:
-    """A quote with its old offset and its old heading path, which distinguishes repeated quotes."""
+    """A quote with its old offset and its old heading path, which distinguishes repeated quotes.
+
+    ``bears`` is where the highlight of a passage begins in it.
+    """
 
     start: int
     quote: str
     heading: str = field(default="", compare=False)
+    bears: int = field(default=0, compare=False)
 
 
 def relocate_quotes(
@@ -137,13 +142,14 @@ class CurrentText:
 
     def __init__(self, page: Page) -> None:
         self._segments = page.segments
+        self._by_id = {segment.segment_id: segment for segment in page.segments}
         self._starts = [segment.start for segment in page.segments]
         self._text = "".join(segment.text for segment in page.segments)
 
     def keeps(self, context: Sequence[CitationContext], moved_by: int, place: Place) -> bool:
         """Whether a quote at a place today hangs on the same words as before it ``moved_by`` so many characters."""
-        segment = self._segment_at(place["start"])
-        today = {each["text"] for each in context_of_quote(segment, place["start"], place["end"])}
+        around = joined([place["segment_id"]], self._by_id)[place["segment_id"]]
+        today = {each["text"] for each in context_of_quote(around, place["start"], place["end"])}
         return all(each["text"] in today or self._stands(each["text"], each["start"] + moved_by) for each in context)
 
     def _stands(self, text: str, at: int) -> bool:
@@ -160,7 +166,7 @@ class CurrentText:
     def _status(self, quoted: PlacedQuote, at: int | None) -> QuoteStatus:
         if at is None:
             return "changed", None
-        segment = self._segment_at(at)
+        segment = self._segment_at(at + quoted.bears)
         place = Place(
             segment_id=segment.segment_id,
             segment_index=segment.segment_index,
@@ -195,8 +201,13 @@ def call_fresh(body: dict[str, Any]) -> None:
 
 
 def cited_segments(body: dict[str, Any]) -> tuple[str, ...]:
-    """Return the ids of the segments that an answer quotes, each once."""
-    return tuple(dict.fromkeys(citation["segment_id"] for citation in _citations(body)))
+    """Return the ids of the segments that an answer quotes, each once; of passages also of those beside theirs.
+
+    Of such a neighbour nothing may be stored: a document has a first segment and a last one.
+    """
+    found = dict.fromkeys(citation["segment_id"] for citation in _citations(body))
+    passages = [citation["segment_id"] for citation in _citations(body) if "highlight" in citation]
+    return tuple(found | dict.fromkeys(beside(passages)))
 
 
 async def check_freshness(bodies: Sequence[dict[str, Any]], reader: SegmentStore, identity: Identity) -> list[Checked]:
@@ -213,10 +224,11 @@ async def check_freshness(bodies: Sequence[dict[str, Any]], reader: SegmentStore
         return []
     fingerprints, found = await reader.read_cited([cited_segments(body) for body in bodies], identity)
     segments = {segment.segment_id: segment for segment in found}
+    around = joined(segments, segments)
     # An answer lists every citation twice.
     cited = [{_key(citation): citation for citation in _citations(body)} for body in bodies]
     every = {key: citation for citations in cited for key, citation in citations.items()}
-    stale = {key: each["document_id"] for key, each in every.items() if not _is_unchanged(each, segments)}
+    stale = {key: each["document_id"] for key, each in every.items() if not _is_unchanged(each, segments, around)}
     moving = [{stale[key] for key in citations if key in stale} for citations in cited]
     pages = await reader.read_pages(list(dict.fromkeys(stale.values())), identity) if stale else []
     texts = {page.document_id: CurrentText(page) for page in pages}
@@ -281,12 +293,17 @@ def _citations(body: dict[str, Any]) -> Iterator[Citation]:
 
 
 def _quoted(citation: Citation, headings: Mapping[int, str]) -> PlacedQuote:
-    return PlacedQuote(citation["start"], citation["quote"], headings.get(citation["source_index"], ""))
+    bears = citation.get("highlight", citation)["start"] - citation["start"]
+    return PlacedQuote(citation["start"], citation["quote"], headings.get(citation["source_index"], ""), bears)
 
 
-def _is_unchanged(citation: Citation, segments: Mapping[str, Segment]) -> bool:
-    segment = segments.get(citation["segment_id"])
-    if segment is None or not segment.start <= citation["start"] < citation["end"] <= segment.end:
+def _is_unchanged(citation: Citation, segments: Mapping[str, Segment], around: Mapping[str, Segment]) -> bool:
+    """Whether a quote stands where it stood: in its segment, or of a passage partly in that and else beside it."""
+    own = segments.get(citation["segment_id"])
+    if own is None or not own.start < citation["end"] or not citation["start"] < own.end:
+        return False
+    segment = around[citation["segment_id"]] if "highlight" in citation else own
+    if not segment.start <= citation["start"] < citation["end"] <= segment.end:
         return False
     start, end = citation["start"] - segment.start, citation["end"] - segment.start
     if segment.text[start:end] != citation["quote"] or not is_whole(segment.text, start, end):

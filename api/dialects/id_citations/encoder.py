@@ -4,6 +4,7 @@ A frame has the same body as a read of the conversation, with the rows that are 
 each row by id, so streaming needs no more client code than polling.
 """
 
+from collections.abc import Iterable
 from functools import singledispatchmethod
 
 from typing_extensions import Unpack
@@ -22,6 +23,7 @@ from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, 
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
 from graph.events import AnyEvent, Envelope
+from graph.evidence import Source
 
 
 class IdCitationsEncoder:
@@ -40,7 +42,6 @@ class IdCitationsEncoder:
             events.StepStarted,
             events.RetrievalDecided,
             events.SearchFailed,
-            events.SourcesGraded,
             events.ThinkingDelta,
             events.AnswerAssessed,
         }
@@ -52,6 +53,7 @@ class IdCitationsEncoder:
         self._buffer = SectionBuffer()
         self._message_id = message_id
         self._sections: dict[int, CitedSection] = {}  # by position
+        self._sources: dict[int, Source] = {}  # by index
         self._retracted = False
         self._asked_at = ""
 
@@ -59,7 +61,7 @@ class IdCitationsEncoder:
         """Return at most one frame per event, so that a reader can resume after any frame."""
         self._envelope = envelope
         settled = self._settle(envelope.event)
-        self._sections.update({each.position: cited_section(each) for each in settled})
+        self._sections.update({each.position: cited_section(each, self._sources) for each in settled})
         return self._encode(envelope.event) or (self._frame(self._answer("processing")) if settled else b"")
 
     _encode = singledispatchmethod(silent)
@@ -71,8 +73,15 @@ class IdCitationsEncoder:
         return self._frame(question, self._answer("processing"))
 
     @_encode.register
+    def _sources_graded(self, event: events.SourcesGraded) -> bytes:
+        self._learn(event.sources)
+        return b""
+
+    @_encode.register
     def _run_finished(self, event: events.RunFinished) -> bytes:
-        self._sections = {each.position: cited_section(each) for each in final_sections(event.message)}
+        self._learn(event.message["sources"])
+        finished = final_sections(event.message)
+        self._sections = {each.position: cited_section(each, self._sources) for each in finished}
         status: Status = "cancelled" if event.outcome == "cancelled" else "completed"
         ended = AnswerMetadata(outcome=event.outcome, stop_reason=event.stop_reason)
         if assessment := event.message.get("assessment"):
@@ -86,6 +95,9 @@ class IdCitationsEncoder:
             code=event.code, message=event.message, suggestion=event.suggestion, retryable=event.retryable
         )
         return self._frame(self._answer("failed", outcome="failed", stop_reason=event.code, error=fault))
+
+    def _learn(self, sources: Iterable[Source]) -> None:
+        self._sources |= {source["index"]: source for source in sources}
 
     def _settle(self, event: AnyEvent) -> list[FinalSection]:
         if self._retracted:

@@ -22,6 +22,8 @@ from graph.evidence import (
     JudgeMark,
     Message,
     Origin,
+    Place,
+    Source,
     Span,
     Verdict,
     VerdictSource,
@@ -171,22 +173,48 @@ def answer_row(
     )
 
 
-def cited_section(section: FinalSection) -> CitedSection:
-    """Convert a section, with each segment that it quotes, in the order of the text."""
-    cited = CitedSection(text=section.text, source_ids=section.source_ids, citations=_by_segment(section.claims))
+def cited_section(section: FinalSection, sources: Mapping[int, Source]) -> CitedSection:
+    """Convert a section, with each segment that it quotes, in the order of the text. ``sources`` are by index."""
+    citations = _by_segment(section.claims, sources)
+    cited = CitedSection(text=section.text, source_ids=section.source_ids, citations=citations)
     return cited if section.grounded else CitedSection(**cited, grounded=False)
 
 
-def _by_segment(claims: Iterable[Claim]) -> list[SegmentCitation]:
+def _by_segment(claims: Iterable[Claim], sources: Mapping[int, Source]) -> list[SegmentCitation]:
     """Group citations by segment and freshness, without duplicate quotes."""
     cited: dict[tuple[str, int, Freshness | None], SegmentCitation] = {}
     for claim in sorted(claims, key=lambda claim: claim["end"]):
         for citation in claim["citations"]:
-            found = _segment(citation, claim)
+            found = _segment(_within_segment(citation, sources.get(citation["source_index"])), claim)
             key = (found["document_id"], found["segment_index"], found.get("freshness"))
             segment = cited.setdefault(key, found)
             segment["quotes"] += [quote for quote in found["quotes"] if quote not in segment["quotes"]]
     return list(cited.values())
+
+
+def _within_segment(citation: Citation, source: Source | None) -> Citation:
+    """Return a citation with what its quote has of its own segment, since a bubble opens no other.
+
+    A passage may go beyond it. Where it has moved, so has this part.
+    """
+    if source is None or not citation["quote"]:
+        return citation
+    start, end = max(citation["start"], source["start"]), min(citation["end"], source["end"])
+    if start >= end or (start, end) == (citation["start"], citation["end"]):
+        return citation
+    quote = citation["quote"][start - citation["start"] : end - citation["start"]]
+    start, quote = end - len(quote.lstrip()), quote.strip()
+    end = start + len(quote)
+    before, behind = start - citation["start"], citation["end"] - end
+    within = Citation(**{**citation, "start": start, "end": end, "quote": quote})
+    if "now" in citation:
+        now = citation["now"]
+        within["now"] = Place(**{**now, "start": now["start"] + before, "end": now["end"] - behind})
+    if highlight := within.pop("highlight", None):
+        span = Span(start=max(start, highlight["start"]), end=min(end, highlight["end"]))
+        if span["start"] < span["end"]:
+            within["highlight"] = span
+    return within
 
 
 def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
@@ -275,7 +303,8 @@ def stored_row(stored: StoredMessage) -> Row:
     ended = AnswerMetadata(outcome=stored.outcome or "", stop_reason=stored.stop_reason or "")
     if assessment := stored.body.get("assessment"):
         ended["assessment"] = assessment
-    sections = [cited_section(section) for section in final_sections(message)]
+    sources = {source["index"]: source for source in stored.body.get("sources", [])}
+    sections = [cited_section(section, sources) for section in final_sections(message)]
     return answer_row(stored.run_id, stored.message_id, status, at, sections, ended)
 
 

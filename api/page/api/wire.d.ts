@@ -1320,7 +1320,7 @@ export type ShownPassage = {
   start: number;
   end: number;
   quote: string;
-  text?: string;
+  text: string;
   highlight?: Span;
   heading_path: string[];
   context: CitationContext[];

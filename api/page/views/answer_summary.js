@@ -44,15 +44,17 @@ export function answerhoodIn({ outcome, assessment }) {
   return { degree, said: degrees[degree], share: likely(percent(chance)) };
 }
 
-/** Show whether it answers: no proof says it, so no sign of a proof stands by it. @param {Answer} answer */
+/** Show whether it answers, and that its sources disagree: no sign of a proof stands by it. @param {Answer} answer */
 export function answerhoodLine(answer) {
   const known = answerhoodIn(answer);
+  const disputed = answer.disagreements.length;
   return known && h(
     "p",
     { class: "answerhood" },
-    known.degree === "answers" ? null : icon("unsure"),
+    known.degree === "answers" && !disputed ? null : icon("unsure"),
     h("strong", null, known.said),
     h("span", { class: "muted" }, known.share),
+    disputed > 0 && h("span", { class: "disputed" }, words.apart.disputed(disputed)),
   );
 }
 

@@ -34,12 +34,12 @@ function passageOf(app, source, among) {
     { type: "button", class: "marker quoted", "aria-label": words.proof.marker(shown, title, words.proof.read), onclick: read },
     h("span", null, shown),
   );
-  return [quotedFrom(way, source, { ...source, ...source.passage }), textOf(source.passage ?? { start, quote: excerpt })];
+  return [quotedFrom(way, source, { ...source, ...source.passage }), textOf(source.passage ?? { start, quote: excerpt, text: "" })];
 }
 
 /** Show a passage as Markdown, or where there is none as it stands in its document. @param {Shown} passage */
 function textOf(passage) {
-  const { text = "" } = passage;
+  const { text } = passage;
   const element = h("div", { class: "text", dir: "auto" });
   const write = () => {
     if (!isReadable()) void readable().then((came) => came && write());

@@ -1,0 +1,15 @@
+"""What a run that stops after some events has answered, as its message should list it."""
+
+from collections.abc import Iterable
+
+from answers.standing import view_run
+from graph.events import AnyEvent
+from graph.evidence import Section, section_of
+
+
+def standing_sections(events: Iterable[AnyEvent]) -> list[Section]:
+    """Return the sections as they stand after the events."""
+    views = [view for _, view in sorted(view_run(events).sections.items())]
+    return [
+        section_of(view.standing_text, view.cited_ids, grounded=view.grounded) for view in views if view.standing_text
+    ]
