@@ -141,7 +141,7 @@ class CheckedAnswer:
         self._waits = False  # the section that is being written quotes what another source contradicts
         self.indices = {row["segment_id"]: row["index"] for row in state.sources}
         self.segments = {segment.segment_id: segment for segment in segments}
-        self._around = around
+        self.around = around
         self.sections = [Section(**section) for section in state.sections]
         self.claims = list(state.claims)
         self.disputes = list(state.disputes)
@@ -168,7 +168,7 @@ class CheckedAnswer:
                 self._waits = self._waits or self._is_disputed(each)
                 if self._waits:
                     continue
-                claim = build_claim(self._row(len(self.sections), self._last), section, self._around, self.indices)
+                claim = build_claim(self._row(len(self.sections), self._last), section, self.around, self.indices)
                 self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
                 self._endings = sum(ending > each.end for ending in endings)
 
@@ -295,7 +295,7 @@ class CheckedAnswer:
     def cited_claims(self, section_index: int) -> list[Claim]:
         """Return the claims of a section with their citations, as clients see them."""
         return [
-            build_claim(row, self.sections[section_index], self._around, self.indices)
+            build_claim(row, self.sections[section_index], self.around, self.indices)
             for row in self.claims_of(section_index)
         ]
 
@@ -319,7 +319,7 @@ class CheckedAnswer:
     def _shown_passage(self, section: Section) -> tuple[Proof, Segment] | None:
         """Return the passage that a section shows and its segment; None where its text is no copy of that."""
         proof = section.get("passage")
-        segment = self._around.get(proof["segment_id"]) if proof is not None else None
+        segment = self.around.get(proof["segment_id"]) if proof is not None else None
         if proof is None or segment is None:
             return None
         return (proof, segment) if shown_text(segment, proof) == section["text"] else None

@@ -130,7 +130,7 @@ def _dated_by_title(side: _Side) -> _Side:
 
 
 def _side(answer: CheckedAnswer, proof: Proof, value: str) -> _Side | None:
-    segment = answer.segments.get(proof["segment_id"])
+    segment = answer.around.get(proof["segment_id"])
     found = build_citation(proof, segment, source_index=0, section_index=0, verdict="supported")
     if found is None or segment is None:
         return None

@@ -1,4 +1,7 @@
-"""Segments with their neighbours: a passage is grown in those, since a section may go on in the next segment."""
+"""Segments with their neighbours: a passage is grown in those, since a section may go on in the next segment.
+
+It never leaves its page, which a citation names.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,12 +28,12 @@ def beside(segment_ids: Iterable[str]) -> list[str]:
 
 
 def joined(segment_ids: Iterable[str], segments: Mapping[str, Segment]) -> dict[str, Segment]:
-    """Return the segments of some ids, each with those of its neighbours that are known."""
+    """Return the segments of some ids, each with those of its neighbours on its page that are known."""
     found: dict[str, Segment] = {}
     for each in segment_ids:
         own = segments[each]
-        near = (segments.get(f"{own.document_id}:{own.segment_index + step}") for step in (-1, 1))
-        before, behind = near
+        near = [segments.get(f"{own.document_id}:{own.segment_index + step}") for step in (-1, 1)]
+        before, behind = (each if each is not None and each.page_idx == own.page_idx else None for each in near)
         wide = own
         if before is not None and before.end == own.start:
             wide = replace(wide, start=before.start, text=before.text + wide.text, blocks=_blocks(before, wide))

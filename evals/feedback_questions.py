@@ -245,14 +245,18 @@ def _cited(answer: StoredMessage, meant: MeantClaim | None) -> list[dict[str, An
 
 
 def _evidence(citations: Iterable[dict[str, Any]], documents: dict[str, Document]) -> list[QuotedSentence]:
-    """Return the whole sentences that quotes lie in, each once; none if one of them is not in its document's text."""
+    """Return the whole sentences that quotes lie in, of passages their highlights, each once.
+
+    None if one of the quotes is not in its document's text.
+    """
     found: dict[tuple[str, str], QuotedSentence] = {}
     for citation in citations:
         document = documents.get(citation["document_id"])
         place = citation.get("now") or citation
         if document is None or document.text[place["start"] : place["end"]] != citation["quote"]:
             return []
-        covered = document.sentences_in(place["start"], place["end"])
+        bears, moved = citation.get("highlight") or citation, place["start"] - citation["start"]
+        covered = document.sentences_in(bears["start"] + moved, bears["end"] + moved)
         if not covered:
             return []
         start, end = document.spans[covered[0].index][0], document.spans[covered[-1].index][1]

@@ -95,7 +95,7 @@ async def test_both_clients_hear_thoughts_and_failures(
     said = {message["role"]: message["content"] for message in thought["newMessages"]}
     assert said == {
         "reasoning": "The handbook says so.",
-        "assistant": "Every employee gets 25 days of annual leave a year. Unused leave lapses in March.[1]",
+        "assistant": "Every employee gets 25 days of annual leave a year.[1]",
     }
     assert failed["events"][-1]["type"] == "RUN_ERROR"
     assert failed["events"][-1]["code"] == "model_refused"

@@ -276,7 +276,7 @@ class TestChat:
 
     async def test_small_talk_is_answered_without_pages(self, shared_client: httpx.AsyncClient) -> None:
         told = await chat(shared_client, "Hello!")
-        assert told.kinds == ["sources", "memory", "chunk", "sources"]
+        assert told.kinds == ["sources", "memory", "chunk"]
         assert told.text
 
     async def test_a_chat_without_a_session_is_of_no_list(self, client: httpx.AsyncClient) -> None:
@@ -367,7 +367,7 @@ class TestWithAModel:
         told = await chat(model_client, LEAVE, selectedPageIds=[HANDBOOK])
         assert list(dict.fromkeys(told.kinds)) == ["sources", "memory", "thinking", "chunk"]
         assert "".join(told.data("thinking")) == "Let me analyze."
-        assert told.text == f"{LEAVE_PASSAGE}[^1]"
+        assert told.text == f"{LEAVE_ANSWER}[^1]"
 
     async def test_what_did_not_hold_is_never_told(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI

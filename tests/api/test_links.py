@@ -83,7 +83,8 @@ async def test_a_link_opens_without_a_header_and_marks_the_quote(
     assert re.fullmatch(rf"{anyone.base_url}/links/[\w.-]{{90,110}}#segment-\d+", url)
     opened = await anyone.get(url)
     assert opened.status_code == 200
-    assert f"<mark>{QUOTE}</mark>" in opened.text
+    [marked] = re.findall("<mark>(.*?)</mark>", opened.text, re.DOTALL)
+    assert QUOTE in marked
     assert (opened.headers["referrer-policy"], opened.headers["cache-control"]) == ("no-referrer", "private, no-store")
     assert "noindex" in opened.headers["x-robots-tag"]
     assert "default-src 'none'" in opened.headers["content-security-policy"]
@@ -165,7 +166,8 @@ async def test_what_the_viewer_shows_is_read_below_the_link(
     assert linked["document_id"] == document_id
     raw = (await anyone.get(f"{url}/api/documents/{document_id}/raw-text")).json()
     text = "".join(segment["text"] for segment in raw["segments"])
-    assert linked["quote"] == text[linked["start"] : linked["end"]] == QUOTE.replace("&amp;", "&").replace("&lt;", "<")
+    assert linked["quote"] == text[linked["start"] : linked["end"]]
+    assert QUOTE.replace("&amp;", "&").replace("&lt;", "<") in linked["quote"]
     layout = (await anyone.get(f"{url}/api/documents/{document_id}/layout")).json()
     assert [block["kind"] for block in layout["blocks"]] == ["heading", "paragraph", "paragraph"]
     place = await anyone.get(f"{url}/api/documents/{document_id}/segments/0/place")

@@ -72,7 +72,9 @@ async def test_a_marked_passage_is_cited_and_kept_with_the_question(client: http
     marked = "Unused leave lapses in March."
     fields = {"question": "When does unused leave lapse?", "selected_text": marked, "page_ids": [HANDBOOK]}
     end = events_of(await ask(client, session_id, **fields))[-1]
-    assert [citation["quote"] for citation in end["message"]["citations"]] == [marked]
+    [citation] = end["message"]["citations"]
+    highlight, start = citation["highlight"], citation["start"]
+    assert citation["quote"][highlight["start"] - start : highlight["end"] - start] == marked
     asked, answered = (await client.get(f"/api/sessions/{session_id}")).json()["messages"]
     assert (asked["selected_text"], answered["selected_text"]) == (marked, None)
 

@@ -105,7 +105,8 @@ async def test_the_database_of_an_earlier_release_is_upgraded(
         assert {citation["freshness"] for citation in kept} == {"fresh"}
         await see_proven(library, kept)
         end = await ask(citewell, session.session_id, BROKEN_OFF)
-        assert [citation["quote"] for citation in end.message["citations"]] == ["The notice period is three months."]
+        [citation] = end.message["citations"]
+        assert "The notice period is three months." in citation["quote"]
         await see_proven(library, [dict(citation) for citation in end.message["citations"]])
         again = await library.ingestor.ingest(ME, HANDBOOK)
         assert again.document_id == HANDBOOK.document_id

@@ -62,7 +62,7 @@ async def test_an_answer_is_given_anew(conversation: Conversation) -> None:
     assert [turn["question"] for turn in conversation.states[-1].turns] == [QUESTIONS[0]]
     again = await conversation.library.sessions.get(ME, conversation.session_id)
     assert again.messages[-1].versions == [history.messages[-1].message_id, again.messages[-1].message_id]
-    assert again.messages[-1].content == history.messages[-1].content
+    assert history.messages[-1].content in again.messages[-1].content  # a sentence then, its passage today
 
 
 async def change_state(database: Database, session_id: str, statement: str, *values: Any) -> None:

@@ -27,6 +27,7 @@ ANSWERED = {
     "search: planner settings": 1,
     "search: segments": 1,
     "search: documents by title": 1,
+    "segments: read by id": 1,  # those beside the sources, into which passages may go on
     "run: closed": 1,
     "run: messages, last events and last checkpoint": 1,
 }

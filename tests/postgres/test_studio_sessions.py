@@ -16,7 +16,7 @@ from tools.sessions.checkpoints import run_saver
 from tools.settings import Settings
 
 NOTICE, PAY = "How long is the notice period?", "When is the salary paid?"
-TEXT = "The notice period is three months.\n\nThe salary is paid on the 28th."
+TEXT = "# Notice\n\nThe notice period is three months.\n\n# Pay\n\nThe salary is paid on the 28th."
 _STORED = """
 SELECT 'checkpoint', checkpoint_id, md5(checkpoint::text) FROM checkpoints WHERE thread_id = %(thread)s
 UNION SELECT channel, version, md5(blob) FROM checkpoint_blobs WHERE thread_id = %(thread)s

@@ -67,6 +67,18 @@ async def test_only_what_is_missing_is_read_and_in_the_order_asked() -> None:
     assert library.read == [[PAY.segment_id], [LEAVE.segment_id, "gone:0"]]
 
 
+async def test_what_is_not_stored_is_asked_for_once_and_told_once_a_search_brings_it() -> None:
+    library = Shelves([LEAVE])
+    run = run_over(library)
+    for _ in range(2):
+        assert await run.reader.read_segments([LEAVE.segment_id, PAY.segment_id], ME) == [LEAVE]
+    assert len(library.read) == 1
+    library.segments = [LEAVE, PAY]
+    await run.searcher.search(SearchQuery("pay day", ME))
+    assert await run.reader.read_segments([PAY.segment_id], ME) == [PAY]
+    assert len(library.read) == 1
+
+
 async def test_a_text_stays_for_a_run_as_it_was_read() -> None:
     library = Shelves([LEAVE])
     run = run_over(library)

@@ -12,11 +12,10 @@ from itertools import pairwise
 from answers.entries import entries_of
 from answers.entry import Entry
 from graph.evidence import Segment
-from graph.rows import Turn
 from text.normal_forms import fold_case
 from text.scripts import QUESTION_MARKS
 from text.shapes import is_question, label_of
-from tools.rules.follow_ups import standalone
+from tools.rules.follow_ups import depends
 
 MOST_SEGMENTS = 40  # of a document that are read for questions
 SHORTEST, LONGEST = 6, 150  # characters of a question
@@ -46,13 +45,11 @@ def own_questions(segments: Sequence[Segment]) -> list[Candidate]:
     asking = [at for at, (_, entry) in enumerate(entries) if _asks(entry)]
     titles: list[Candidate] = []
     in_text: list[Candidate] = []
-    before = ""
     for at, following in pairwise([*asking, len(entries)]):
         document_id, entry = entries[at]
         end = _end_of_answer(entry, [each for owner, each in entries[at + 1 : following] if owner == document_id])
         question = _bare(entry.text, labelled=labels[label_of(entry.text)] > 1)
-        after, before = before, question
-        if not end or not _is_plain(question) or (after and _follows(question, after)):
+        if not end or not _is_plain(question) or depends(question):  # on the one before it: "And on Sundays?"
             continue
         candidate = Candidate(question, document_id, entry.start, end)
         if entry.kind in _TITLES:
@@ -92,8 +89,3 @@ def _is_plain(question: str) -> bool:
     """Whether it is one short question in words, no line of code or of a synopsis."""
     marks = sum(question.count(mark) for mark in QUESTION_MARKS)
     return SHORTEST <= len(question) <= LONGEST and question[0].isalnum() and is_question(question) and marks <= 1
-
-
-def _follows(question: str, before: str) -> bool:
-    """Whether it would be read as going on from the question before it, such as "And on Sundays?"."""
-    return standalone(question, [Turn(question=before, standalone_question=before, answer="")]).changed

@@ -148,10 +148,13 @@ RUN_RESOURCES_KEY = "citewell_resources"  # in a run's configurable: its resourc
 
 @dataclass(frozen=True, slots=True)
 class RunTexts:
-    """The ports of a run that return segments. Each identity sees only what storage returned for it."""
+    """The ports of a run that return segments. Each identity sees only what storage returned for it.
+
+    What was asked for and is not stored, such as a neighbour of a document's last segment, is known as None.
+    """
 
     live: Resources
-    _known: dict[tuple[Identity, str], Segment] = field(default_factory=dict)
+    _known: dict[tuple[Identity, str], Segment | None] = field(default_factory=dict)
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find segments; see ``graph.ports.SegmentSearcher``."""
@@ -186,6 +189,8 @@ class RunTexts:
         unread = [segment_id for segment_id in segment_ids if (identity, segment_id) not in self._known]
         if unread:
             self._keep(await self.live.reader.read_segments(unread, identity), identity)
+            for segment_id in unread:
+                self._known.setdefault((identity, segment_id), None)
         found = (self._known.get((identity, segment_id)) for segment_id in segment_ids)
         return [segment for segment in found if segment is not None]
 
@@ -197,7 +202,9 @@ class RunTexts:
     def _keep(self, segments: Iterable[Segment], identity: Identity) -> None:
         """Remember segments; one that the run has already had stays as it was, so that all its steps see one text."""
         for segment in segments:
-            self._known.setdefault((identity, segment.segment_id), _shared(segment))
+            key = identity, segment.segment_id
+            if self._known.get(key) is None:
+                self._known[key] = _shared(segment)
 
 
 _HELD: WeakValueDictionary[str, Segment] = WeakValueDictionary()  # by segment id, those of all runs of this process

@@ -12,6 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from answers.citations import nearest_sources
 from answers.event_loop import yield_to_event_loop
+from answers.surroundings import beside
 from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
 from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
@@ -245,11 +246,11 @@ class Attempts:
 
 
 def _left_out(values: dict[str, Any]) -> set[str]:
-    """Return the segments that were graded and are neither sources nor what a refusal would name as nearest."""
+    """Return the segments that were graded and are neither sources, beside those, nor what a refusal would name."""
     repeated = values.get("repeated", [])
     nearest = nearest_sources(values.get("candidates", []), repeated, values.get("nearest", []))
     kept = {row["segment_id"] for row in (*values.get("sources", []), *nearest)}
-    return {*values.get("graded", []), *repeated} - kept
+    return {*values.get("graded", []), *repeated} - kept - set(beside(kept))
 
 
 async def _save_last(saver: RunSaver, run: Run) -> None:
