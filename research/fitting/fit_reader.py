@@ -42,6 +42,7 @@ from research.fitting.cross_validation import (
     reader_figures,
     unseen_answerable,
     unseen_figures,
+    weight_of,
 )
 from research.fitting.small_models import CandidateList, Floats, Place, fit_softmax
 from research.fitting.training_questions import (
@@ -61,9 +62,7 @@ from tools.settings import load_settings
 
 FOLDS = 6
 FILES = ("manuals", "manuals-debian", "company")
-PENALTY = {"reader": 100.0, "answerable": 30.0}
-# XQuAD has six times as many questions and no titles, headings or tables; this weights both about the same.
-WEIGHT = {"xquad": 1 / 3, "development": 2.0, "files": 3.0}
+PENALTY = {"reader": 100.0, "answerable": 100.0}
 HELD = 0.75  # share of a marked sentence that a passage must hold
 
 
@@ -72,8 +71,7 @@ def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
     rows: list[CandidateList] = []
     for each in asked:
         # XQuAD's paragraphs as many as the writer gets; of whole documents all that the grader chooses from.
-        kind = "files" if each.passages else "development" if each.evidence else "xquad"
-        hits = each.hits[:KEPT_AT_MOST] if kind == "xquad" else each.hits
+        hits = each.hits[:KEPT_AT_MOST] if each.data_set.startswith("xquad") else each.hits
         seen = reader_input(each.text, hits)
         if seen is None:
             rows.append(CandidateList(each.data_set, each.group, np.zeros((0, len(FEATURES))), np.zeros(0, dtype=bool)))
@@ -84,7 +82,7 @@ def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
         right = np.array([known[place] for place, _ in shown], dtype=bool)
         places = tuple(place for place, _ in shown)
         features = seen.found.features[quotable]
-        rows.append(CandidateList(each.data_set, each.group, features, right, WEIGHT[kind], places))
+        rows.append(CandidateList(each.data_set, each.group, features, right, weight_of(each.data_set), places))
     return rows
 
 

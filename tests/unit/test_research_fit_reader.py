@@ -10,8 +10,8 @@ from evals.sets.golden import load_golden
 from graph.entrypoint import open_citewell
 from graph.evidence import Hit, Segment
 from research.development import load_development
-from research.fitting.cross_validation import Fold, calibration_error, first_right
-from research.fitting.fit_reader import WEIGHT, reader_rows, signal_rows
+from research.fitting.cross_validation import Fold, calibration_error, first_right, weight_of
+from research.fitting.fit_reader import reader_rows, signal_rows
 from research.fitting.small_models import CandidateList, fit_softmax
 from research.fitting.training_questions import StoredSpan, TrainingQuestion, gather_development
 from tools.extractive.answerability import FOUND_SIGNALS
@@ -44,7 +44,7 @@ def test_a_candidate_is_right_where_its_passage_holds_the_evidence() -> None:
     assert row.right.tolist() == [True, True, True, False, False]
     assert row.features.shape == (5, len(FEATURES))
     assert row.places[:3] == (("a", 100, 100 + len(TEXT)),) * 3
-    assert (row.data_set, row.group, row.weight) == ("development-en", "a", WEIGHT["development"])
+    assert (row.data_set, row.group, row.weight) == ("development-en", "a", weight_of("development-en"))
 
 
 def test_without_marked_evidence_the_answer_is_right_in_the_gold_document_alone() -> None:
@@ -53,7 +53,7 @@ def test_without_marked_evidence_the_answer_is_right_in_the_gold_document_alone(
         [TrainingQuestion("xquad-en", "g", "When is it open?", hits, gold="a", answers=("Entry", "nine"))]
     )
     assert row.right.tolist() == [False, False, True, True, True, False, False, False]
-    assert row.weight == WEIGHT["xquad"]
+    assert row.weight == weight_of("xquad-en") < weight_of("development-en") < weight_of("company")
 
 
 def test_a_question_that_the_search_brings_nothing_has_no_candidates() -> None:

@@ -5,7 +5,7 @@ import re
 from tests.api.conftest import LIBRARY
 
 _UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_SCORE = re.compile(rb'("(?:score|relevanceScore|relevance_score|similarity)":|"distances":\[)[\d.]+')
+_SCORE = re.compile(rb'("(?:score|answerhood|relevanceScore|relevance_score|similarity)":|"distances":\[)[\d.]+')
 _DELTA = re.compile(rb'id: ID\d+:\d+\nevent: text_delta\ndata: (\{.*"section_index":\d+,"delta":")(.*)"\}\n\n')
 _THOUGHT = re.compile(rb'data: (\{"type":"(?:REASONING_MESSAGE_CONTENT|reasoning-delta)",.*"delta":")(.*)"\}\n\n')
 _KNOWN = {str(document.document_id).encode() for document in LIBRARY}

@@ -28,7 +28,7 @@ from tools.rules.requests import BEYOND_QUOTES, request_of, request_wordings
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
 # Below this probability of an answer, all candidates are dropped; ADR 0006 shows what other thresholds keep.
-ANSWERABLE = 0.4
+ANSWERABLE = 0.3
 # A segment is dropped if its best sentence is this far behind the best of all, in the reader's log odds.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
@@ -79,8 +79,10 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
 def _nearest(readings: Sequence[RankedSentences], ranked: Sequence[Hit]) -> Iterator[NearPassage]:
     """Yield the passages to show where none is believed to answer, with the chance that each does."""
     answerable = max((reading.answerable for reading in readings), default=0.0)
-    for passage in choose_passages(readings, ranked):
-        yield NearPassage(proof=passage.proof, answerhood=round(answerable * passage.belief, 4))
+    shown = choose_passages(readings, ranked)
+    believed = sum(passage.belief for passage in shown) or 1.0
+    for passage in shown:
+        yield NearPassage(proof=passage.proof, answerhood=round(answerable * passage.belief / believed, 4))
 
 
 def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:

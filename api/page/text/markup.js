@@ -129,14 +129,14 @@ export class Rendering {
       const cells = "children" in row ? row.children : [];
       const behind = children[at + 1]?.position.start.offset ?? until;
       return h("tr", null, cells.map((cell, column) => {
-        const element = h(at ? "td" : "th", { ...OWN, class: align[column], scope: at ? null : "col" });
+        const element = h(at ? "td" : "th", { class: align[column], scope: at ? null : "col" });
         this.fill(element, "children" in cell ? cell.children : [], 0, false);
         this.follow(element, cells[column + 1]?.position.start.offset ?? behind);
         return element;
       }));
     });
     const body = rows.length > 1 ? h("tbody", null, rows.slice(1)) : null;
-    return h("div", { class: "table", tabindex: 0 }, h("table", null, h("thead", null, rows[0]), body));
+    return h("div", { class: "table", tabindex: 0 }, h("table", OWN, h("thead", null, rows[0]), body));
   }
 
   /** @param {string} value @param {number} start @param {number} end @param {number} until */

@@ -35,8 +35,8 @@ export function quotedFrom(way, source, place) {
     null,
     `${words.proof.quotedFrom} `,
     h("cite", { class: "title", dir: "auto" }, source?.title ?? ""),
-    path && h("span", { class: "path", dir: "auto" }, path),
-    at && h("span", { class: "place", dir: "auto" }, at),
+    path && [" › ", h("bdi", null, path)],
+    at && [" · ", h("bdi", null, at)],
   ));
 }
 
