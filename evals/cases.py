@@ -13,15 +13,6 @@ from graph.errors import InvalidRequest
 from text.sentences import sentences
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceMatch:
-    """Precision, recall and F1 of a set of sentences against its best matching reference; 0 for an empty set."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
 def sentence_spans(text: str, sentences: Iterable[str]) -> list[tuple[int, int]]:
     """Return the spans of sentences, listed in order, in their text. Raises ValueError if one is missing."""
     spans: list[tuple[int, int]] = []
@@ -40,17 +31,6 @@ def sentences_in(start: int, end: int, spans: Sequence[tuple[int, int]]) -> froz
         for index, (first, last) in enumerate(spans)
         if 2 * (min(end, last) - max(start, first)) > min(last - first, end - start)
     )
-
-
-def best_match(quoted: frozenset[int], references: Iterable[frozenset[int]]) -> SentenceMatch:
-    """Return the match with the best reference by F1."""
-    matches = [SentenceMatch(0.0, 0.0, 0.0)]
-    for reference in references:
-        shared = len(quoted & reference)
-        if shared:
-            precision, recall = shared / len(quoted), shared / len(reference)
-            matches.append(SentenceMatch(precision, recall, 2 * precision * recall / (precision + recall)))
-    return max(matches, key=lambda match: match.f1)
 
 
 Expected = Literal["answered", "abstained", "either"]  # either: a refusal is as right as an answer with its context

@@ -6,7 +6,7 @@ command tries few of them, and a server needs none until it is asked something.
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -70,13 +70,3 @@ class LatePattern:
     @cached_property
     def subn(self) -> _Counts:
         return self.compiled.subn
-
-
-def any_of(patterns: Sequence[str]) -> str:
-    """Return a pattern that finds what any of some find, at the same places.
-
-    Those that begin at the edge of a word are tried as one: at most places, a look at the edge decides on all of them.
-    """
-    edged = "|".join(each for each in patterns if each.startswith(r"\b"))
-    others = [each for each in patterns if not each.startswith(r"\b")]
-    return "|".join([f"(?:{edged})", *others] if edged else others)

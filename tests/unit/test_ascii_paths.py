@@ -1,11 +1,8 @@
 """ASCII text takes a short way through the reader: it is read just as it is with one other letter behind it."""
 
-import re
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.late_patterns import any_of
 from text.normal_forms import flatten, letter_runs
 from text.words import comparable_text, indexed_words
 from tools.claims.sentence_parsing import parse_sentence
@@ -37,13 +34,3 @@ def test_sentences_are_parsed_alike(text: str) -> None:
     alone, behind = parse_sentence(f"{text} . x"), parse_sentence(f"{text} . x {BEYOND}")
     assert (*alone.keys, BEYOND) == behind.keys
     assert (*alone.negates, False) == behind.negates
-
-
-EDGED = (r"\bin\b", r"\bdo|to", r"rain\b", r"^\d+", r"\b(?:20th|june)")
-
-
-@given(st.lists(st.sampled_from(EDGED), unique=True), TEXTS)
-def test_patterns_that_are_tried_as_one_find_what_any_finds(patterns: list[str], text: str) -> None:
-    one = re.search(any_of(patterns) or r"(?!)", text, re.IGNORECASE)
-    each = [found.start() for found in (re.search(pattern, text, re.IGNORECASE) for pattern in patterns) if found]
-    assert (one.start() if one else None) == min(each, default=None)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.cases import SentenceMatch, best_match, sentence_spans, sentences_in
+from evals.cases import sentence_spans, sentences_in
 from research.sets.clapnq import load_clapnq
 from tests.unit.made_data_sets import write_clapnq
 
@@ -24,11 +24,6 @@ def test_quotes_are_matched_to_the_sentences_that_they_share_most_of() -> None:
     assert sentences_in(spans[1][0] + 2, spans[2][0] + 3, spans) == {1}
     with pytest.raises(ValueError, match="substring"):
         sentence_spans(text, ["The bakery in Mill Lane opens at six ."])
-
-
-def test_the_best_reference_counts() -> None:
-    assert best_match(frozenset({0, 1}), [frozenset({2}), frozenset({0})]) == SentenceMatch(0.5, 1.0, 2 / 3)
-    assert best_match(frozenset(), [frozenset({0})]) == best_match(frozenset({1}), []) == SentenceMatch(0.0, 0.0, 0.0)
 
 
 def test_references_are_read_as_indices(tmp_path: Path) -> None:
