@@ -28,7 +28,7 @@ from tools.rules.requests import BEYOND_QUOTES, request_of, request_wordings
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
 # Below this probability of an answer, all candidates are dropped; ADR 0006 shows what other thresholds keep.
-ANSWERABLE = 0.3
+ANSWERABLE = 0.2
 # A segment is dropped if its best sentence is this far behind the best of all, in the reader's log odds.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5

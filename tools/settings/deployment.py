@@ -71,7 +71,7 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings.unset()
-    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.3
+    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.2
 
     segment_size: str = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
