@@ -12,7 +12,7 @@ Answerhood = Literal["answers", "may_answer", "nearest"]
 ANSWERHOODS: tuple[Answerhood, ...] = get_args(Answerhood)
 
 ANSWERS = 0.75  # the least chance of what is said to answer
-MAY_ANSWER = 0.4  # and of what may; what is below it is refused
+MAY_ANSWER = 0.4  # and of what may; what is below it comes nearest, whether it is refused or not
 SAID: Mapping[Answerhood, str] = {
     "answers": "Answers your question",
     "may_answer": "May answer your question",

@@ -11,7 +11,11 @@ def questions(count: int, seed: int) -> list[CandidateList]:
     """Make questions whose right candidate has the largest first feature; the second is noise."""
     chance = np.random.default_rng(seed)
     rows = [chance.normal(size=(6, 2)) for _ in range(count)]
-    return [CandidateList("made", f"group-{n % 7}", row, row[:, 0] == row[:, 0].max()) for n, row in enumerate(rows)]
+    places = tuple(("page", at, at + 1) for at in range(6))
+    return [
+        CandidateList("made", f"group-{n % 7}", row, row[:, 0] == row[:, 0].max(), places=places)
+        for n, row in enumerate(rows)
+    ]
 
 
 def test_the_softmax_learns_which_feature_tells() -> None:
