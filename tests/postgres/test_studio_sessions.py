@@ -59,7 +59,8 @@ async def test_a_session_is_read_with_the_messages_that_its_turns_make(conversat
     place = {"configurable": {"thread_id": conversation.session_id}}
     state = await studio.aget_state(place)
     answers = ["The notice period is three months.", "The salary is paid on the 28th."]
-    assert texts(state.values) == [NOTICE, answers[0], PAY, answers[1], NOTICE, answers[0]]
+    begun = [text.split("\n\n")[0] for text in texts(state.values)]
+    assert begun == [NOTICE, answers[0], PAY, answers[1], NOTICE, answers[0]]
     ids = [message.id for message in state.values["messages"]]
     assert len(set(ids)) == len(ids)
     finished = [each async for each in studio.aget_state_history(place) if not each.next]
