@@ -12,7 +12,7 @@ from itertools import groupby
 from answers.entry import Entry
 from graph.evidence import BlockKind
 
-MOST_SHOWN = 560  # characters of a passage, unless one entry is longer
+MOST_SHOWN = 530  # characters of a passage, unless one entry is longer
 MOST_LISTED = 1_000  # of one that shows a list or a table whole
 MOST_ASKED = 240  # of a question with the sentences that lead up to it
 ROWS_BESIDE = 1  # rows shown on each side of a row whose table is longer
