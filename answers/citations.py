@@ -244,7 +244,10 @@ def heading_path(segment: Segment, offset: int) -> list[str]:
     if not segment.blocks:
         return [each for each in segment.heading.split(" > ") if each]
     at = bisect_right(segment.blocks, offset, key=lambda block: block.start) - 1
-    return [each.text for each in segment.blocks[at].context if each.role == "heading"] if at >= 0 else []
+    found = [each.text for each in segment.blocks[at].context if each.role == "heading"] if at >= 0 else []
+    if len(found) == 1 and segment.heading.endswith(f" > {found[0]}"):  # stored with the nearest heading alone
+        return segment.heading.split(" > ")
+    return found
 
 
 def _anchor_at(segment: Segment, offset: int) -> str:

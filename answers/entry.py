@@ -40,3 +40,9 @@ class Entry(NamedTuple):
     def surroundings(self) -> str:
         """The texts of what it hangs on, joined by spaces, each once; of headings only the nearest."""
         return " ".join(dict.fromkeys(each.text for each in without_outer_headings(self.context)))
+
+
+def begins_table(past: Entry, row: Entry) -> bool:
+    """Whether a row is the header of another table than the row before it."""
+    below = any(each.role == "header" for each in past.context)
+    return row.leads and below and not any(each.role == "header" for each in row.context)

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 
 from answers.entries import entries_of
-from answers.entry import Entry
+from answers.entry import Entry, begins_table
 from graph.evidence import Proof, Segment
 
 _TICKS = re.compile("`+")
@@ -15,12 +15,11 @@ _BETWEEN_CELLS = re.compile(r"(?:^|\s)\|(?=\s|$)")
 def as_markdown(segment: Segment, entries: Sequence[Entry]) -> str:
     """Return contiguous entries of a segment as Markdown; a table has its header, wherever that stands."""
     parts: list[str] = []
-    for kind, run in groupby(entries, key=lambda entry: entry.kind if entry.kind in ("code", "table_row") else ""):
-        own = list(run)
-        if kind == "table_row":
-            parts.append(_table([*_rows_above(own[0]), *(entry.text for entry in own)]))
-        elif kind == "code":
-            parts += [_fenced(entry.text) for entry in own]
+    for own in _runs(entries):
+        if own[0].kind == "table_row":
+            parts.append(_table(own))
+        elif own[0].kind == "code":
+            parts.append(_fenced(_code(segment, own)))
         else:
             parts.append(segment.text[own[0].start - segment.start : own[-1].end - segment.start])
     return "\n\n".join(parts)
@@ -32,18 +31,46 @@ def shown_text(segment: Segment, proof: Proof) -> str:
     return as_markdown(segment, entries)
 
 
-def _rows_above(row: Entry) -> Iterator[str]:
-    """Yield the rows that a table's first shown row hangs on: the header, and the row of its group."""
-    return (each.text for each in row.context if each.role == "header")
+def _runs(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """Yield entries that are written as one: the rows of a table, the parts of a code block, or what stands between."""
+    run: list[Entry] = []
+    for entry in entries:
+        if run and not _goes_on(run[-1], entry):
+            yield run
+            run = []
+        run.append(entry)
+    if run:
+        yield run
 
 
-def _table(rows: Sequence[str]) -> str:
-    """Return rows, whose cells a bar stands between, as a Markdown table, the first as its header.
+def _goes_on(past: Entry, entry: Entry) -> bool:
+    if "table_row" in (past.kind, entry.kind):
+        return past.kind == entry.kind and not begins_table(past, entry)
+    if "code" in (past.kind, entry.kind):
+        return past.kind == entry.kind and past.block == entry.block
+    return True
 
-    Columns without a word are left out: where bars stand around the rows, too, the outer two.
+
+def _code(segment: Segment, entries: Sequence[Entry]) -> str:
+    """Return code with the indent of its first line, which is no part of an entry."""
+    start = entries[0].start - segment.start
+    line = segment.text.rfind("\n", 0, start) + 1
+    start = line if not segment.text[line:start].strip(" \t") else start
+    return segment.text[start : entries[-1].end - segment.start]
+
+
+def _table(rows: Sequence[Entry]) -> str:
+    """Return rows, whose cells a bar stands between, as a Markdown table, under the rows that the first hangs on.
+
+    Columns without a word are left out: where bars stand around the rows, too, the outer two. A table without a header
+    has an empty one.
     """
-    columns = list(zip_longest(*map(cells_of, rows), fillvalue=""))
-    header, *body = zip(*(list(filter(any, columns)) or columns), strict=True)
+    above = [each.text for each in rows[0].context if each.role == "header"]
+    is_named = above or rows[0].leads or any(each.role == "header" for row in rows[1:] for each in row.context)
+    cells = [cells_of(text) for text in [*above, *(row.text for row in rows)]]
+    columns = list(zip_longest(*cells, fillvalue=""))
+    written = list(zip(*(list(filter(any, columns)) or columns), strict=True))
+    header, body = (written[0], written[1:]) if is_named else ([""] * len(written[0]), written)
     return "\n".join(_row(each) for each in (header, ["---"] * len(header), *body))
 
 

@@ -9,7 +9,7 @@ beside it.
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from answers.entry import Entry
+from answers.entry import Entry, begins_table
 from graph.evidence import BlockKind
 
 MOST_SHOWN = 530  # characters of a passage, unless one entry is longer
@@ -35,7 +35,7 @@ def passage_of(entries: Sequence[Entry], at: int) -> range:
     if _size(entries, unit) > (MOST_LISTED if entries[at].kind in _LISTED else MOST_SHOWN):
         if entries[at].kind == "table_row":
             shown = range(max(unit.start, at - ROWS_BESIDE), min(unit.stop, at + ROWS_BESIDE + 1))
-            return _ending_well(entries, shown, at)
+            return _ending_well(entries, shown if _size(entries, shown) <= MOST_LISTED else range(at, at + 1), at)
         units = [range(each, each + 1) for each in section]
         own = at - section.start
     begins = section.start if opens[section.start] else unit.start
@@ -93,6 +93,8 @@ def _goes_on(past: Entry, following: Entry, starts: set[int]) -> bool:
     """Whether the entry behind one belongs to the same unit, whose entries have these starts."""
     if past.kind in _INTRODUCES or past.asks or past.leads:
         return True
+    if begins_table(past, following):
+        return False
     if following.kind == "code":
         return past.kind in ("paragraph", "code")
     if past.kind in _LISTED and following.kind == past.kind:

@@ -174,3 +174,21 @@ def test_short_surroundings_are_shown_on_both_sides_but_no_other_section() -> No
     shown = shown_for(text, "Dogs")
     assert all(each in shown for each in ("pier", "withdrawn"))
     assert not any(each in shown for each in ("Old", "New"))
+
+
+def test_tables_that_stand_back_to_back_stay_apart_and_one_without_a_header_has_none() -> None:
+    first = "<table><tr><th>Room</th><th>Seats</th></tr><tr><td>A</td><td>20</td></tr></table>"
+    second = "<table><tr><th>Plan</th><th>Price</th></tr><tr><td>Pro</td><td>9</td></tr></table>"
+    shown = shown_for(f"<main><h1>T</h1>{first}{second}</main>", "Pro", "a.html")
+    assert shown.endswith("| Plan | Price |\n| --- | --- |\n| Pro | 9 |")
+    bare = "<table><tr><td>Alice</td><td>100</td></tr><tr><td>Bob</td><td>200</td></tr></table>"
+    shown = shown_for(f"<main><h1>T</h1>{bare}</main>", "Bob", "a.html")
+    assert shown.splitlines()[0].replace(" ", "") == "|||"
+
+
+def test_a_row_of_long_cells_is_shown_alone_and_code_keeps_its_first_indent() -> None:
+    rows = "\n".join(f"| Row {at} | {'oak ' * 400} |" for at in range(3))
+    shown = shown_for(f"| Key | Says |\n|---|---|\n{rows}", "Row 1")
+    assert "Row 0" not in shown
+    assert "Row 2" not in shown
+    assert shown_for("```\n    def f():\n        return 1\n```", "def f") == "```\n    def f():\n        return 1\n```"

@@ -1,6 +1,7 @@
 """Which passages are shown: the likeliest, of different places, each part of a question in turn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log
 
 import pytest
@@ -78,7 +79,7 @@ def test_what_is_shown_of_any_documents(one: str, other: str, odds: list[float],
         assert own.start <= proof["start"] <= proof["highlight"]["start"]
         assert proof["highlight"]["end"] <= proof["end"] <= own.end
         assert passage.text == shown_text(own, proof)  # whole entries, and a check finds the same words
-        assert not any(passage.repeats(before) for before in chosen[:at])
+        assert not any(passage.repeats(before, frozenset()) for before in chosen[:at])
 
 
 def test_the_likeliest_passage_comes_first_though_another_has_the_likeliest_entry() -> None:
@@ -194,3 +195,10 @@ def test_a_setting_that_stands_nowhere_is_not_answered_by_another() -> None:
     [known] = rank_by_part("What is the default value of work_mem?", hits)
     [unknown] = rank_by_part("What is the default value of temp_buffers?", hits)
     assert known.answerable > unknown.answerable == 0.0
+
+
+def test_what_one_template_says_of_the_thing_asked_for_gives_way_to_no_copy_about_another() -> None:
+    said = "Employees of the {} office receive {} days of paid annual leave in every calendar year, asked for in time."
+    hits = [*hits_of(said.format("Berlin", 25), "old"), *hits_of(said.format("Paris", 30), "new")]
+    asked = replace(reading(hits, {"Employees of the Berlin": 0.9}), question="How much leave has the Berlin office?")
+    assert "Berlin" in choose_passages([asked], hits)[0].text

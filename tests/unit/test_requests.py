@@ -57,3 +57,7 @@ def test_a_total_or_a_comparison_may_be_said_as_it_stands(language: str, asked: 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_about_such_work_is_no_request(question: str) -> None:
     assert request_of(question) is None
+
+
+def test_a_question_that_repeats_a_polite_word_takes_no_longer_than_it_is_long() -> None:
+    assert request_of("把" * 2_000) is None

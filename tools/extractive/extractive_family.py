@@ -23,6 +23,7 @@ from graph.usage import Meter
 from prompts import lines
 from tools.extractive.quoted_passages import choose_passages
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part, recall_by_part
+from tools.rules.follow_ups import own_question
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.requests import BEYOND_QUOTES, request_of, request_wordings
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
@@ -50,7 +51,8 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
     ranked = sorted({hit.segment.segment_id: hit for hit in reversed(hits)}.values(), key=lambda hit: -hit.score)
     readings = rank_by_part(question, ranked, memo)
     answerable = min((reading.answerable for reading in readings), default=0.0)
-    request = request_of(question.partition("\n\n")[0])  # without a passage that the reader selected
+    asked = question.partition("\n\n")[0]  # without a passage that the reader selected
+    request = request_of(own_question(asked) or asked)  # what a follow-up carries on is no request of its own
     uncertain = request is not None and request.kind == "open" and answerable < ANSWERS
     work = request is not None and request.kind == "work"
     fallback = BEYOND_QUOTES if uncertain else None  # of work it was told when the question was prepared

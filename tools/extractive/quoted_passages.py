@@ -42,20 +42,25 @@ class QuotedPassage:
     def document_id(self) -> str:
         return self.segment_id.rpartition(":")[0]
 
-    def repeats(self, other: "QuotedPassage") -> bool:
-        """Whether both show some of the same text, or one is a copy of the other."""
+    def repeats(self, other: "QuotedPassage", asked: frozenset[str]) -> bool:
+        """Whether both show some of the same text, or one is a copy of the other.
+
+        Two that differ in a word of those ``asked`` for are about two things, as what one template says of two offices.
+        """
         if self.document_id == other.document_id:
             return self.proof["start"] < other.proof["end"] and other.proof["start"] < self.proof["end"]
         own, others = self.wording.vocabulary, other.wording.vocabulary
-        return len(own & others) >= COPIED * max(1, max(len(own), len(others)))
+        return not (own ^ others) & asked and len(own & others) >= COPIED * max(1, len(own), len(others))
 
 
 def choose_passages(readings: Sequence[RankedSentences], sources: Sequence[Hit]) -> list[QuotedPassage]:
     """Return the passages to show, likeliest first and none twice; each part of a question gets its best one first."""
     chosen: list[QuotedPassage] = []
+    asked = frozenset[str]().union(*(comparable_text(reading.question).vocabulary for reading in readings))
     for row in zip_longest(*(_worthwhile(reading, sources) for reading in readings)):
         for passage in row:
-            if passage is not None and len(chosen) < MOST_PASSAGES and not any(map(passage.repeats, chosen)):
+            is_new = passage is not None and not any(passage.repeats(each, asked) for each in chosen)
+            if passage is not None and is_new and len(chosen) < MOST_PASSAGES:
                 chosen.append(passage)
     return chosen
 
@@ -88,16 +93,17 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
             best = _named_row(reading.question, own, entries[at]) if entries[at].kind == "table_row" else entries[at]
             found[key] = _passage(segment, own, best, beliefs[segment.document_id])
     told: list[QuotedPassage] = []
+    asked = comparable_text(reading.question).vocabulary
     ranked = sorted(found.values(), key=lambda each: -each.belief)
     for passage in ranked:
-        if not any(map(passage.repeats, told)):
-            told.append(_newest(passage, ranked))
+        if not any(passage.repeats(each, asked) for each in told):
+            told.append(_newest(passage, ranked, asked))
             yield told[-1]
 
 
-def _newest(passage: QuotedPassage, ranked: Sequence[QuotedPassage]) -> QuotedPassage:
+def _newest(passage: QuotedPassage, ranked: Sequence[QuotedPassage], asked: frozenset[str]) -> QuotedPassage:
     """Return the newest copy of a passage in other documents, with the belief in it; itself where it has none."""
-    copies = (each for each in ranked if each.document_id != passage.document_id and each.repeats(passage))
+    copies = (each for each in ranked if each.document_id != passage.document_id and each.repeats(passage, asked))
     newest = max((passage, *copies), key=lambda each: each.dated)
     return replace(newest, belief=passage.belief)
 

@@ -15,7 +15,8 @@ from tools.parsers.canonical_text import Block, Parsed
 
 LEADING = frozenset[BlockKind]({"heading", "term", "caption", "label"})  # never the end of a segment
 UNBROKEN = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents"})  # read as one piece
-MOST_CONTEXT = 240  # characters of a slice; a longer header or lead-in is cut at a word
+MOST_CONTEXT = 240  # characters of a slice; a longer lead-in is cut at a word
+MOST_HEADER = 1_000  # of a header row, whose columns would stand without a name
 MOST_SLICES = 6  # that a block hangs on beside its headings
 MOST_HEADINGS = 6  # the nearest
 _ROLES: dict[BlockKind, ContextRole] = {
@@ -70,8 +71,9 @@ def _slice(text: str, block: Block) -> ContextSlice:
     if role == "lead":  # of a paragraph that introduces something, its last sentence does
         start, end = ([*sentences(text[start:end])] or [(0, end - start)])[-1]
         start, end = trimmed(text, block.start + start, block.start + end)
-    if end - start > MOST_CONTEXT:
-        end = cut_near(text, start + MOST_CONTEXT, start)
+    most = MOST_HEADER if role == "header" else MOST_CONTEXT
+    if end - start > most:
+        end = cut_near(text, start + most, start)
     return ContextSlice(role, start, end, text[start:end])
 
 

@@ -128,7 +128,7 @@ def _section(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _source(source: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in source.items() if name not in ("slide", "sheet", "passage")}
+    kept = {name: value for name, value in source.items() if name not in ("slide", "sheet", "passage", "answerhood")}
     nothing: dict[str, Any] = {
         "title": "",
         "heading": "",

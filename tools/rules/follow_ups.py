@@ -90,6 +90,8 @@ def depends(question: str) -> bool:
 def own_question(question: str) -> str:
     """Return a follow-up's own words, of one that ``standalone`` made; "" if they ask nothing ("Why?", "2024?")."""
     found = _OWN.fullmatch(question)
+    if found and not (depends(found["own"]) or count_content(found["own"]) <= _FEW):
+        found = None  # the reader wrote the parentheses
     words = (word for word in content_words(found["own"]) if not _is_number(word)) if found else ()
     asks = sum(length_of(word) for word in words if word.casefold() not in FUNCTION_WORDS)
     return found["own"] if found and asks >= 1 else ""

@@ -43,7 +43,7 @@ class _Wording:
     def of(cls, table: dict[str, str], code: str) -> Self:
         edge, gap = ("", "") if code in UNSPACED else (r"\b", " ")
         anywhere, asks, is_open = (re.compile(f"{edge}(?:{table[name]}){edge}") for name in ("work", "asks", "open"))
-        begins = re.compile(f"(?:(?:{table['polite']}){gap})*(?:{table['first']}){edge}")
+        begins = re.compile(f"(?:(?:{table['polite']}){gap}){{0,3}}(?:{table['first']}){edge}")
         return cls(begins, anywhere, asks, is_open, code in _ASKED_FIRST)
 
     def kind_of(self, line: str) -> Kind | None:

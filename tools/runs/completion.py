@@ -94,7 +94,7 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
 
 
 def _leave(claims: Sequence[ClaimRow], segments: Mapping[str, Segment]) -> bool:
-    return any(leaves(proof, segments) for row in claims for proof in row["proofs"])
+    return any("highlight" in proof or leaves(proof, segments) for row in claims for proof in row["proofs"])
 
 
 def _message_indices(sections: list[Section]) -> dict[int, int]:
