@@ -82,7 +82,7 @@ async def add_disagreements(
         emit(event)
         added.append(disagreement_of(event))
         # A title can be a link that neither passage contains.
-        text, removed = filter_links(_sentence(sides, language), ids, answer.segments)
+        text, removed = filter_links(_sentence(sides, language), ids, answer.around)
         proofs = [side.proof for side in sides]
         index = answer.add(Section(text=text, source_ids=ids), proofs, "supported", BOTH_QUOTED)
         emit(SectionStarted(section_index=index))

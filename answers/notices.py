@@ -27,7 +27,7 @@ async def with_notices(drafts: AsyncIterator[Draft], state: State) -> AsyncItera
     """
     wording = prompts.lines(state.language)
     written = False
-    async with aclosing(drafts) as stream:  # type: ignore[type-var]
+    async with aclosing(drafts) as stream:  # type: ignore[type-var]  # a port says iterator; each is a generator
         async for draft in stream:
             if isinstance(draft, DraftOpened) and not written:
                 written = True

@@ -36,7 +36,6 @@ def after(question: str, follow_up: str) -> str:
         ("Khách sạn Đà Nẵng giá bao nhiêu?", "Ở đó có hồ bơi không?", "Khách sạn Đà Nẵng giá"),
         ("Wie teuer ist die Fähre nach Brandsee?", "Und mit Fahrrad?", "teuer Fähre nach Brandsee"),
         ("Quel est le prix du billet?", "Et pour un enfant?", "prix billet"),
-        ("Сколько стоит билет?", "А для детей?", "Сколько стоит билет"),
     ],
 )
 def test_a_follow_up_takes_the_content_words_of_the_last_question(question: str, follow_up: str, carried: str) -> None:

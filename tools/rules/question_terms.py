@@ -11,15 +11,19 @@ _TOKEN = LatePattern(rf"[{HAN}]+|(?:(?![{HAN}])[^\s,;:?!()，。；：？！（�
 def content_words(text: str) -> list[str]:
     """Return the content words of a text, in order, names of code such as "work_mem" whole.
 
-    Question words are removed from runs of Chinese, which are cut there.
+    Question words are removed from runs of Chinese, which are cut there. A name beside a number is none of the framing:
+    the month of "6 May".
     """
     framing = stop_words(language(text))
     words: list[str] = []
-    for token in _TOKEN.findall(text):
-        if is_bigrammed(token):
-            words += [piece for piece in CJK_STOP.split(token) if piece]
-        elif (word := token.strip(".'\"`’")) and word.casefold() not in framing and any(map(str.isalnum, word)):
-            words.append(word)
+    tokens = [token.strip(".'\"`’") if not is_bigrammed(token) else token for token in _TOKEN.findall(text)]
+    for at, word in enumerate(tokens):
+        if is_bigrammed(word):
+            words += [piece for piece in CJK_STOP.split(word) if piece]
+        elif any(map(str.isalnum, word)):
+            is_name = word[0].isupper() and any(map(str.isdecimal, (*tokens[at + 1 : at + 2], *tokens[:at][-1:])))
+            if is_name or word.casefold() not in framing:
+                words.append(word)
     return words
 
 
