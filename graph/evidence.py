@@ -16,7 +16,12 @@ from graph.reasons import Why
 
 Verdict = Literal["supported", "contradicted", "unsupported", "unverified"]
 Origin = Literal["cited", "matched"]
-VerdictSource = Literal["text", "judge"]  # code that compares texts, or a judge that passed its exam
+VerdictSource = Literal["text", "judge"]  # code that compares texts, or a judge
+Mark = Literal[
+    "shown",  # a reader sees a mark behind the claim: its passages bear it, as far as anyone competent says
+    "pending",  # a judge has yet to speak
+    "withheld",  # somebody doubts the claim, or nothing proves it
+]
 SourceKind = Literal["page", "search", "web"]
 Outcome = Literal["answered", "abstained", "failed", "cancelled"]
 FamilyName = Literal["extractive", "llm"]
@@ -261,7 +266,8 @@ class Section(TypedDict):
 
     ``grounded`` is False for text from the model's own knowledge, which cites nothing and is not checked. ``passage``
     is what a section that only quotes shows. A ``notice`` is a fixed line about the answer, and no part of it: the
-    question asks for more than quotes, or how a model is added.
+    question asks for more than quotes, or how a model is added. ``marks`` are the sentences of a finished section
+    behind which a mark stands, by their offsets in its text.
     """
 
     text: str
@@ -269,6 +275,7 @@ class Section(TypedDict):
     grounded: NotRequired[bool]
     passage: NotRequired[Proof]
     notice: NotRequired[NoticeCode]
+    marks: NotRequired[list[Span]]
 
 
 def section_of(
@@ -405,17 +412,26 @@ class ExamFigure(TypedDict):
 
 
 class JudgeMark(TypedDict):
-    """The judge that gave a verdict: the name of its model, and its result in the exam of the claim's language."""
+    """The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language.
+
+    ``exam`` is None until it has passed: what it then ``says`` may take a mark away, but proves nothing. ``version``,
+    ``language`` (ISO 639-1) and ``probability`` are what it takes to decide on the claim once it has passed.
+    """
 
     model: str
-    exam: ExamFigure
+    exam: ExamFigure | None
+    says: NotRequired[Verdict]
+    version: NotRequired[str]
+    language: NotRequired[str]
+    probability: NotRequired[float | None]
 
 
 class Claim(TypedDict):
     """One sentence of a section, the unit of checking. Offsets are into the section's text.
 
-    ``by`` is who gave the verdict; an ``unverified`` claim has none, since nobody who may decide has. ``judge`` is
-    there where a judge gave it. ``why`` are the reasons again, with their codes and parts.
+    ``by`` is who gave the verdict; an ``unverified`` claim of which no judge has spoken has none. ``judge`` is there
+    where a judge spoke of it. ``mark`` is whether a reader sees a mark behind it; messages of earlier releases lack it.
+    ``why`` are the reasons again, with their codes and parts.
     """
 
     start: int
@@ -426,6 +442,7 @@ class Claim(TypedDict):
     citations: list[Citation]
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
+    mark: NotRequired[Mark]
     why: NotRequired[list[Why]]
 
 

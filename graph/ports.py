@@ -406,6 +406,7 @@ class CheckedClaim:
 
     ``support`` in [0, 1] estimates how far the sources support the claim; the verdict decides, the estimate only ranks.
     A ``near_verbatim`` claim repeats a source sentence but for a few words: a judge may fail it, but not prove it.
+    Code has found something against a ``doubted`` one: without a judge it carries no mark.
     """
 
     start: int
@@ -417,6 +418,7 @@ class CheckedClaim:
     support: float = 0.0
     disputes: tuple[Dispute, ...] = ()
     near_verbatim: bool = False
+    doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,7 +490,7 @@ class Judgement:
     """What a judge says of a claim: a verdict, or None with the ``reason`` why it has none.
 
     ``probability`` of support in [0, 1] is None where the endpoint reports none. ``exam`` is the result that gives the
-    judge its say; a verdict without it is used by nobody but the exam.
+    judge its say; a verdict without it may take a mark away, and proves nothing.
     """
 
     verdict: Verdict | None

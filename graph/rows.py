@@ -49,9 +49,10 @@ class Found(TypedDict):
 
 
 class ClaimRow(TypedDict):
-    """A checked claim, with its offsets in the text of its section; ``judge`` is there where a judge decided on it.
+    """A checked claim, with its offsets in the text of its section; ``judge`` is there where a judge spoke of it.
 
-    A ``twin``, as sessions store what is ``near_verbatim`` elsewhere, a judge may fail, but not prove.
+    Code has found something against a ``doubted`` one, such as a number that no source holds. ``pending`` is there as
+    long as a judge has yet to speak.
     """
 
     section_index: int
@@ -62,6 +63,8 @@ class ClaimRow(TypedDict):
     why: NotRequired[list[Why]]  # the reasons with their codes
     proofs: list[Proof]
     judge: NotRequired[JudgeMark]
+    doubted: NotRequired[bool]
+    pending: NotRequired[bool]
     twin: NotRequired[bool]
 
 
