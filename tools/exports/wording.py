@@ -58,7 +58,7 @@ class Words:
     def giver(self, claim: SectionClaim) -> str:
         """Return who gave a claim its verdict."""
         judge = claim.get("judge")
-        if judge is not None:
+        if judge is not None and judge["exam"] is not None:
             return self("by_judge", model=judge["model"], **judge["exam"])
         return self("by_text") if claim.get("by") == "text" else self("by_nobody")
 
