@@ -55,6 +55,13 @@ async def ask(examiner: Examiner, judge: RuleJudge, *claims: OpenClaim) -> list[
     return await ExaminedJudge(judge, examiner).judge(claims, meter=Meter())
 
 
+async def missing(examiner: Examiner, judge: RuleJudge, language: str = "en") -> str:
+    """Have the exam started where it is due, as a question does, and say why there is no result."""
+    standing = await examiner.standing(judge, language, command="citewell judge exam")
+    assert standing.passed is standing.failed is None
+    return standing.reason
+
+
 async def background(name: str) -> None:
     """Wait for the exam of a judge in the background."""
     for task in asyncio.all_tasks():
@@ -85,23 +92,24 @@ async def test_a_judge_that_passed_has_a_say_with_its_figure(examiner: Examiner)
     assert judgement.exam == {"language": "en", "right": 10, "of": 10}
 
 
-async def test_without_an_exam_nothing_is_asked_and_the_reason_names_the_command(examiner: Examiner) -> None:
+async def test_without_an_exam_a_judge_is_asked_and_the_reason_names_the_command(examiner: Examiner) -> None:
     judge = RuleJudge(knows(EXAM))
     (judgement,) = await ExaminedJudge(judge, examiner, "citewell judge exam --model small").judge(
         [ENGLISH], meter=(meter := Meter())
     )
-    assert judgement.verdict is judgement.exam is None
-    assert why(judgement.reason)[0]["code"] == "no_judge"
-    assert why(judgement.reason)[0]["parts"][0] == "English"
+    assert (judgement.verdict, judgement.exam) == ("supported", None)
+    unexamined, missing = why(judgement.reason)
+    assert (unexamined["code"], unexamined["parts"]) == ("judged_unexamined", ["rule"])
+    assert (missing["code"], missing["parts"][0]) == ("no_judge", "English")
     assert "citewell judge exam --model small" in judgement.reason
-    assert (judge.batches, meter.calls) == ([], 0)
+    assert (judge.batches, meter.calls) == ([[ENGLISH]], 1)
 
 
 async def test_a_language_without_claims_has_no_judge(examiner: Examiner) -> None:
     judge = RuleJudge(knows(EXAM))
     await examiner.take(judge, EXAM.languages)
     french, english = await ask(examiner, judge, FRENCH, ENGLISH)
-    assert french.verdict is None
+    assert (french.verdict, french.exam) == ("unsupported", None)
     assert "English and Vietnamese only" in french.reason
     assert english.verdict == "supported"
 
@@ -159,10 +167,9 @@ async def test_another_model_prompt_or_exam_needs_a_new_exam(store: ExamStore, c
     exam = Exam(EXAM.claims, "other") if changed == "exam" else EXAM
     second = Examiner(store, MANUAL, load=lambda: exam)
     (judgement,) = await ask(second, judge, ENGLISH)
-    assert judgement.verdict is None
-    assert (await ask(second, RuleJudge(knows(EXAM)), ENGLISH))[0].verdict == (
-        None if changed == "exam" else "supported"
-    )
+    assert judgement.exam is None
+    (same,) = await ask(second, RuleJudge(knows(EXAM)), ENGLISH)
+    assert (same.exam is None) == (changed == "exam")
 
 
 async def test_only_missing_languages_are_taken_unless_asked_again(examiner: Examiner) -> None:
@@ -185,12 +192,13 @@ async def test_the_first_question_starts_the_exam_once_and_says_what_it_costs(
     judge = RuleJudge(knows(EXAM), gate=asyncio.Event())
     asked = await asyncio.gather(*(ask(automatic, judge, VIETNAMESE, ENGLISH) for _ in range(5)))
     for vietnamese, english in asked:
-        assert vietnamese.verdict is english.verdict is None
+        assert vietnamese.exam is english.exam is None
         assert "(40 claims in about 8 calls, " in vietnamese.reason
     judge.gate.set()  # type: ignore[union-attr]
     await background("rule")
-    assert len(judge.asked) == len(EXAM.claims)
-    assert judge.asked[0].claim.startswith("Chuyến")  # the language of the question comes first
+    taken = judge.asked[10:]
+    assert len(taken) == len(EXAM.claims)
+    assert taken[0].claim.startswith("Chuyến")  # the language of the question comes first
     starts = [record.getMessage() for record in caplog.records if "takes its exam" in record.getMessage()]
     assert len(starts) == 1
     assert "40 claims in about 8 calls" in starts[0]
@@ -199,11 +207,11 @@ async def test_the_first_question_starts_the_exam_once_and_says_what_it_costs(
 
 async def test_the_exam_is_not_charged_to_the_run(automatic: Examiner) -> None:
     judge = RuleJudge(knows(EXAM))
-    meter = Meter(calls_left=0)
+    meter = Meter(calls_left=1)
     await ExaminedJudge(judge, automatic).judge([ENGLISH], meter=meter)
     await background("rule")
-    assert (meter.calls, meter.tokens) == (0, 0)
-    assert len(judge.asked) == len(EXAM.claims)
+    assert (meter.calls, meter.tokens) == (1, judge.tokens)
+    assert len(judge.asked) == 1 + len(EXAM.claims)
 
 
 async def test_the_exam_knows_nothing_of_the_run_that_starts_it(automatic: Examiner) -> None:
@@ -215,7 +223,7 @@ async def test_the_exam_knows_nothing_of_the_run_that_starts_it(automatic: Exami
         return NO
 
     token = of_run.set("a run")
-    await ask(automatic, RuleJudge(note), ENGLISH)
+    await missing(automatic, RuleJudge(note))
     of_run.reset(token)
     await background("rule")
     assert seen == {"none"}
@@ -225,23 +233,21 @@ async def test_an_exam_that_ends_early_is_no_failed_one_and_waits_ten_minutes(
     automatic: Examiner, store: ExamStore, database: Database
 ) -> None:
     judge = RuleJudge(knows(EXAM), failure=ModelUnavailable("The endpoint is down."), fails_after=5)
-    await ask(automatic, judge, ENGLISH)
+    await missing(automatic, judge)
     await background("rule")
     stored = await store.read(exam_key(judge, EXAM))
     assert stored is not None
     assert set(stored.languages) == {"en"}  # it was finished before the endpoint went down
     assert stored.trouble == "The endpoint is down."
-    (vietnamese,) = await ask(automatic, judge, VIETNAMESE)
-    assert "(The endpoint is down)" in vietnamese.reason
+    assert "(The endpoint is down)" in await missing(automatic, judge, "vi")
     judge.failure = None
     batches = len(judge.batches)
-    await ask(automatic, judge, VIETNAMESE)
+    await missing(automatic, judge, "vi")
     assert len(judge.batches) == batches
     async with database.connection() as connection:
         await connection.execute("UPDATE judge_exams SET trouble_at = now() - interval '10 minutes'")
     later = Examiner(store, AUTO, load=lambda: EXAM)
-    (taking,) = await ask(later, judge, VIETNAMESE)
-    assert "is taking it now" in taking.reason
+    assert "is taking it now" in await missing(later, judge, "vi")
     await background("rule")
     assert (await ask(later, judge, VIETNAMESE))[0].verdict == "supported"
     stored = await store.read(exam_key(judge, EXAM))
@@ -257,10 +263,9 @@ async def test_a_judge_that_breaks_its_port_ends_the_exam_and_no_question(
         raise ValueError("no such claim")
 
     judge = RuleJudge(broken)
-    await ask(automatic, judge, ENGLISH)
+    await missing(automatic, judge)
     await background("rule")
-    (judgement,) = await ask(automatic, judge, ENGLISH)
-    assert "ended early (ValueError: no such claim)" in judgement.reason
+    assert "ended early (ValueError: no such claim)" in await missing(automatic, judge)
     assert [record for record in caplog.records if record.exc_info and "ended early" in record.getMessage()]
 
 
@@ -271,8 +276,7 @@ async def test_one_of_two_processes_takes_an_exam(store: ExamStore, automatic: E
     other, theirs = Examiner(store, AUTO, load=lambda: EXAM, cache_seconds=0), RuleJudge(knows(EXAM))
     with pytest.raises(ExamInProgress, match="Another process"):
         await other.take(theirs, ["en"])
-    (judgement,) = await ask(other, theirs, ENGLISH)
-    assert "is taking it now" in judgement.reason
+    assert "is taking it now" in await missing(other, theirs)
     assert judge.gate is not None
     judge.gate.set()
     await asyncio.gather(
@@ -307,8 +311,7 @@ async def test_a_refused_key_ends_an_exam_early(examiner: Examiner, store: ExamS
     assert stored.languages == {}
     assert stored.trouble_at is not None
     assert datetime.now(UTC) - stored.trouble_at < timedelta(minutes=1)
-    (judgement,) = await ask(examiner, judge, ENGLISH)
-    assert "(The key is refused); `citewell judge exam` " in judgement.reason
+    assert "(The key is refused); `citewell judge exam` " in await missing(examiner, judge)
 
 
 async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
@@ -322,17 +325,17 @@ async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
         judge = library.families("scripted").judge
         assert isinstance(judge, ExaminedJudge)
         assert library.families("scripted").judge is judge
-        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
-        assert "(318 claims in about 64 calls" in judgement.reason
+        standing = await judge.examiner.standing(judge.raw, "en", command=judge.command)
+        assert "(318 claims in about 64 calls" in standing.reason
         await asyncio.to_thread(hold.wait_reached)
     assert [task.get_name() for task in asyncio.all_tasks() if "exam" in task.get_name()] == []
     (asked,) = scripted_openai.requests
     assert await asyncio.to_thread(asked.wait_disconnected)
     async with open_library(without_background_exam(configured)) as library:
         judge = library.families("scripted").judge
-        assert judge is not None
-        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
-        assert "`citewell judge exam --model scripted` " in judgement.reason
+        assert isinstance(judge, ExaminedJudge)
+        standing = await judge.examiner.standing(judge.raw, "en", command=judge.command)
+        assert "`citewell judge exam --model scripted` " in standing.reason
     assert len(scripted_openai.requests) == 1
 
 

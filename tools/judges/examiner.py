@@ -35,9 +35,13 @@ class ExamInProgress(DependencyFailed):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Whether a judge has a say in a language: the result it passed with, or None and the reason."""
+    """Whether a judge has a say in a language: the result that it ``passed`` or ``failed`` with, or none of the two.
 
-    passed: LanguageResult | None
+    ``reason`` is why it has no say, or in which other languages it was examined.
+    """
+
+    passed: LanguageResult | None = None
+    failed: LanguageResult | None = None
     reason: str = ""
 
 
@@ -92,7 +96,7 @@ class Examiner:
             return _none(language, self._why_missing(judge, exam, stored, language, command))
         if result.passed:
             return Standing(result)
-        return _none(language, f"{judge.name} failed it; {'; '.join(result.faults)}.")
+        return _none(language, f"{judge.name} failed it; {'; '.join(result.faults)}.", result)
 
     async def take(
         self,
@@ -208,8 +212,8 @@ def exam_cost(exam: Exam, languages: Sequence[str], settings: JudgeSettings) -> 
     return estimate_cost(claims, one_a_call=settings.kind == "minicheck")
 
 
-def _none(language: str, why: str) -> Standing:
-    return Standing(None, Reason("no_judge", language_names([language]), why))
+def _none(language: str, why: str, failed: LanguageResult | None = None) -> Standing:
+    return Standing(failed=failed, reason=Reason("no_judge", language_names([language]), why))
 
 
 def language_names(languages: Sequence[str]) -> str:
