@@ -87,12 +87,13 @@ class ClaimCheckerContract:
     async def test_what_no_source_holds_is_not_supported(self, checker: ClaimChecker) -> None:
         _, whales, uncited, _ = (await checker.check(SECTIONS, meter=Meter())).sections
         assert whales[0].verdict != "supported"
-        assert uncited[0].verdict == "unsupported"
-        assert uncited[0].proofs == ()
+        assert uncited[0].verdict != "supported"
 
     async def test_a_changed_number_is_not_supported(self, checker: ClaimChecker) -> None:
         wrong = WrittenSection(VERBATIM.replace("12", "21"), (LAMP,))
-        assert (await checker.check([wrong], meter=Meter())).sections[0][0].verdict in ("contradicted", "unsupported")
+        (claim,) = (await checker.check([wrong], meter=Meter())).sections[0]
+        assert claim.verdict != "supported"
+        assert claim.doubted or claim.verdict in ("contradicted", "unsupported")
 
     async def test_reading_ahead_changes_no_verdict(self, checker: ClaimChecker) -> None:
         checker.read_ahead([LAMP, SHOP])
