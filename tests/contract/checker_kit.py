@@ -54,7 +54,6 @@ def checked_well(checked: CheckResult, sections: Sequence[WrittenSection]) -> No
             assert claim.text == claim.text.strip()
             assert claim.verdict in get_args(Verdict)
             assert claim.verdict != "supported" or claim.proofs
-            assert 0.0 <= claim.support <= 1.0
             assert all(reason.strip() for reason in claim.reasons)
             for span in (*claim.proofs, *(dispute.other for dispute in claim.disputes)):
                 within = others[span["segment_id"]]

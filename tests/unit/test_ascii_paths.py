@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.normal_forms import flatten, letter_runs
+from text.normal_forms import flatten
 from text.words import comparable_text, indexed_words
 from tools.claims.exact_forms import exact_form
 
@@ -24,5 +24,4 @@ def test_a_text_is_flattened_and_split_alike(text: str) -> None:
     alone, behind = comparable_text(text), comparable_text(f"{text} {BEYOND}")
     assert (*alone.terms, BEYOND) == behind.terms
     assert [*indexed_words(text.lower()), BEYOND] == indexed_words(f"{text.lower()} {BEYOND}")
-    assert [*letter_runs(text), BEYOND] == letter_runs(f"{text} {BEYOND}")
     assert (*exact_form(f"{text} x"), BEYOND) == exact_form(f"{text} x {BEYOND}")

@@ -31,16 +31,12 @@ FOREIGN = Reason("other_language")
 
 
 class Finding(NamedTuple):
-    """What code says of a claim; ``places`` are in the sources that it cites, ``elsewhere`` in the others of its run.
-
-    ``support`` is the share of its terms that these hold, 1 for a copy.
-    """
+    """What code says of a claim; ``places`` are in the sources that it cites, ``elsewhere`` in others of its run."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     places: tuple[SentencePlace, ...] = ()
     elsewhere: tuple[SentencePlace, ...] = ()
-    support: float = 0.0
     doubted: bool = False
 
 
@@ -53,21 +49,20 @@ def find(claim: str, lead: int, sources: Sources, others: Sources, question: str
     copied = find_verbatim(claim, sources)
     elsewhere = () if copied else find_verbatim(claim, others)
     if copied or elsewhere:
-        return Finding("supported", (), copied, elsewhere, 1.0)
+        return Finding("supported", (), copied, elsewhere)
     said = claim[lead:]
     if lead and (copied := find_verbatim(said, sources)):
-        return Finding("unverified", (Reason("lead_open", claim[:lead].strip()),), copied, (), 1.0)
+        return Finding("unverified", (Reason("lead_open", claim[:lead].strip()),), copied)
     own, other, reason = _evidence(said, sources, others)
-    support = max(own.share, other.share)
     if reason is ELSEWHERE:
-        return Finding("unverified", (ELSEWHERE,), own.places[:1], other.places, support, doubted=True)
+        return Finding("unverified", (ELSEWHERE,), own.places[:1], other.places, doubted=True)
     if uncited or not sources.segments:
-        return Finding("unverified", (UNCITED,), own.places, other.places, support, doubted=True)
+        return Finding("unverified", (UNCITED,), own.places, other.places, doubted=True)
     if near := _near_copy(said, sources, question):
-        return Finding("unverified", (near[1],), (near[0],), (), support, doubted=True)
+        return Finding("unverified", (near[1],), (near[0],), (), doubted=True)
     if missing := missing_numbers(said, sources, question):
-        return Finding("unverified", missing, own.places, (), support, doubted=True)
-    return Finding("unverified", (reason,), own.places, (), support, doubted=reason is UNSAID)
+        return Finding("unverified", missing, own.places, (), doubted=True)
+    return Finding("unverified", (reason,), own.places, (), doubted=reason is UNSAID)
 
 
 def _evidence(claim: str, sources: Sources, others: Sources) -> tuple[Evidence, Evidence, str]:

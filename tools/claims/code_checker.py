@@ -73,7 +73,7 @@ def _checked(section: WrittenSection, sources: Sources, others: Sources) -> Iter
         if claim not in found:
             code = find_code(code_of(section.text, start, end), sources)
             finding = (
-                Finding("supported", (), code, (), 1.0)
+                Finding("supported", (), code)
                 if code
                 else find(claim, lead - start, sources, others, section.question, uncited=section.origin == "matched")
             )
@@ -91,7 +91,6 @@ def _claim(claim: str, found: Finding, section: WrittenSection, sources: Sources
         verdict=found.verdict,
         reasons=found.reasons,
         proofs=(*own, *elsewhere),
-        support=found.support,
         disputes=() if found.doubted else find_disputes(claim, found, sources, others),
         doubted=found.doubted,
     )
