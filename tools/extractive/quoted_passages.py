@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
-from answers.disagreements import document_date
+from answers.document_dates import age_of
 from answers.entries import entries_of
 from answers.entry import Entry
 from answers.passage_markdown import as_markdown
@@ -25,7 +25,7 @@ COPIED = 0.85  # share of the words of the longer of two passages, from which on
 class QuotedPassage:
     """A passage of a segment as Markdown, its proof, and the reader's belief in [0, 1] that it answers.
 
-    ``dated`` orders copies: the date of its document, and when that was stored.
+    ``dated`` orders copies by age.
     """
 
     text: str
@@ -102,10 +102,16 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
 
 
 def _newest(passage: QuotedPassage, ranked: Sequence[QuotedPassage], asked: frozenset[str]) -> QuotedPassage:
-    """Return the newest copy of a passage in other documents, with the belief in it; itself where it has none."""
-    copies = (each for each in ranked if each.document_id != passage.document_id and each.repeats(passage, asked))
-    newest = max((passage, *copies), key=lambda each: each.dated)
-    return replace(newest, belief=passage.belief)
+    """Return the newest copy of a passage, with the belief in it and the ids of the older ones, one a document."""
+    copies = {passage.document_id: passage}
+    for each in ranked:
+        if each.repeats(passage, asked):
+            copies.setdefault(each.document_id, each)
+    newest, *older = sorted(copies.values(), key=lambda each: each.dated, reverse=True)
+    proof = Proof(**newest.proof)
+    if older:
+        proof["copies"] = [each.segment_id for each in older]
+    return replace(newest, proof=proof, belief=passage.belief)
 
 
 def _named_row(question: str, entries: Sequence[Entry], best: Entry) -> Entry:
@@ -133,6 +139,4 @@ def _passage(
         origin="cited",
         highlight=Span(start=best.start, end=best.end),
     )
-    day, dated_by = document_date(segment)
-    dated = (day if dated_by == "document" else "", segment.updated_at)
-    return QuotedPassage(text, proof, min(1.0, sum(held.values())), comparable_text(text), dated)
+    return QuotedPassage(text, proof, min(1.0, sum(held.values())), comparable_text(text), age_of(segment))
