@@ -194,6 +194,11 @@ REASONS: dict[str, Kind] = {
     "no_judge": Kind(
         "claim", "No judge has passed its exam in {language}: {why}", (("language", "name"), ("why", "text"))
     ),
+    "judged_elsewhere": Kind(
+        "claim",
+        "examined in {languages}, not in {language}",
+        (("language", "name"), ("languages", "text")),
+    ),
     # What sources contradict each other in.
     "another_value": Kind(
         "sources", "another source says {other}, this one {own}", (("other", "text"), ("own", "text"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from graph.errors import ModelReplyInvalid
 from graph.ports import Judge, Judgement, OpenClaim
-from graph.reasons import Reason
+from graph.reasons import Reason, Reasons
 from graph.usage import Meter
 from text.language import language
 from tools.judges.exam_marking import LanguageResult, accepts
@@ -49,7 +49,7 @@ class ExaminedJudge:
         asked = [claim for claim, result in zip(claims, results, strict=True) if result.passed]
         judgements = iter(await self._ask(asked, meter))
         return [
-            _examined(next(judgements), result.passed) if result.passed else Judgement(None, reason=result.reason)
+            _examined(next(judgements), result) if result.passed else Judgement(None, reason=result.reason)
             for result in results
         ]
 
@@ -72,13 +72,20 @@ def examined_by(examiner: Examiner) -> Callable[[Judge, str], Judge]:
 
 
 def claim_language(claim: OpenClaim) -> str:
-    """Return the language (ISO 639-1) in which a judge must have passed; that of the question for a claim of names."""
-    return language(claim.claim, default=language(claim.question))
+    """Return the language (ISO 639-1) in which a judge must have passed; where a word more decides, the question's."""
+    asked = language(claim.question, default="") or language(f"{claim.question} {claim.claim}")
+    return language(claim.claim, default=asked, near=asked)
 
 
-def _examined(judgement: Judgement, result: LanguageResult) -> Judgement:
-    if judgement.verdict is None:
+def _examined(judgement: Judgement, standing: Standing) -> Judgement:
+    result = standing.passed
+    if judgement.verdict is None or result is None:
         return judgement
+    held = _held(judgement, result)
+    return replace(held, reason=Reasons(filter(None, (held.reason, standing.reason))))
+
+
+def _held(judgement: Judgement, result: LanguageResult) -> Judgement:
     if judgement.verdict != "supported" or accepts(judgement, result.threshold):
         return replace(judgement, exam=result.figure)
     if judgement.probability is None:
