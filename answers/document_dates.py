@@ -23,6 +23,7 @@ _DATES = (
     "created",
 )
 _DATE = re.compile(r"\s*(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?!\d)")
+_NUMBER = re.compile(r"\d+")
 MOST_TOLD = 3  # copies of one passage, the newest ones
 _IN_TITLE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?!\d)")
 
@@ -55,10 +56,14 @@ def _iso(found: re.Match[str]) -> str:
     return "-".join([f"{parts[0]:04}", *(f"{part:02}" for part in parts[1:])])
 
 
-def age_of(segment: Segment) -> tuple[str, str]:
-    """Return what orders documents that hold copies of one text by age: their own dates, then when they were stored."""
+def age_of(segment: Segment, question: str = "") -> tuple[int, str, str]:
+    """Return what orders documents that hold copies of one text by age: their own dates, then when they were stored.
+
+    Before all comes a document whose title has a number of the question: "in the handbook of 2024".
+    """
+    named = set(_NUMBER.findall(segment.title)) & set(_NUMBER.findall(question))
     day, dated_by = _own_or_stored(segment)
-    return day if dated_by == "document" else "", segment.updated_at
+    return len(named), day if dated_by == "document" else "", segment.updated_at
 
 
 def dated_copies(segment: Segment, copies: Sequence[Segment]) -> tuple[str, DatedBy, list[Copy]] | None:

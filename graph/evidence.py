@@ -211,7 +211,8 @@ class Hit:
     """A segment that a search returned, with its calibrated relevance in [0, 1].
 
     ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
-    joined with its neighbours, where they were read too.
+    joined with its neighbours, where they were read too. ``copies`` are the ids of segments of older documents with the
+    same text, the newest first.
     """
 
     segment: Segment
@@ -219,6 +220,7 @@ class Hit:
     kind: SourceKind = "search"
     own_score: float = 0.0
     around: Segment | None = None
+    copies: tuple[str, ...] = ()
 
     @property
     def segment_id(self) -> str:

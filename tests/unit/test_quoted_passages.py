@@ -158,6 +158,16 @@ def test_the_newest_copy_is_shown_and_names_the_older_ones(one: Any, other: Any,
     assert passage.proof["copies"] == ["old:0"]
 
 
+def test_an_older_document_that_says_another_thing_is_no_copy_to_name() -> None:
+    pages = [hits_of(f"# Rules\n\n{RULE} {days}. Ask at the office.", name) for name, days in (("a", 30), ("b", 20))]
+    hits = [*dated(pages[0], "Rules 2025"), *dated(pages[1], "Rules 2026")]
+    [passage] = choose_passages([reading(hits, {"A member": 0.5})], hits)
+    assert passage.document_id == "b"
+    assert "copies" not in passage.proof
+    [passage] = choose_passages([reading(hits, {"Ask at": 0.5})], hits)
+    assert passage.proof["copies"] == ["a:0"]
+
+
 def test_each_part_of_a_question_has_its_best_passage_before_the_second_of_any() -> None:
     hits = hits_of("# Fares\n\nA ticket costs six euros.\n\n# Bikes\n\nBikes cost two.\n\n# Dogs\n\nDogs pay nothing.")
     fares = reading(hits, {"A ticket": 0.6, "Bikes": 0.4})
