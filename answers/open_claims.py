@@ -43,8 +43,9 @@ def says_supported(row: ClaimRow) -> bool:
 
 
 def claim_language(claim: OpenClaim) -> str:
-    """Return the language (ISO 639-1) in which a judge must have passed; that of the question for a claim of names."""
-    return language(claim.claim, default=language(claim.question))
+    """Return the language (ISO 639-1) in which a judge must have passed; where a word more decides, the question's."""
+    asked = language(claim.question, default="") or language(f"{claim.question} {claim.claim}")
+    return language(claim.claim, default=asked, near=asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,8 +194,11 @@ _DISTINCTIVE: Mapping[str, frozenset[str]] = {
 }
 
 
-def language(text: str, *, default: str = DEFAULT) -> str:
-    """Return the ISO 639-1 code of a text's language, or ``default`` where it can't be detected."""
+def language(text: str, *, default: str = DEFAULT, near: str = "") -> str:
+    """Return the ISO 639-1 code of a text's language, or ``default`` where it can't be detected.
+
+    The language ``near`` it, such as that of the question of an answer, is preferred to one that a single word tells.
+    """
     folded = fold_case(text)
     words = _LATIN_WORD.findall(folded)
     for code, letters in _SCRIPTS:
@@ -212,6 +215,8 @@ def language(text: str, *, default: str = DEFAULT) -> str:
     signs = _signs(text)
     counts = {code: count + signs.get(code, 0) for code, count in counts.items()}
     best = max(counts.values())
+    if near and counts.get(near, 0) >= best - 1:
+        return near
     if best and counts[DEFAULT] == best:
         return DEFAULT
     code = next(code for code, count in counts.items() if count == best)

@@ -98,7 +98,7 @@ async def examined_client(settings: Settings, scripted_openai: ScriptedOpenAI) -
     judge = configured_families(configured)("scripted").judge
     assert judge is not None
     none, all_ = Share(0, 25), Share(25, 25)
-    passed = LanguageResult("en", None, none, all_, Share(50, 50), none, none, 10, 9000, 4.0, datetime.now(UTC))
+    passed = LanguageResult("en", None, none, all_, Share(50, 50), none, 10, 9000, 4.0, datetime.now(UTC))
     async with open_citewell(configured) as opened:
         await ExamStore(opened.library.database).record(exam_key(judge, built_in_exam()), passed)
         async with client_of(create_app(configured, citewell=opened)) as client:
