@@ -194,12 +194,12 @@ REASONS: dict[str, Kind] = {
     "no_judge": Kind(
         "claim", "No judge has passed its exam in {language}: {why}", (("language", "name"), ("why", "text"))
     ),
-    "judged_unexamined": Kind("claim", "checked by {model}, which has not been examined yet", (("model", "name"),)),
     "judged_elsewhere": Kind(
         "claim",
         "examined in {languages}, not in {language}",
         (("language", "name"), ("languages", "text")),
     ),
+    "judged_unexamined": Kind("claim", "checked by {model}, which has not been examined yet", (("model", "name"),)),
     # What sources contradict each other in.
     "another_value": Kind(
         "sources", "another source says {other}, this one {own}", (("other", "text"), ("own", "text"))

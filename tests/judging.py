@@ -20,8 +20,8 @@ YES, NO = Judgement("supported"), Judgement("unsupported")
 class RuleJudge:
     """A judge that follows a rule, keeps what it was asked, and fails once ``fails_after`` batches are judged.
 
-    It fails at each request from there on, or at those that come before the request number ``fails_until``.
-    Claims of a question, which are few, pass a closed gate.
+    It fails at each request from there on, or at those that come before the request number ``fails_until``. Claims of a
+    question, which are few, pass a closed gate.
     """
 
     rule: Rule

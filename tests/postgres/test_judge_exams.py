@@ -139,9 +139,9 @@ async def test_in_a_language_without_claims_who_failed_in_two_has_none(examiner:
 
 async def test_a_question_in_a_language_without_claims_starts_the_exam_in_two_others(automatic: Examiner) -> None:
     judge = RuleJudge(knows(EXAM))
-    await missing(automatic, judge, "fr")
+    await ask(automatic, judge, FRENCH)
     await background("rule")
-    assert len(judge.asked) == len(EXAM.claims)
+    assert len(judge.asked) == 1 + len(EXAM.claims)
     judge.rule = lambda claim: YES
     assert (await ask(automatic, judge, FRENCH))[0].verdict == "supported"
 
@@ -273,7 +273,7 @@ async def test_an_exam_that_ends_early_is_no_failed_one_waits_ten_minutes_and_go
     async with database.connection() as connection:
         await connection.execute("UPDATE judge_exams SET trouble_at = now() - interval '10 minutes'")
     later = Examiner(store, AUTO, load=lambda: EXAM)
-    await missing(later, judge)
+    assert "is taking it now" in await missing(later, judge)
     assert exams("rule") != []
     await background("rule")
     assert (await ask(later, judge, ENGLISH))[0].verdict == "supported"
