@@ -378,7 +378,8 @@ class Citation(TypedDict):
     document was taken from, where the document has a url. ``slide``, ``sheet`` and ``cell`` are where it stands in a
     presentation or a workbook; slides count from 0. When an old session is read, ``freshness`` shows whether the
     quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the segment number
-    have changed. It is withheld, and empty, where the reader may no longer read its document.
+    have changed. It is withheld, and empty, where the reader may no longer read its document. In the list of a finished
+    message ``mark`` is that of its claim.
     """
 
     segment_id: str
@@ -401,6 +402,7 @@ class Citation(TypedDict):
     cell: NotRequired[str]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
+    mark: NotRequired[Mark]
 
 
 class ExamFigure(TypedDict):

@@ -74,7 +74,8 @@ export type ChosenDocuments = {
  * page that the document was taken from, where the document has a url. `slide`, `sheet` and `cell` are where it stands
  * in a presentation or a workbook; slides count from 0. When an old session is read, `freshness` shows whether the
  * quote is fresh, moved, changed or deleted, and `now` is its current location, if the offsets or the segment number
- * have changed. It is withheld, and empty, where the reader may no longer read its document.
+ * have changed. It is withheld, and empty, where the reader may no longer read its document. In the list of a finished
+ * message `mark` is that of its claim.
  */
 export type Citation = {
   segment_id: string;
@@ -97,6 +98,7 @@ export type Citation = {
   cell?: string;
   freshness?: "fresh" | "moved" | "changed" | "deleted" | "withheld";
   now?: Place;
+  mark?: "shown" | "pending" | "withheld";
 };
 
 /** A slice of the canonical text that a quote hangs on, such as the term that it defines. */
