@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from evals.scripted_replies import claims_to_judge, judged, shown_segments
 from graph.evidence import Identity
@@ -74,7 +75,7 @@ def is_true(claim: str) -> bool:
     return any(claim.strip() in text for row in planted() for text in row.true)
 
 
-def sections_of(row: Planted, ids: Iterable[str]) -> list[dict[str, object]]:
+def sections_of(row: Planted, ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return the answer to a question, two sentences a paragraph."""
     texts = [text for text, _, _ in row.sentences]
     between = "" if row.lang == "zh" else " "
