@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 
 from graph.errors import ModelReplyInvalid
 from graph.ports import Judge, Judgement, OpenClaim
-from graph.reasons import Reason, Reasons
+from graph.reasons import Reasons
 from graph.usage import Meter
 from text.language import language
-from tools.judges.exam_marking import LanguageResult, accepts
+from tools.judges.exam_marking import held_to
 from tools.judges.examiner import Examiner, Standing
 from tools.telemetry.tracing import judge_span
-
-NO_PROBABILITY = Reason("no_probability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +79,5 @@ def _examined(judgement: Judgement, standing: Standing) -> Judgement:
     result = standing.passed
     if judgement.verdict is None or result is None:
         return judgement
-    held = _held(judgement, result)
+    held = held_to(judgement, result)
     return replace(held, reason=Reasons(filter(None, (held.reason, standing.reason))))
-
-
-def _held(judgement: Judgement, result: LanguageResult) -> Judgement:
-    if judgement.verdict != "supported" or accepts(judgement, result.threshold):
-        return replace(judgement, exam=result.figure)
-    if judgement.probability is None:
-        return Judgement(None, reason=NO_PROBABILITY)
-    reason = Reason("below_threshold", judgement.probability, result.threshold or 0.0)
-    return replace(judgement, verdict="unsupported", reason=reason, exam=result.figure)
