@@ -13,11 +13,10 @@ from tests.postgres.conversing import ME, store_turn
 from tools.judges.exam_marking import LanguageResult, Share
 from tools.judges.exam_store import ExamStore, exam_key
 from tools.judges.examiner import Examiner
-from tools.process.library import open_library
 from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.runs.verdict_upgrades import SessionEvents, VerdictUpgrades
 from tools.sessions.session_store import Sessions
-from tools.settings import JudgeSettings, Settings
+from tools.settings import JudgeSettings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -130,11 +129,12 @@ async def test_support_below_the_threshold_of_the_exam_is_none(
     database: Database, upgrades: VerdictUpgrades, sessions: Sessions, session_id: str
 ) -> None:
     probable = [claim("supported", section=at, probability=value) for at, value in enumerate((0.9, 0.6, None))]
-    await store_turn(database, session_id, "Q", "Four", body=body(*probable))
+    _, answer = await store_turn(database, session_id, "Q", "Four", body=body(*probable))
     none, all_ = Share(0, 12), Share(12, 12)
     passed = LanguageResult("en", 0.8, none, all_, Share(24, 24), none, 3, 9000, 4.0, datetime.now(UTC))
     await ExamStore(database).record(exam_key(RuleJudge(coin), EXAM), passed)
-    assert await upgrades.run() == 1
+    assert await upgrades.of_message(answer)  # as its run does that ends behind the exam
+    assert not await upgrades.of_message(answer)
     message = await stored(sessions, session_id)
     assert verdicts(message) == [("supported", "shown"), ("unsupported", "withheld"), ("unverified", "shown")]
     assert [each["why"][-1]["code"] for each in message["claims"][1:]] == ["below_threshold", "no_probability"]
@@ -188,9 +188,3 @@ async def test_who_follows_the_session_is_told_and_who_comes_later_too(
     with pytest.raises(Exception, match="no session"):
         await events.waits(Identity(user="ann"), session_id)
     await notifications.close()
-
-
-async def test_the_library_of_a_service_settles_with_its_exams(settings: Settings) -> None:
-    async with open_library(settings) as library:
-        session = await library.sessions.create(ME)
-        assert not await library.session_events.waits(ME, session.session_id)
