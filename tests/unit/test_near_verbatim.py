@@ -2,10 +2,9 @@
 
 import pytest
 
-from graph.evidence import ContextSlice, Segment, SegmentBlock, Verdict
+from graph.evidence import ContextSlice, Segment, SegmentBlock
 from graph.ports import CheckedClaim, WrittenSection
 from tests.fakes import segment
-from tests.unit.test_verification import ScriptedJudge, answered
 from tools.claims.code_checker import check_section
 from tools.claims.near_verbatim import LONGEST
 
@@ -60,17 +59,6 @@ def test_naming_what_the_sentence_points_to_is_no_change() -> None:
 def test_a_long_claim_is_not_near_verbatim() -> None:
     words = " ".join(f"word{at}" for at in range(LONGEST))
     assert not check(f"{words} again.", f"{words}.").near_verbatim
-
-
-@pytest.mark.parametrize(
-    ("says", "verdict"), [("supported", "unverified"), ("unsupported", "unsupported"), ("contradicted", "contradicted")]
-)
-def test_a_judge_may_fail_a_near_verbatim_claim_but_not_prove_it(says: Verdict, verdict: Verdict) -> None:
-    judge = ScriptedJudge(lambda claim: says)
-    (claim,) = answered(TWINS[0][1], TWINS[0][0], judge=judge)["claims"]
-    assert (claim["verdict"], len(judge.batches)) == (verdict, 1)
-    if verdict == "unverified":
-        assert "because of" in claim["reasons"][0]
 
 
 SETTINGS = (

@@ -137,8 +137,10 @@ def _check(
             each for rival in rivals for each in find_disputes(claim, quotes, proving, rival, section.question)
         )
     support = judgement.near if judgement.verdict in ("supported", "unverified") else 0.0
+    doubted = judgement.verdict == "unsupported"
+    verdict = "unverified" if doubted else judgement.verdict
     return CheckedClaim(
-        0, len(claim), claim, judgement.verdict, judgement.reasons, proofs, support, disputes, judgement.near_verbatim
+        0, len(claim), claim, verdict, judgement.reasons, proofs, support, disputes, judgement.near_verbatim, doubted
     )
 
 

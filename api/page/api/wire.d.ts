@@ -34,8 +34,8 @@ export type AnswerAssessed = {
 };
 
 /**
- * The assessment of an answer by its verdicts. `supported`: no claim failed and at least one was proven. `utility` in
- * [0, 1] is derived from verdicts, coverage of the question and outcome; `model_score` is a model's opinion, None
+ * The assessment of an answer by its verdicts. `supported`: no claim is doubted and at least one was proven. `utility`
+ * in [0, 1] is derived from verdicts, coverage of the question and outcome; `model_score` is a model's opinion, None
  * unless one was asked. `answerhood` in [0, 1] is the chance that what is shown answers the question, which no verdict
  * says: the extractive reader's, calibrated, or else `model_score`; None where nobody estimated it.
  */
