@@ -25,6 +25,8 @@ def mark_of_row(row: ClaimRow) -> Mark:
 
 def mark_of(claim: Claim) -> Mark:
     """Return the mark of a claim; for one of an earlier release, which has none of its own, by its verdict."""
+    if claim.get("mark") == "pending":
+        return "pending"
     if not claim["citations"] or claim["verdict"] in DOUBTED:
         return "withheld"
     return claim.get("mark", "shown")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import awaited, opened_database, settings_for
+from cli.command import Storage, awaited, opened_database, settings_for
 from cli.console import print_json, progress_bar, progress_console, result_console
 from cli.options import AsJson
 
@@ -25,16 +25,15 @@ JudgeOf = Annotated[
 ]
 Languages = Annotated[
     list[str] | None,
-    typer.Option("--language", metavar="LL", help="Only this language (ISO 639-1); may be repeated."),
-]
-Again = Annotated[bool, typer.Option("--again", help="Take it again in languages that have a result.")]
-Most = Annotated[
-    int | None,
     typer.Option(
-        "--most", min=4, help="Try at most this many claims a language; nothing is stored.", show_default=False
+        "--language",
+        metavar="LL",
+        help="In this language (ISO 639-1); may be repeated; default: those of the default workspace's documents.",
+        show_default=False,
     ),
 ]
-AtOnce = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Batches of claims in flight.")]
+Again = Annotated[bool, typer.Option("--again", help="Take it again in languages that have a result.")]
+AtOnce = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Languages examined at a time.")]
 
 
 @judge.command()
@@ -43,16 +42,15 @@ async def exam(
     model: JudgeOf = "",
     language: Languages = None,
     again: Again = False,
-    most: Most = None,
     concurrency: AtOnce = 4,
     as_json: AsJson = False,
 ) -> None:
     """Take the exam that gives a judge its say: labelled claims, half of them false, by language.
 
-    The result is stored for the deployment, language by language, and counts from the next claim on. Exits with 0
-    whatever the result, with 5 where the judge can't be asked or another process is taking its exam.
+    It ends as soon as its outcome is sure, and goes on where an earlier one was broken off. The result is stored for
+    the deployment, language by language, and counts from the next claim on. Exits with 0 whatever the result, with 5
+    where the judge can't be asked or another process is taking its exam.
     """
-    from tools.judges.exam import examine, sample
     from tools.judges.exam_store import ExamStore
     from tools.judges.examiner import Examiner, exam_cost
 
@@ -61,25 +59,19 @@ async def exam(
     async with opened_database(settings) as storage:
         examiner = Examiner(ExamStore(storage.database), settings.judge)
         exam = await examiner.exam()
-        chosen = _checked(language or [], exam)
+        chosen = _checked(language, exam) if language else await _languages_of_library(storage, exam)
         console = progress_console()
-        if most is None:
-            console.print(f"{asked.name} takes its exam: {exam_cost(exam, chosen, settings.judge)}.", markup=False)
+        cost = exam_cost(exam, chosen, settings.judge)
+        console.print(f"{asked.name} takes its exam in {', '.join(chosen)}: {cost}.", markup=False)
         with progress_bar("Judging") as progress:
-            if most is None:
-                results = await examiner.take(asked, chosen, again=again, progress=progress, at_once=concurrency)
-            else:
-                claims = sample([claim for claim in exam.claims if claim.language in chosen], most)
-                results = (await examine(asked, claims, progress=progress, at_once=concurrency)).languages
+            results = await examiner.take(asked, chosen, again=again, progress=progress, at_once=concurrency)
     state = JudgeState(asked.name, asked.version, exam.digest, results={code: results[code] for code in chosen})
     if as_json:
-        print_json({**state.document(), "stored": most is None})
+        print_json({**state.document(), "stored": True})
         return
     _show([state])
     for code, result in state.results.items():
         console.print(f"{code}: {'; '.join(result.faults) or 'passed'}.", markup=False)
-    if most is not None:
-        console.print("A part of the exam gives no say: nothing was stored.")
 
 
 @judge.command("list")
@@ -99,7 +91,7 @@ async def list_(as_json: AsJson = False) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JudgeState:
-    """What is known of a judge: its results by language, and what the exam costs in languages without one.
+    """What is known of a judge: its results by language, and what the exam costs in one more language.
 
     ``models`` are those whose answers it judges, ``trouble`` is why the last attempt at its exam ended early.
     """
@@ -129,7 +121,7 @@ class JudgeState:
     def __str__(self) -> str:
         parts = [f"{code} {'passed' if result.passed else 'failed'}" for code, result in self.results.items()]
         if self.missing:
-            parts.append(f"{', '.join(self.missing)} not taken: {self.cost}")
+            parts.append(f"{', '.join(self.missing)} not taken: each {self.cost}")
         return "; ".join([*parts, *([f"its last exam ended early: {self.trouble}"] if self.trouble else [])])
 
 
@@ -175,7 +167,7 @@ async def judge_states(
                 models,
                 results,
                 missing,
-                exam_cost(exam, missing, settings.judge) if missing else None,
+                max((exam_cost(exam, [code], settings.judge) for code in missing), key=_tokens, default=None),
                 stored.trouble if stored else None,
             )
         )
@@ -198,13 +190,30 @@ def _judge_of(settings: "Settings", model: str) -> "Judge":
     )
 
 
-def _checked(languages: Sequence[str], exam: "Exam") -> list[str]:
+def _checked(languages: "Sequence[str]", exam: "Exam") -> list[str]:
     from graph.errors import InvalidRequest
 
     for code in languages:
         if code not in exam.languages:
             raise InvalidRequest(f"language: the exam has no claims in {code!r}; it has {', '.join(exam.languages)}.")
-    return [code for code in exam.languages if code in languages or not languages]
+    return list(dict.fromkeys(languages))
+
+
+async def _languages_of_library(storage: Storage, exam: "Exam") -> list[str]:
+    """Return the exam's languages that the default workspace is written in, else the exam's first one."""
+    from graph.errors import NotFound
+    from graph.evidence import Identity
+    from tools.library.languages import SampledLanguages
+
+    try:
+        written = await SampledLanguages(storage.database, storage.workspaces)(Identity())
+    except NotFound:
+        written = ()
+    return [code for code in written if code in exam.languages] or [exam.languages[0]]
+
+
+def _tokens(cost: "Cost") -> int:
+    return cost.tokens
 
 
 def _show(states: Sequence[JudgeState]) -> None:
@@ -217,7 +226,7 @@ def _show(states: Sequence[JudgeState]) -> None:
     console = progress_console()
     for state in states:
         if state.cost:
-            console.print(f"{state.name}: the exam it lacks has {state.cost}.", markup=False)
+            console.print(f"{state.name}: the exam in another language has {state.cost}.", markup=False)
         if state.trouble:
             console.print(f"{state.name}: its last exam ended early: {state.trouble}", markup=False)
 

@@ -484,7 +484,7 @@ class Disagreement(TypedDict):
 
 
 class Assessment(TypedDict):
-    """The assessment of an answer by its verdicts. ``supported``: no claim failed and at least one was proven.
+    """The assessment of an answer by its verdicts. ``supported``: no claim is doubted and at least one was proven.
 
     ``utility`` in [0, 1] is derived from verdicts, coverage of the question and outcome; ``model_score`` is a model's
     opinion, None unless one was asked. ``answerhood`` in [0, 1] is the chance that what is shown answers the question,

@@ -12,18 +12,25 @@ from tests.fakes import spend_tokens
 from tools.judges.exam import Exam, ExamClaim
 
 Rule = Callable[[OpenClaim], Judgement]
+FEW = 2
 YES, NO = Judgement("supported"), Judgement("unsupported")
 
 
 @dataclass
 class RuleJudge:
-    """A judge that follows a rule, keeps what it was asked, and fails once ``fails_after`` batches are judged."""
+    """A judge that follows a rule, keeps what it was asked, and fails once ``fails_after`` batches are judged.
+
+    It fails at each request from there on, or at those that come before the request number ``fails_until``. Claims of a
+    question, which are few, pass a closed gate.
+    """
 
     rule: Rule
     name: str = "rule"
     version: str = "1"
     failure: CitewellError | None = None
     fails_after: int = 0
+    fails_until: int | None = None
+    requests: int = 0
     tokens: int = 100
     batches: list[list[OpenClaim]] = field(default_factory=list)
     gate: asyncio.Event | None = None
@@ -36,10 +43,12 @@ class RuleJudge:
     async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
         """Judge by the rule, after the gate opens."""
         meter.call()
-        self.reached.set()
-        if self.gate is not None:
+        self.requests += 1
+        if self.gate is not None and len(claims) > FEW:
+            self.reached.set()
             await self.gate.wait()
-        if self.failure is not None and len(self.batches) >= self.fails_after:
+        over = self.fails_until is not None and self.requests > self.fails_until
+        if self.failure is not None and len(self.batches) >= self.fails_after and not over:
             raise self.failure
         self.batches.append(list(claims))
         spend_tokens(meter, self.tokens)

@@ -7,24 +7,23 @@ A result holds for one judge, one version of its requests, and one exam; a chang
 import hashlib
 import json
 import time
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from itertools import zip_longest
+from itertools import accumulate
 from typing import Any
 
 from graph.errors import ModelReplyInvalid
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.usage import Meter
-from tools.concurrency.tasks import for_each_concurrently
-from tools.judges.exam_marking import LEAST_RIGHT, MOST_WRONG, Answer, LanguageResult, halves, mark
+from tools.judges.exam_marking import LEAST_RIGHT, MISSED, MOST_WRONG, WRONG, Answer, LanguageResult, Spent, mark
 from tools.llm.prompting import estimate_tokens
 
-BATCH = 5  # claims judged together, as many as a section of an answer has
+BATCH = 16  # claims judged together; a judge that errs on none passes with two batches
 REASONED_TOKENS = 80  # of a verdict with its reasons
+NEAR_TWIN = "near_twin"  # a false claim that is a sentence of its passage but for a word or two
 CLAIMS_FILE = "exam_claims.jsonl"
 
 Progress = Callable[[int, int], None]  # done, total
@@ -54,8 +53,22 @@ class Exam:
         return tuple(dict.fromkeys(claim.language for claim in self.claims))
 
     def of(self, language: str) -> list[ExamClaim]:
-        """Return the claims of one language."""
-        return [claim for claim in self.claims if claim.language == language]
+        """Return the claims of one language, in the order in which they are asked."""
+        return [claim for batch in self.batches(language) for claim in batch]
+
+    def batches(self, language: str) -> list[list[ExamClaim]]:
+        """Return the claims of one language in batches, each with as many true as false ones and with near-twins.
+
+        They are dealt by hashes of their ids, so each process makes the same ones.
+        """
+        claims = sorted((claim for claim in self.claims if claim.language == language), key=_place)
+        count = -(-len(claims) // BATCH)
+        dealt = sorted(claims, key=lambda claim: (claim.supported, claim.kind != NEAR_TWIN))
+        return [sorted(dealt[start::count], key=_place) for start in range(count)]
+
+
+def _place(claim: ExamClaim) -> bytes:
+    return hashlib.sha256(claim.claim_id.encode()).digest()
 
 
 @cache
@@ -66,7 +79,7 @@ def built_in_exam() -> Exam:
 
 def read_exam(lines: str) -> Exam:
     """Read an exam from JSON lines."""
-    rules = json.dumps([MOST_WRONG, LEAST_RIGHT, BATCH])
+    rules = repr([MOST_WRONG, LEAST_RIGHT, BATCH, WRONG, MISSED])
     claims = tuple(_claim(json.loads(line)) for line in lines.splitlines() if line)
     return Exam(claims, hashlib.sha256((rules + lines).encode()).hexdigest()[:16])
 
@@ -77,23 +90,9 @@ def _claim(row: dict[str, Any]) -> ExamClaim:
     return ExamClaim(row["id"], row["lang"], row["supported"], row["kind"], claim)
 
 
-def batches(claims: Sequence[ExamClaim]) -> list[list[ExamClaim]]:
-    """Split the claims of one language into batches, as sections are judged.
-
-    Claims on the same passage are kept apart where they can be: a true one and a false one side by side would give each
-    other away.
-    """
-    by_passage: defaultdict[tuple[CitedEntry, ...], list[ExamClaim]] = defaultdict(list)
-    for claim in sorted(claims, key=lambda each: hashlib.sha256(each.claim_id.encode()).digest()):
-        by_passage[claim.claim.entries].append(claim)
-    rounds = zip_longest(*by_passage.values())
-    dealt = [claim for each in rounds for claim in each if claim is not None]
-    return [dealt[at : at + BATCH] for at in range(0, len(dealt), BATCH)]
-
-
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an exam takes, estimated from its claims: requests, and tokens read and written."""
+    """What an exam takes for a judge that errs on none: claims, requests, and tokens read and written, estimated."""
 
     claims: int
     calls: int
@@ -103,18 +102,31 @@ class Cost:
         return f"{self.claims} claims in about {self.calls} calls, about {round(self.tokens, -3):,} tokens"
 
 
-def estimate_cost(claims: Sequence[ExamClaim], *, instructions: str = "", one_a_call: bool = False) -> Cost:
-    """Estimate what it takes to judge these claims, a batch a request or one claim a request.
+def estimate_cost(exam: Exam, languages: Sequence[str], *, instructions: str = "", one_a_call: bool = False) -> Cost:
+    """Estimate what the exam takes in these languages, a batch a request or one claim a request.
 
     ``instructions`` are what a request says before its claims; a judge that has any also writes down its reasons.
     """
-    by_language: defaultdict[str, list[ExamClaim]] = defaultdict(list)
-    for claim in claims:
-        by_language[claim.language].append(claim)
-    calls = len(claims) if one_a_call else sum(len(batches(each)) for each in by_language.values())
+    asked = [batch for code in languages for batch in _asked_of_the_best(exam, code)]
+    claims = [claim for batch in asked for claim in batch]
+    calls = len(claims) if one_a_call else len(asked)
     written = REASONED_TOKENS if instructions else 1
     tokens = calls * estimate_tokens(instructions) + sum(_tokens(claim) + written for claim in claims)
     return Cost(len(claims), calls, tokens)
+
+
+def _asked_of_the_best(exam: Exam, language: str) -> list[list[ExamClaim]]:
+    """Return the batches that a judge is asked that errs on none."""
+    batches = exam.batches(language)
+    labels = [claim.supported for claim in exam.of(language)]
+    answers = [
+        Answer(str(place), label, Judgement("supported" if label else "unsupported"))
+        for place, label in enumerate(labels)
+    ]
+    ends = accumulate(map(len, batches))
+    sure = (mark(language, answers[:end], labels, Spent(), taken_at=datetime.now(UTC)) for end in ends)
+    needed = next((count for count, result in enumerate(sure, start=1) if result is not None), len(batches))
+    return batches[:needed]
 
 
 def _tokens(claim: ExamClaim) -> int:
@@ -123,81 +135,69 @@ def _tokens(claim: ExamClaim) -> int:
     return sum(map(estimate_tokens, shown))
 
 
-def sample(claims: Sequence[ExamClaim], most: int) -> list[ExamClaim]:
-    """Return at most ``most`` claims of each language, half of them false, the same ones every time."""
-    taken: defaultdict[tuple[str, bool], int] = defaultdict(int)
-    chosen = set()
-    for claim in sorted(claims, key=lambda each: hashlib.sha256(each.claim_id.encode()).digest()):
-        taken[claim.language, claim.supported] += 1
-        if taken[claim.language, claim.supported] <= most // 2:
-            chosen.add(claim.claim_id)
-    return [claim for claim in claims if claim.claim_id in chosen]
-
-
 @dataclass(frozen=True, slots=True)
-class ExamResult:
-    """A judge's results by language, in one exam."""
+class Sitting:
+    """An exam in one language that is not over: what the judge has said, by the ids of claims, and what it took."""
 
-    judge: str
-    version: str
-    languages: dict[str, LanguageResult]
+    judgements: dict[str, Judgement] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
+
+
+Keep = Callable[[Sitting], Awaitable[None]]
 
 
 async def examine(
     judge: Judge,
-    claims: Sequence[ExamClaim],
+    exam: Exam,
+    language: str,
     *,
+    sitting: Sitting | None = None,
+    keep: Keep | None = None,
     progress: Progress | None = None,
     meter: Meter | None = None,
-    at_once: int = 4,
-) -> ExamResult:
-    """Ask a judge about labelled claims, at most ``at_once`` batches at a time, and mark its answers by language.
+) -> LanguageResult:
+    """Ask a judge about labelled claims, batch after batch, until it is sure whether it passes.
 
-    A reply that can't be read is no verdict for its claims. Raises DependencyFailed where the judge can't be asked: an
-    exam that was not finished is not a failed one.
+    It goes on behind the claims of a ``sitting``; ``keep`` is called with the one after each batch. A claim without a
+    verdict is asked once more, and has none then. Raises DependencyFailed where the judge can't be asked: an exam that
+    was not finished is not a failed one.
     """
-    meter = meter or Meter()
-    assigned = halves((claim.claim_id, claim.language, claim.supported) for claim in claims)
-    done = 0
-    results: dict[str, LanguageResult] = {}
-
-    def report(answered: int) -> None:
-        nonlocal done
-        done += answered
+    meter, sitting = meter or Meter(), sitting or Sitting()
+    claims, asked = exam.of(language), set[str]()
+    labels = [claim.supported for claim in claims]
+    while True:
+        answers = [
+            Answer(claim.claim_id, claim.supported, sitting.judgements[claim.claim_id])
+            for claim in claims
+            if claim.claim_id in sitting.judgements
+        ]
+        batch, left = _next_batch(exam.batches(language), sitting)
+        is_whole = len(left) == len(batch)
+        result = mark(language, answers, labels, sitting.spent, taken_at=datetime.now(UTC)) if is_whole else None
         if progress is not None:
-            progress(done, len(claims))
-
-    for language in dict.fromkeys(claim.language for claim in claims):
+            progress(len(claims) if result else len(answers), len(claims))
+        if result is not None:
+            return result
         calls, tokens, began = meter.calls, meter.tokens, time.monotonic()
-        of_language = [claim for claim in claims if claim.language == language]
-        answers = await _answers(judge, of_language, report, meter, at_once)
-        results[language] = mark(
-            language,
-            answers,
-            assigned,
-            calls=meter.calls - calls,
-            tokens=meter.tokens - tokens,
-            seconds=round(time.monotonic() - began, 1),
-            taken_at=datetime.now(UTC),
-        )
-    return ExamResult(judge.name, judge.version, results)
+        said = await judge_batch(judge, [claim.claim for claim in left], meter=meter)
+        given = {
+            claim.claim_id: each
+            for claim, each in zip(left, said, strict=True)
+            if each.verdict is not None or claim.claim_id in asked
+        }
+        asked |= {claim.claim_id for claim in left}
+        took = Spent(meter.calls - calls, meter.tokens - tokens, time.monotonic() - began)
+        sitting = Sitting(sitting.judgements | given, sitting.spent + took)
+        if keep is not None:
+            await keep(sitting)
 
 
-async def _answers(
-    judge: Judge, claims: Sequence[ExamClaim], report: Callable[[int], None], meter: Meter, at_once: int
-) -> list[Answer]:
-    answers: list[Answer] = []
-
-    async def ask(batch: list[ExamClaim]) -> None:
-        judgements = await judge_batch(judge, [claim.claim for claim in batch], meter=meter)
-        answers.extend(
-            Answer(claim.claim_id, claim.supported, judgement)
-            for claim, judgement in zip(batch, judgements, strict=True)
-        )
-        report(len(batch))
-
-    await for_each_concurrently(batches(claims), ask, at_once=at_once)
-    return answers
+def _next_batch(batches: list[list[ExamClaim]], sitting: Sitting) -> tuple[list[ExamClaim], list[ExamClaim]]:
+    """Return the first batch that is not answered, and what is left of it; two empty ones behind the last."""
+    for batch in batches:
+        if left := [claim for claim in batch if claim.claim_id not in sitting.judgements]:
+            return batch, left
+    return [], []
 
 
 async def judge_batch(judge: Judge, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:

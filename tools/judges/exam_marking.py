@@ -1,17 +1,19 @@
-"""Marks of an exam: its two halves, the threshold chosen on one, and the result held on the other.
+"""Marks of an exam: when its outcome is sure, the threshold that it chose, and the result.
 
-One half chooses the threshold on the reported probability of support, the other, which had no part in that choice,
-decides whether the judge passed. Intervals are Wilson's score intervals (E. B. Wilson, "Probable inference, the law of
-succession, and statistical inference", JASA 22, 1927): they hold for small counts and for shares of 0 and 1. A half
-has few false claims, so a pass says less than it seems: none wrong of 25 still has an upper limit of 13 %.
+An exam is sequential: it ends as soon as two tests of A. Wald ("Sequential tests of statistical hypotheses", Annals of
+Mathematical Statistics 16, 1945) are decided, of false claims called supported and of true ones that are not, or when
+no answer to what is left could change the outcome. Where all claims are answered, their shares decide.
+
+A judge whose word alone keeps to the bounds needs no threshold on its probabilities. Of another one that reports some,
+the first half of the answers chooses the threshold, and the second, which had no part in that choice, is held to it.
+Intervals are Wilson's score intervals (E. B. Wilson, "Probable inference, the law of succession, and statistical
+inference", JASA 22, 1927): they hold for small counts and for shares of 0 and 1.
 """
 
-import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import sqrt
+from math import log, sqrt
 from typing import Literal
 
 from graph.evidence import ExamFigure
@@ -21,7 +23,30 @@ MOST_WRONG = 0.05  # of the false claims, called supported
 LEAST_RIGHT = 0.8  # of the true claims, called supported
 NORMAL_95 = 1.959964  # the 97.5 % quantile of the normal distribution
 
-Half = Literal["chosen", "held"]
+
+@dataclass(frozen=True, slots=True)
+class SequentialTest:
+    """Wald's test of an error rate: whether it is rather ``good`` than ``bad``.
+
+    A judge at the good rate fails it with the probability ``fails_good``, one at the bad rate passes it with
+    ``passes_bad``, where it may go on for as long as it takes.
+    """
+
+    good: float
+    bad: float
+    fails_good: float = 0.05
+    passes_bad: float = 0.1
+
+    def decide(self, errors: int, of: int) -> Literal["pass", "fail"] | None:
+        """Return the outcome after so many errors, None as long as it is open."""
+        odds = errors * log(self.bad / self.good) + (of - errors) * log((1 - self.bad) / (1 - self.good))
+        if odds <= log(self.passes_bad / (1 - self.fails_good)):
+            return "pass"
+        return "fail" if odds >= log((1 - self.passes_bad) / self.fails_good) else None
+
+
+WRONG = SequentialTest(good=0.02, bad=0.15)  # false claims called supported
+MISSED = SequentialTest(good=0.1, bad=0.35)  # true claims not called supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +104,6 @@ def accepts(judgement: Judgement, threshold: float | None) -> bool:
     return judgement.verdict == "supported" and (judgement.probability or 0.0) >= (threshold or 0.0)
 
 
-def halves(claims: Iterable[tuple[str, str, bool]]) -> dict[str, Half]:
-    """Assign each claim, given as (id, language, supported), to a half by its id.
-
-    Within a language and label the ids are ordered by their hash and dealt in turn, so the halves are the same in every
-    process and differ by at most one claim of each label.
-    """
-    groups: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
-    for claim_id, language, supported in claims:
-        groups[language, supported].append(claim_id)
-    assigned: dict[str, Half] = {}
-    for ids in groups.values():
-        for place, claim_id in enumerate(sorted(ids, key=lambda each: hashlib.sha256(each.encode()).digest())):
-            assigned[claim_id] = "chosen" if place % 2 else "held"
-    return assigned
-
-
 def choose_threshold(answers: Sequence[Answer]) -> float | None:
     """Return the lowest threshold that keeps false claims called supported within 5 %, so as to lose fewest true ones.
 
@@ -126,11 +135,11 @@ def share_proven(answers: Sequence[Answer], threshold: float | None) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class LanguageResult:
-    """The result of an exam in one language. All shares are of the held half, at the threshold.
+    """The result of an exam in one language. All shares are at the threshold.
 
     ``wrong`` is the share of false claims called supported, ``proven`` that of true ones, ``right`` that of right
-    verdicts, and ``silent`` that of claims without a verdict. ``chosen_wrong`` is ``wrong`` in the half that chose the
-    threshold. ``calls``, ``tokens`` and ``seconds`` are what both halves took.
+    verdicts, and ``silent`` that of claims without a verdict: of all claims that were asked, or of the held half where
+    the other, with ``chosen_wrong``, chose the threshold. ``calls``, ``tokens`` and ``seconds`` are what all took.
     """
 
     language: str
@@ -139,11 +148,11 @@ class LanguageResult:
     proven: Share
     right: Share
     silent: Share
-    chosen_wrong: Share
     calls: int
     tokens: int
     seconds: float
     taken_at: datetime
+    chosen_wrong: Share = Share(0, 0)
 
     @property
     def passed(self) -> bool:
@@ -155,10 +164,9 @@ class LanguageResult:
         """What the judge failed by, in words and numbers; empty if it passed."""
         faults = []
         if self.chosen_wrong.mean > MOST_WRONG:
-            which = "at any threshold" if self.threshold is not None else "in the half that would choose a threshold"
             faults.append(
-                f"it called at least {self.chosen_wrong.count} of {self.chosen_wrong.of} false claims supported {which}"
-                f" (at most {MOST_WRONG:.0%} may be)"
+                f"it called at least {self.chosen_wrong.count} of {self.chosen_wrong.of} false claims supported at any"
+                f" threshold (at most {MOST_WRONG:.0%} may be)"
             )
         if self.wrong.mean > MOST_WRONG:
             faults.append(f"it called {self.wrong} false claims supported (at most {MOST_WRONG:.0%} may be)")
@@ -179,30 +187,78 @@ class LanguageResult:
         return ExamFigure(language=self.language, right=self.right.count, of=self.right.of)
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an exam has taken so far: requests, tokens read and written, and seconds."""
+
+    calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, more: "Spent") -> "Spent":
+        return Spent(self.calls + more.calls, self.tokens + more.tokens, self.seconds + more.seconds)
+
+
 def mark(
-    language: str,
-    answers: Sequence[Answer],
-    assigned: Mapping[str, Half],
-    *,
-    calls: int,
-    tokens: int,
-    seconds: float,
-    taken_at: datetime,
-) -> LanguageResult:
-    """Choose the threshold on one half of a language's answers, and hold it on the other."""
-    chosen = [answer for answer in answers if assigned[answer.claim_id] == "chosen"]
-    held = [answer for answer in answers if assigned[answer.claim_id] == "held"]
+    language: str, answers: Sequence[Answer], labels: Sequence[bool], spent: Spent, *, taken_at: datetime
+) -> LanguageResult | None:
+    """Return the result of an exam in a language, None as long as it is not sure.
+
+    ``answers`` are those to the first claims, and ``labels`` what is true of all, in their order.
+    """
+
+    def at(threshold: float | None, held: Sequence[Answer] = answers, chosen: Sequence[Answer] = ()) -> LanguageResult:
+        return LanguageResult(
+            language=language,
+            threshold=threshold,
+            wrong=share_wrong(held, threshold),
+            proven=share_proven(held, threshold),
+            right=Share(sum(answer.right(threshold) for answer in held), len(held)),
+            silent=Share(sum(answer.judgement.verdict is None for answer in held), len(held)),
+            calls=spent.calls,
+            tokens=spent.tokens,
+            seconds=round(spent.seconds, 1),
+            taken_at=taken_at,
+            chosen_wrong=share_wrong(chosen, threshold),
+        )
+
+    best = choose_threshold(answers)
+    by_word, at_best = at(None if best is None else 0.0), at(best)
+    all_answered = len(answers) == len(labels)
+    if by_word.passed and (all_answered or _tested(by_word) == "pass"):
+        return by_word
+    true = sum(labels)
+    too_few_proven = Share(true - _missed(by_word).count, true).mean < LEAST_RIGHT  # even if all others are
+    too_many_wrong = Share(by_word.wrong.count, len(labels) - true).mean > MOST_WRONG
+    if too_few_proven or (too_many_wrong and best is None):
+        return by_word
+    if _tested(at_best) == "fail":
+        return at_best
+    if not all_answered:
+        return None
+    chosen, held = _halves(answers)
     threshold = choose_threshold(chosen)
-    return LanguageResult(
-        language=language,
-        threshold=threshold,
-        wrong=share_wrong(held, threshold),
-        proven=share_proven(held, threshold),
-        right=Share(sum(answer.right(threshold) for answer in held), len(held)),
-        silent=Share(sum(answer.judgement.verdict is None for answer in held), len(held)),
-        chosen_wrong=share_wrong(chosen, threshold),
-        calls=calls,
-        tokens=tokens,
-        seconds=seconds,
-        taken_at=taken_at,
-    )
+    return at(threshold, held, chosen)
+
+
+def _tested(result: LanguageResult) -> Literal["pass", "fail"] | None:
+    missed = _missed(result)
+    outcomes = {WRONG.decide(result.wrong.count, result.wrong.of), MISSED.decide(missed.count, missed.of)}
+    if "fail" in outcomes:
+        return "fail"
+    return "pass" if outcomes == {"pass"} else None
+
+
+def _missed(result: LanguageResult) -> Share:
+    return Share(result.proven.of - result.proven.count, result.proven.of)
+
+
+def _halves(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
+    """Split answers into the first half of the true and of the false claims, and the others."""
+    halves: tuple[list[Answer], list[Answer]] = ([], [])
+    for label in (True, False):
+        of_label = [answer for answer in answers if answer.supported is label]
+        middle = len(of_label) // 2
+        halves[0].extend(of_label[:middle])
+        halves[1].extend(of_label[middle:])
+    return halves

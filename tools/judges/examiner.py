@@ -14,7 +14,7 @@ from graph.errors import CitewellError, DependencyFailed
 from graph.ports import Judge
 from graph.reasons import Reason
 from prompts import load
-from tools.concurrency.tasks import cancel_and_wait
+from tools.concurrency.tasks import cancel_and_wait, for_each_concurrently
 from tools.judges.exam import Cost, Exam, Progress, built_in_exam, estimate_cost, examine
 from tools.judges.exam_marking import LanguageResult
 from tools.judges.exam_store import ExamKey, ExamStore, StoredExam, exam_key
@@ -27,6 +27,7 @@ log = logging.getLogger("citewell.judges")
 RETRY_AFTER = timedelta(minutes=10)
 EXAM_COMMAND = "citewell judge exam"
 CACHE_SECONDS = 30.0  # an exam that another process took is noticed after this
+ELSEWHERE = 2  # languages in which a judge must have passed to have a say in one that the exam has no claims in
 
 
 class ExamInProgress(DependencyFailed):
@@ -35,10 +36,38 @@ class ExamInProgress(DependencyFailed):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Whether a judge has a say in a language: the result it passed with, or None and the reason."""
+    """Whether a judge has a say in a language: the result that it ``passed`` or ``failed`` with, or none of the two.
 
-    passed: LanguageResult | None
+    ``reason`` is why it has no say, or in which other languages it was examined.
+    """
+
+    passed: LanguageResult | None = None
+    failed: LanguageResult | None = None
     reason: str = ""
+
+
+def standing_of(judge: str, stored: StoredExam | None, exam: Exam, language: str) -> Standing | None:
+    """Return what the results of a judge say of a language; None where it takes an exam to know.
+
+    In a language that the exam has no claims in a judge has a say that passed in two others, by the stricter result.
+    """
+    results = stored.languages if stored else {}
+    if language in exam.languages:
+        if (result := results.get(language)) is None:
+            return None
+        if result.passed:
+            return Standing(passed=result)
+        return Standing(failed=result, reason=_no_judge(language, f"{judge} failed it; {'; '.join(result.faults)}."))
+    passed = sorted((each for each in results.values() if each.passed), key=lambda each: each.threshold or 0.0)
+    if len(passed) >= ELSEWHERE:
+        others = language_names([code for code in exam.languages if any(code == each.language for each in passed)])
+        return Standing(passed=passed[-1], reason=Reason("judged_elsewhere", language_names([language]), others))
+    failed = [each for each in results.values() if not each.passed]
+    if len(failed) >= ELSEWHERE:
+        others = language_names([each.language for each in failed])
+        why = f"it has no claims in it, and {judge} failed in {others}."
+        return Standing(failed=failed[0], reason=_no_judge(language, why))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +76,14 @@ class _Trouble:
     at: datetime
 
 
+_Taken = tuple[ExamKey, str]  # an exam in a language
+
+
 class Examiner:
     """The exams of a process. ``load`` returns the exam; it may block.
 
     With ``exam: auto`` a judge without a result takes the exam in the background, one batch at a time so that questions
-    don't wait behind it, and in the language of the question first.
+    don't wait behind it, in the language that is asked.
     """
 
     def __init__(
@@ -67,7 +99,7 @@ class Examiner:
         self._load = load
         self._cache_seconds = cache_seconds
         self._cached: dict[ExamKey, tuple[float, StoredExam | None]] = {}
-        self._taking: dict[ExamKey, asyncio.Task[Mapping[str, LanguageResult]]] = {}
+        self._taking: dict[_Taken, asyncio.Task[Mapping[str, LanguageResult]]] = {}
         self._troubles: dict[ExamKey, _Trouble] = {}
 
     def command(self, model: str) -> str:
@@ -84,15 +116,9 @@ class Examiner:
         ``command`` is what a person enters to take it.
         """
         exam = await self.exam()
-        if language not in exam.languages:
-            return _none(language, f"the exam has claims in {language_names(exam.languages)} only.")
         stored = await self._stored(exam_key(judge, exam))
-        result = stored.languages.get(language) if stored else None
-        if result is None:
-            return _none(language, self._why_missing(judge, exam, stored, language, command))
-        if result.passed:
-            return Standing(result)
-        return _none(language, f"{judge.name} failed it; {'; '.join(result.faults)}.")
+        known = standing_of(judge.name, stored, exam, language)
+        return known or Standing(reason=_no_judge(language, self._why_missing(judge, exam, stored, language, command)))
 
     async def take(
         self,
@@ -101,53 +127,57 @@ class Examiner:
         *,
         again: bool = False,
         progress: Progress | None = None,
-        at_once: int = 4,
+        at_once: int = 1,
     ) -> Mapping[str, LanguageResult]:
-        """Take the exam in these languages, store each result as it comes, and return all that are stored.
+        """Take the exam in these languages, ``at_once`` at a time, and return all results that are stored.
 
-        Languages with a stored result are left out unless ``again`` is set. Raises ExamInProgress where another process
-        is taking it, DependencyFailed where the judge can't be asked; that is stored too, and is no failed exam.
+        Each result is stored as it comes, and of an exam that is not over what is answered, which the next one goes on
+        behind. Languages with a stored result are left out unless ``again`` is set. Raises ExamInProgress where another
+        process is taking it, DependencyFailed where the judge can't be asked: that is stored, and is no failed exam.
         """
         exam = await self.exam()
         key = exam_key(judge, exam)
-        async with self._store.claim(key) as claimed:
+        done = dict.fromkeys(languages, 0)
+        total = sum(len(exam.of(code)) for code in languages)
+
+        async def take_one(code: str) -> None:
+            def report(answered: int, _of: int) -> None:
+                done[code] = answered
+                if progress is not None:
+                    progress(sum(done.values()), total)
+
+            await self._take_one(judge, exam, code, again, report)
+
+        try:
+            await for_each_concurrently(languages, take_one, at_once=at_once)
+        except DependencyFailed as error:
+            if not isinstance(error, ExamInProgress):
+                await self._store.record_trouble(key, error.message)
+            raise
+        stored = await self._store.read(key)
+        return dict(stored.languages) if stored else {}
+
+    async def _take_one(self, judge: Judge, exam: Exam, language: str, again: bool, progress: Progress) -> None:
+        key = exam_key(judge, exam)
+        async with self._store.claim(key, language) as claimed:
             if not claimed:
                 raise ExamInProgress(
-                    f"Another process is taking the exam of {judge.name}.",
+                    f"Another process is taking the exam of {judge.name} in {language_names([language])}.",
                     suggestion="Wait for its end: `citewell judge list` shows the result.",
                 )
             stored = await self._store.read(key)
-            results = dict(stored.languages) if stored else {}
-            missing = [code for code in languages if again or code not in results]
-            try:
-                return results | await self._take_each(judge, exam, missing, progress, at_once)
-            except DependencyFailed as error:
-                await self._store.record_trouble(key, error.message)
-                raise
-
-    async def _take_each(
-        self, judge: Judge, exam: Exam, languages: Sequence[str], progress: Progress | None, at_once: int
-    ) -> dict[str, LanguageResult]:
-        key = exam_key(judge, exam)
-        total = sum(len(exam.of(code)) for code in languages)
-        results: dict[str, LanguageResult] = {}
-        before = 0
-
-        def report(done: int, _of: int) -> None:
-            if progress is not None:
-                progress(before + done, total)
-
-        for code in languages:
-            result = (await examine(judge, exam.of(code), progress=report, at_once=at_once)).languages[code]
+            if stored and language in stored.languages and not again:
+                progress(len(exam.of(language)), 0)
+                return
+            sitting = stored.sittings.get(language) if stored else None
+            keep = partial(self._store.keep, key, language)
+            result = await examine(judge, exam, language, sitting=sitting, keep=keep, progress=progress)
             await self._store.record(key, result)
             self._cached.pop(key, None)
-            log.info("%s in %s: %s", judge.name, language_names([code]), result)
-            results[code] = result
-            before += len(exam.of(code))
-        return results
+            log.info("%s in %s: %s", judge.name, language_names([language]), result)
 
     async def close(self) -> None:
-        """Cancel the exams in the background; the results of finished languages are stored."""
+        """Cancel the exams in the background; what is answered is stored."""
         await cancel_and_wait(*self._taking.values())
 
     async def _stored(self, key: ExamKey) -> StoredExam | None:
@@ -159,36 +189,37 @@ class Examiner:
 
     def _why_missing(self, judge: Judge, exam: Exam, stored: StoredExam | None, language: str, command: str) -> str:
         key = exam_key(judge, exam)
+        missing = _missing(stored, exam, language)
+        named = f"{command} {' '.join(f'--language {code}' for code in missing)}"
         trouble = self._troubles.get(key)
         if stored and stored.trouble and stored.trouble_at:
             trouble = _Trouble(stored.trouble, stored.trouble_at)
         ended = f"the exam of {judge.name} ended early ({trouble.message.rstrip('.')})" if trouble else ""
         if self._settings.exam == "manual":
-            return f"{ended or f'{judge.name} has not taken it'}; `{command}` starts it."
-        if trouble and key not in self._taking and (retry := trouble.at + RETRY_AFTER) > datetime.now(UTC):
+            return f"{ended or f'{judge.name} has not taken it'}; `{named}` starts it."
+        waiting = [code for code in missing if (key, code) not in self._taking]
+        if trouble and waiting and (retry := trouble.at + RETRY_AFTER) > datetime.now(UTC):
             return f"{ended}; a question after {retry:%H:%M} UTC starts it again."
-        known = stored.languages if stored else {}
-        missing = [language, *(code for code in exam.languages if code not in known and code != language)]
-        cost = exam_cost(exam, missing, self._settings)
-        if key not in self._taking:
-            self._start(judge, key, missing, cost)
-        return f"{judge.name} is taking it now ({cost})."
+        for code in waiting:
+            self._start(judge, key, code, exam_cost(exam, [code], self._settings))
+        where = "" if missing == [language] else f" in {language_names(missing)}, having no claims in this language"
+        return f"{judge.name} is taking it now{where} ({exam_cost(exam, missing, self._settings)})."
 
-    def _start(self, judge: Judge, key: ExamKey, languages: Sequence[str], cost: Cost) -> None:
+    def _start(self, judge: Judge, key: ExamKey, language: str, cost: Cost) -> None:
         log.info(
             "%s takes its exam in %s: %s. CITEWELL_JUDGE__EXAM=manual turns this off.",
             judge.name,
-            language_names(languages),
+            language_names([language]),
             cost,
         )
         # In a context of its own: in that of the run, LangChain would count the exam's calls as the run's.
-        taking, name = self.take(judge, languages, at_once=1), f"citewell-exam-{judge.name}"
-        task = asyncio.create_task(taking, name=name, context=Context())
-        self._taking[key] = task
-        task.add_done_callback(partial(self._ended, key))
+        name = f"citewell-exam-{judge.name}-{language}"
+        task = asyncio.create_task(self.take(judge, [language]), name=name, context=Context())
+        self._taking[key, language] = task
+        task.add_done_callback(partial(self._ended, key, language))
 
-    def _ended(self, key: ExamKey, task: asyncio.Task[Mapping[str, LanguageResult]]) -> None:
-        del self._taking[key]
+    def _ended(self, key: ExamKey, language: str, task: asyncio.Task[Mapping[str, LanguageResult]]) -> None:
+        del self._taking[key, language]
         self._cached.pop(key, None)
         if task.cancelled():
             return
@@ -200,16 +231,24 @@ class Examiner:
             self._troubles[key] = _Trouble(message, datetime.now(UTC))
 
 
+def _missing(stored: StoredExam | None, exam: Exam, language: str) -> list[str]:
+    """Return the languages whose exam it takes to know the standing of a judge in one that is not known."""
+    if language in exam.languages:
+        return [language]
+    results = stored.languages if stored else {}
+    passed = sum(each.passed for each in results.values())
+    return [code for code in exam.languages if code not in results][: ELSEWHERE - passed]
+
+
 def exam_cost(exam: Exam, languages: Sequence[str], settings: JudgeSettings) -> Cost:
     """Estimate what the exam takes in these languages, by the kind of the judge."""
-    claims = [claim for claim in exam.claims if claim.language in languages]
     if settings.kind == "chat":
-        return estimate_cost(claims, instructions=load("judge_claims", "claims").text)
-    return estimate_cost(claims, one_a_call=settings.kind == "minicheck")
+        return estimate_cost(exam, languages, instructions=load("judge_claims", "claims").text)
+    return estimate_cost(exam, languages, one_a_call=settings.kind == "minicheck")
 
 
-def _none(language: str, why: str) -> Standing:
-    return Standing(None, Reason("no_judge", language_names([language]), why))
+def _no_judge(language: str, why: str) -> Reason:
+    return Reason("no_judge", language_names([language]), why)
 
 
 def language_names(languages: Sequence[str]) -> str:

@@ -34,8 +34,8 @@ export type AnswerAssessed = {
 };
 
 /**
- * The assessment of an answer by its verdicts. `supported`: no claim failed and at least one was proven. `utility` in
- * [0, 1] is derived from verdicts, coverage of the question and outcome; `model_score` is a model's opinion, None
+ * The assessment of an answer by its verdicts. `supported`: no claim is doubted and at least one was proven. `utility`
+ * in [0, 1] is derived from verdicts, coverage of the question and outcome; `model_score` is a model's opinion, None
  * unless one was asked. `answerhood` in [0, 1] is the chance that what is shown answers the question, which no verdict
  * says: the extractive reader's, calibrated, or else `model_score`; None where nobody estimated it.
  */
@@ -111,8 +111,9 @@ export type CitationContext = {
 
 /**
  * One sentence of a section, the unit of checking. Offsets are into the section's text. `by` is who gave the verdict;
- * an `unverified` claim has none, since nobody who may decide has. `judge` is there where a judge gave it. `why` are
- * the reasons again, with their codes and parts.
+ * an `unverified` claim of which no judge has spoken has none. `judge` is there where a judge spoke of it. `mark` is
+ * whether a reader sees a mark behind it; messages of earlier releases lack it. `why` are the reasons again, with their
+ * codes and parts.
  */
 export type Claim = {
   start: number;
@@ -123,6 +124,7 @@ export type Claim = {
   citations: Citation[];
   by?: "text" | "judge";
   judge?: JudgeMark;
+  mark?: "shown" | "pending" | "withheld";
   why?: Why[];
 };
 
@@ -534,10 +536,18 @@ export type JobPage = {
   next_cursor: string | null;
 };
 
-/** The judge that gave a verdict: the name of its model, and its result in the exam of the claim's language. */
+/**
+ * The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language. `exam` is
+ * None until it has passed: what it then `says` may take a mark away, but proves nothing. `version`, `language` (ISO
+ * 639-1) and `probability` are what it takes to decide on the claim once it has passed.
+ */
 export type JudgeMark = {
   model: string;
-  exam: ExamFigure;
+  exam: ExamFigure | null;
+  says?: "supported" | "contradicted" | "unsupported" | "unverified";
+  version?: string;
+  language?: string;
+  probability?: number | null;
 };
 
 /** How a document is laid out: its blocks and its pictures, both in order. */
@@ -1104,7 +1114,7 @@ export type SearchResults = {
  * One paragraph of the answer and the segment ids it cites, in citation order. `grounded` is False for text from the
  * model's own knowledge, which cites nothing and is not checked. `passage` is what a section that only quotes shows. A
  * `notice` is a fixed line about the answer, and no part of it: the question asks for more than quotes, or how a model
- * is added.
+ * is added. `marks` are the sentences of a finished section behind which a mark stands, by their offsets in its text.
  */
 export type Section = {
   text: string;
@@ -1112,6 +1122,7 @@ export type Section = {
   grounded?: boolean;
   passage?: Proof;
   notice?: "quotes_only" | "add_model";
+  marks?: Span[];
 };
 
 /**
@@ -1143,6 +1154,7 @@ export type SectionClaim = {
   citations: Citation[];
   by?: "text" | "judge";
   judge?: JudgeMark;
+  mark?: "shown" | "pending" | "withheld";
   why?: Why[];
   section_index: number;
 };
