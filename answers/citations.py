@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from answers.document_dates import dated_copies
 from answers.entries import entries_of
+from answers.marks import mark_of_row
 from answers.passage_markdown import shown_text
 from graph.evidence import (
     Citation,
@@ -348,8 +349,10 @@ def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]
     )
     if reasons := [*row.get("why", []), *(why(SOURCE_CHANGED) if lost else [])]:
         claim["why"] = reasons
-    if claim["verdict"] != "unverified":
-        claim["by"] = "judge" if "judge" in row else "text"
     if "judge" in row and not lost:
-        claim["judge"] = row["judge"]
+        claim["by"], claim["judge"] = "judge", row["judge"]
+    elif claim["verdict"] != "unverified":
+        claim["by"] = "text"
+    mark = mark_of_row(row)
+    claim["mark"] = "withheld" if mark == "shown" and not citations else mark
     return claim

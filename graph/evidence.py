@@ -397,7 +397,8 @@ class Citation(TypedDict):
     ``date`` is that of the quote's own document, "" where their dates tell nothing. ``slide``, ``sheet`` and ``cell``
     are where it stands in a presentation or a workbook; slides count from 0. When an old session is read, ``freshness``
     shows whether the quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or
-    the segment number have changed. It is withheld, and empty, where the reader may no longer read its document.
+    the segment number have changed. It is withheld, and empty, where the reader may no longer read its document. In the
+    list of a finished message ``mark`` is that of its claim.
     """
 
     segment_id: str
@@ -423,6 +424,7 @@ class Citation(TypedDict):
     cell: NotRequired[str]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
+    mark: NotRequired[Mark]
 
 
 class ExamFigure(TypedDict):
@@ -506,7 +508,7 @@ class Disagreement(TypedDict):
 
 
 class Assessment(TypedDict):
-    """The assessment of an answer by its verdicts. ``supported``: no claim failed and at least one was proven.
+    """The assessment of an answer by its verdicts. ``supported``: no claim is doubted and at least one was proven.
 
     ``utility`` in [0, 1] is derived from verdicts, coverage of the question and outcome; ``model_score`` is a model's
     opinion, None unless one was asked. ``answerhood`` in [0, 1] is the chance that what is shown answers the question,

@@ -69,7 +69,6 @@ class ClaimRow(TypedDict):
     judge: NotRequired[JudgeMark]
     doubted: NotRequired[bool]
     pending: NotRequired[bool]
-    twin: NotRequired[bool]
 
 
 class DisputeRow(TypedDict):

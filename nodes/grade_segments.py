@@ -14,7 +14,7 @@ from graph.reasons import Reason
 from graph.rows import SourceRow
 from graph.state import State, question_with_passage
 from graph.usage import Meter
-from text.numbers import names_page, page_references
+from text.page_references import names_page, page_references
 
 BELOW = Reason("below_min_score")
 OFF_PAGE = Reason("off_page")

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from answers.citations import excerpt, excerpt_around
+from answers.marks import marked_citations
 from graph.evidence import Citation, CitationContext, Copy, DatedBy, Message, Source, Span
 
 _ENDS = (":", "：", ".", "。", "?", "!", "？", "！")
@@ -68,6 +69,11 @@ def quotes_in_context(citations: Iterable[Citation]) -> dict[int, list[QuoteInCo
         if says_more(citation):
             telling.add(citation["source_index"])
     return {index: each for index, each in quotes.items() if index in telling}
+
+
+def marked_quotes(message: Message) -> dict[int, list[QuoteInContext]]:
+    """Return the quotes that the marks of a finished answer stand for, as ``quotes_in_context`` does."""
+    return quotes_in_context(each for claim in message.get("claims", []) for each in marked_citations(claim))
 
 
 def in_context(quote: QuoteInContext) -> str:

@@ -128,7 +128,7 @@ def _is_about(disagreement: Mapping[str, Any], hidden: Collection[str]) -> bool:
 
 
 def _section(section: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in section.items() if name != "passage"}
+    kept = {name: value for name, value in section.items() if name not in ("passage", "marks")}
     return {**kept, "text": WITHHELD}
 
 

@@ -74,10 +74,14 @@ const citation = object({
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted", "withheld"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
 const why = given(list(object({ code: text, parts: list((part) => (Number.isFinite(part) ? part : text(part))), text })));
-const judge = object({ model: text, exam: object({ language: text, right: number, of: number }) });
+const judge = object({
+  model: text, exam: maybe(object({ language: text, right: number, of: number })),
+  says: oneOf(undefined, "unverified", "supported", "contradicted", "unsupported"),
+});
 const claim = object({
   start: number, end: number, text, verdict, reasons: list(text), citations: list(citation),
   by: oneOf(undefined, "text", "judge"), judge: (value) => maybe(judge)(value) ?? undefined, why,
+  mark: oneOf(undefined, "shown", "pending", "withheld"),
 });
 const section = object({ text, source_ids: list(text), grounded: given(unlessDenied) });
 const uses = list(object({ document_id: text, title: text, segments: number, of: number }));

@@ -34,8 +34,8 @@ export type AnswerAssessed = {
 };
 
 /**
- * The assessment of an answer by its verdicts. `supported`: no claim failed and at least one was proven. `utility` in
- * [0, 1] is derived from verdicts, coverage of the question and outcome; `model_score` is a model's opinion, None
+ * The assessment of an answer by its verdicts. `supported`: no claim is doubted and at least one was proven. `utility`
+ * in [0, 1] is derived from verdicts, coverage of the question and outcome; `model_score` is a model's opinion, None
  * unless one was asked. `answerhood` in [0, 1] is the chance that what is shown answers the question, which no verdict
  * says: the extractive reader's, calibrated, or else `model_score`; None where nobody estimated it.
  */
@@ -76,7 +76,7 @@ export type ChosenDocuments = {
  * `cell` are where it stands in a presentation or a workbook; slides count from 0. When an old session is read,
  * `freshness` shows whether the quote is fresh, moved, changed or deleted, and `now` is its current location, if the
  * offsets or the segment number have changed. It is withheld, and empty, where the reader may no longer read its
- * document.
+ * document. In the list of a finished message `mark` is that of its claim.
  */
 export type Citation = {
   segment_id: string;
@@ -102,6 +102,7 @@ export type Citation = {
   cell?: string;
   freshness?: "fresh" | "moved" | "changed" | "deleted" | "withheld";
   now?: Place;
+  mark?: "shown" | "pending" | "withheld";
 };
 
 /** A slice of the canonical text that a quote hangs on, such as the term that it defines. */
