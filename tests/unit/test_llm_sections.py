@@ -58,7 +58,29 @@ def test_sections_are_the_same_wherever_tokens_are_cut(written, wrapping, escape
     assert drafts == [DraftClosed(text, tuple(dict.fromkeys(ids))) for text, ids, _ in written]
 
 
-@given(st.text(st.sampled_from('ab {}"[]:,\\\n`SEG=sections1') | st.characters(exclude_categories=["Cs"])), st.data())
+ANY_SIGNS = st.text(st.sampled_from('ab {}"[]:,\\\n`SEG=sections1') | st.characters(exclude_categories=["Cs"]))
+PIECES = [
+    "[SEG=",
+    "SEG=",
+    "[",
+    "]",
+    "(",
+    ")",
+    "^1]",
+    "[^1]",
+    "[2, 3]",
+    "【1†a】",
+    "[1](x)",
+    "[^1]:",
+    "Source:",
+    ",",
+    ".",
+]
+PIECES += ["`", "```", "{", "}", '"', '"text": "', '"source_ids":', "made:1", "ab", " ", "\n", "\n\n"]
+SLOPPY = st.lists(st.sampled_from([*PIECES, OFFERED[0], OFFERED[1][:9]])).map("".join)
+
+
+@given(ANY_SIGNS | SLOPPY, st.data())
 def test_any_reply_at_all_is_read_alike_wherever_it_is_cut(reply, data):
     def outcome(pieces: list[str]) -> object:
         try:
@@ -138,10 +160,60 @@ def test_a_section_that_the_reply_breaks_off_in_stands_and_shows_it(cut):
     assert drafts == [DraftClosed("Whole.", (OFFERED[0],)), DraftClosed("Cut…", ())]
 
 
-def test_after_a_fault_what_was_whole_counts_and_the_rest_is_not_read():
-    first = json.dumps({"text": "Whole.", "source_ids": [OFFERED[0]]})
-    drafts = sections(read(['{"sections":[' + first + ", oops " + first + "]}"]))
-    assert drafts == [DraftClosed("Whole.", (OFFERED[0],))]
+A, B = OFFERED[:2]
+TWO = [DraftClosed("One is so.", (A,)), DraftClosed("Two is so.", (B,))]
+ONE_ROW = f'{{"text": "One is so.", "source_ids": ["{A}"]}}'
+TWO_ROW = f'{{"text": "Two is so.", "source_ids": ["{B}"]}}'
+WHOLE = f'{{"sections": [{ONE_ROW}, {TWO_ROW}]}}'
+FAULTS = {
+    "a fault between sections": f'{{"sections": [{ONE_ROW}, oops {TWO_ROW}]}}',
+    "no comma between them": f'{{"sections": [{ONE_ROW} {TWO_ROW}]}}',
+    "no comma between fields": WHOLE.replace('so.", ', 'so." '),
+    "an object a line": f"{ONE_ROW}\n{TWO_ROW}",
+    "single quotation marks": WHOLE.replace('"', "'"),
+    "curly quotation marks": WHOLE.replace(' "', " “").replace('{"', "{“").replace('["', "[“").replace('"', "”"),
+    "names without quotation marks": WHOLE.replace('"text"', "text").replace('"source_ids"', "source_ids"),
+    "ids without quotation marks": WHOLE.replace(f'"{A}"', A).replace(f'"{B}"', f"SEG={B}"),
+    "other fields": f"[{ONE_ROW}, {TWO_ROW}]".replace("text", "content").replace("source_ids", "sources"),
+    "JSON behind a long preamble": f"{'I think about it. ' * 20}\n```json\n{WHOLE}\n```",
+    "prose": f"One is so. [SEG={A}]\n\nTwo is so. ({B})\n",
+    "prose with its sources below": f"One is so.\n\nSource: [SEG={A}]\n\nTwo is so.\n**Nguồn tham khảo:** {B}",
+    "prose with footnotes": f"One is so.[^1]\n[^1]: {A}\n\nTwo is so. [1], [2]\n\n[1]: {B}",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@given(st.data())
+def test_no_fault_of_form_costs_a_section_or_its_ids(fault, data):
+    assert sections(read(cuts(FAULTS[fault], data)))[-2:] == TWO
+
+
+@pytest.mark.parametrize(
+    "ids", [f'"{A}, {B}"', f'["{A}, {B}"]', f'["[{A}]", "SEG={B}"]', f'"{A}; {B}"', f'["[SEG={A}][SEG={B}]"]']
+)
+def test_ids_may_be_joined_and_wrapped(ids):
+    assert sections(read([f'{{"source_ids": {ids}, "text": "Both."}}'])) == [DraftClosed("Both.", (A, B))]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "ids"),
+    [
+        ("It is so[^1], and so[2][3].", "It is so, and so.", ()),
+        ("[1] It is so.\n- [2] So it is.【3†page】", "It is so.\n- So it is.", ()),
+        ("It is so [[1](#note)].", "It is so [].", ()),
+        (f"It is so (source: {A}, {B}), and so {A}.", "It is so, and so.", (A, B)),
+        (f"It is so ([SEG={A}]).", "It is so.", (A,)),
+        ("Call `a[1]` here:\n```\nb[2] = 1\n```\nDone [3].", "Call `a[1]` here:\n```\nb[2] = 1\n```\nDone.", ()),
+        ("The list is [1, 2]. The wiki says so[4].", "The list is [1, 2]. The wiki says so[4].", ()),
+        ("At (12:30) see [note] and [2024].", "At (12:30) see [note] and [2024].", ()),
+    ],
+)
+@given(st.data())
+def test_a_models_own_marks_and_ids_leave_the_text(written, shown, ids, data):
+    reader = SectionReader(OFFERED, "The list is [1, 2]. The wiki says so[4].")
+    pieces = cuts(json.dumps({"text": written, "source_ids": []}), data)
+    (only,) = sections([draft for piece in pieces for draft in reader.feed(piece)] + reader.end(cut=False))
+    assert (only.text, only.source_ids) == (shown, ids)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking
 from tools.llm.prompting import (
+    SegmentContext,
     conversation,
     cut_to_tokens,
     estimate_tokens,
@@ -28,7 +29,8 @@ from tools.llm.prompting import (
     with_task,
 )
 from tools.llm.reply_schemas import answer_schema, read_form, revision_schema
-from tools.llm.section_reader import BROKEN_OFF, CitedIds, SectionReader, SectionText, offered_ids
+from tools.llm.section_reader import BROKEN_OFF, SectionReader
+from tools.llm.section_text import CitedIds, SectionText, offered_ids
 
 
 async def within_budget(
@@ -120,7 +122,7 @@ async def revise(
         max_characters=reserve * CHARACTERS_PER_TOKEN,
         meter=meter,
     )
-    return _read_revisions(text, faulty[: len(shown)], context.segment_ids)
+    return _read_revisions(text, faulty[: len(shown)], context)
 
 
 def _shown(faulty: Sequence[FaultySection], *, max_tokens: int) -> list[str]:
@@ -143,9 +145,9 @@ def _shown_line(text: str) -> str:
     return cut_to_tokens(sanitize(" ".join(text.split())), 400)
 
 
-def _read_revisions(text: str, faulty: Sequence[FaultySection], segment_ids: Sequence[str]) -> list[Revision]:
+def _read_revisions(text: str, faulty: Sequence[FaultySection], context: SegmentContext) -> list[Revision]:
     replies = read_form(text, RevisionReply).sections
-    offered = offered_ids(segment_ids)
+    offered = offered_ids(context.segment_ids)
     revisions: dict[int, Revision] = {}
     readable = not replies
     for reply in replies:
@@ -156,14 +158,14 @@ def _read_revisions(text: str, faulty: Sequence[FaultySection], segment_ids: Seq
         readable = True
         if 1 <= section.section <= len(faulty):
             index = faulty[section.section - 1].section_index
-            revisions.setdefault(index, _revision(index, section, CitedIds(offered)))
+            written = SectionText(context.text)
+            revisions.setdefault(index, _revision(index, section, written, CitedIds(offered)))
     if not readable:
         raise ModelReplyInvalid("The model's reply holds no section that can be read.")
     return list(revisions.values())
 
 
-def _revision(section_index: int, section: SectionReply, cited: CitedIds) -> Revision:
-    text = SectionText()
+def _revision(section_index: int, section: SectionReply, text: SectionText, cited: CitedIds) -> Revision:
     text.feed(section.text)
     text.finish()
     for written in [section.source_ids] if isinstance(section.source_ids, str) else section.source_ids:
@@ -215,7 +217,7 @@ class LlmWriter:
         """Write the answer in sections that cite the sources; no section means that the sources don't answer.
 
         Ids of segments that the model was not shown are dropped and counted. Prose instead of JSON becomes one section
-        per paragraph, citing only the ids that it tags. Raises InvalidRequest if the question leaves no room in the
+        per paragraph, citing only the ids that it names. Raises InvalidRequest if the question leaves no room in the
         model's context, and ModelReplyInvalid if the reply ends without a readable section.
         """
         safe_question = sanitize(question)
@@ -225,7 +227,7 @@ class LlmWriter:
         context = segment_context([hit.segment for hit in sources], max_tokens=room)
         if not context.segment_ids:
             return
-        reader = SectionReader(context.segment_ids)
+        reader = SectionReader(context.segment_ids, context.text)
         reply = self.endpoint.reply(
             messages(ANSWER_PROMPT, language=language_name(language), context=context.text, question=safe_question),
             schema=answer_schema(context.segment_ids),

@@ -15,8 +15,16 @@ Path = tuple[str | int, ...]
 MAX_DEPTH = 16
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 SPACE = re.compile(r"\s*")
-PLAIN = re.compile(r'[^"\\]*')
-LITERAL = re.compile(r"[-+.\w]{0,40}")
+PLAIN = {
+    '"': re.compile(r'[^"\\]*'),
+    "'": re.compile(r"[^'\\]*"),
+    "”": re.compile(r"[^”\\]*"),
+}  # by the mark that closes
+CLOSING = {'"': '"', "'": "'", "“": "”"}
+OPENING = {closing: opening for opening, closing in CLOSING.items()}
+MISSING_COMMA = frozenset("\"'“{[")  # what may follow a value whose comma a model left out
+NAME = re.compile(r"\w{0,40}")
+LITERAL = re.compile(r"[-+.:=\w]{0,80}")
 UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -85,6 +93,11 @@ class JsonReader:
         self._ended = True
         return self._advance()
 
+    def unread(self) -> str:
+        """Take the text behind the value, or from the fault on."""
+        text, self._buffer, self._at = self._buffer[self._at :], "", 0
+        return text
+
     def _advance(self) -> list[Part]:
         parts: list[Part] = []
         while not (self.complete or self.broken):
@@ -125,15 +138,16 @@ class JsonReader:
         if len(path) > MAX_DEPTH:
             raise _InvalidJson
         first = yield from self._token()
-        if first == '"':
-            text = yield from self._string(path)
+        if first in CLOSING:
+            text = yield from self._string(path, CLOSING[first])
             yield StringEnd(path, text)
         elif first == "{":
             yield from self._members(path, "}")
         elif first == "[":
             yield from self._members(path, "]")
         else:
-            yield from self._literal(path)
+            text = yield from self._run(LITERAL)
+            yield Literal(path, text)
 
     def _members(self, path: Path, closing: str) -> Steps:
         self._at += 1
@@ -150,24 +164,23 @@ class JsonReader:
             after = yield from self._token()
             if after == ",":
                 self._at += 1
-            elif after != closing:
+            elif after != closing and after not in MISSING_COMMA:
                 raise _InvalidJson
         self._at += 1
         yield Closed(path, size)
 
     def _key(self, first: str) -> Reads:
-        if first != '"':
-            raise _InvalidJson
-        key = yield from self._string(None)
+        key = yield from (self._string(None, CLOSING[first]) if first in CLOSING else self._run(NAME))
         colon = yield from self._token()
         if colon != ":":
             raise _InvalidJson
         self._at += 1
         return key
 
-    def _literal(self, path: Path) -> Steps:
+    def _run(self, signs: re.Pattern[str]) -> Reads:
+        """Parse a name, a number or an id without quotation marks."""
         while True:
-            match = LITERAL.match(self._buffer, self._at)
+            match = signs.match(self._buffer, self._at)
             end = match.end() if match else self._at
             if end < len(self._buffer) or self._ended:
                 break
@@ -176,22 +189,22 @@ class JsonReader:
         if not text:
             raise _InvalidJson
         self._at = end
-        yield Literal(path, text)
+        return text
 
-    def _string(self, path: Path | None) -> Reads:
+    def _string(self, path: Path | None, closing: str) -> Reads:
         """Parse a string from its opening quotation mark; yield the deltas of a value as they come."""
         self._at += 1
         pieces: list[str] = []
         while True:
-            run = PLAIN.match(self._buffer, self._at)
+            run = PLAIN[closing].match(self._buffer, self._at)
             piece = run.group() if run else ""
             self._at += len(piece)
             if not piece:
                 mark = yield from self._char()
                 if mark == "\\":
                     piece = yield from self._escape()
-                elif mark == '"':
-                    piece = yield from self._quote(path)
+                elif mark == closing:
+                    piece = yield from self._quote(path, closing)
                     if not piece:
                         return "".join(pieces)
                 else:
@@ -200,7 +213,7 @@ class JsonReader:
             if path is not None:
                 yield StringDelta(path, piece)
 
-    def _quote(self, path: Path | None) -> Reads:
+    def _quote(self, path: Path | None, closing: str) -> Reads:
         """Consume a quotation mark; return "" if it ends the string, or the mark itself if the text continues."""
         self._at += 1
         if not path:
@@ -209,8 +222,8 @@ class JsonReader:
         while at >= len(self._buffer) and not self._ended:
             yield from self._more()
             at = self._space(self._at)
-        ends = at >= len(self._buffer) or self._buffer[at] in ',}]"'
-        return "" if ends else '"'
+        ends = at >= len(self._buffer) or self._buffer[at] in ",}]" + OPENING[closing]
+        return "" if ends else closing
 
     def _escape(self) -> Reads:
         while len(self._buffer) - self._at < 2:

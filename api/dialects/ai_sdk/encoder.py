@@ -9,6 +9,7 @@ from functools import singledispatchmethod
 from typing import Any
 
 from answers.library_listing import FROM_CATALOGUE
+from answers.marks import marked_citations
 from api.dialects.ai_sdk.answer_draft import AnswerDraft
 from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_records, proof, source_part, text_citations
 from api.dialects.buffered import ANSWER_REWRITTEN
@@ -143,7 +144,7 @@ class AiSdkEncoder:
         return frames
 
     def _settle(self, section: FinalSection) -> list[Part]:
-        cited = {citation["source_index"] for claim in section.claims for citation in claim["citations"]}
+        cited = {citation["source_index"] for claim in section.claims for citation in marked_citations(claim)}
         text = [part for piece in marked_pieces(section, bracket) for part in self._message.write(piece)]
         return [*self._cite(cited), *text]
 
@@ -213,7 +214,7 @@ class AiSdkEncoder:
         placed = list(placed_claims(sections, bracket))
         if self._buffer is not None:
             placed = with_latest_verdicts(placed, self._buffer.latest)
-        sources = self._cite({citation["source_index"] for each in placed for citation in each.claim["citations"]})
+        sources = self._cite({citation["source_index"] for each in placed for citation in marked_citations(each.claim)})
         extra: Part = {}
         if citations := citation_records(placed):
             extra["providerMetadata"] = {NAMESPACE: {"citations": citations}}

@@ -15,7 +15,7 @@ from api.dialects.annotated_text import SourceAddresses
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.openai.schemas import ReplyOptions, completion_id, finish_reason, token_usage
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
-from api.dialects.quotes import excerpt_of_quotes, quotes_in_context
+from api.dialects.quotes import excerpt_of_quotes, marked_quotes
 from api.dialects.section_buffer import FinalSection, Retracted
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
@@ -145,7 +145,7 @@ class OpenAIEncoder:
 
     def _quotes(self, message: Message) -> bytes:
         """Return what is quoted of the sources whose quotes hang on something, as more text of the same sources."""
-        quotes = quotes_in_context(message["citations"])
+        quotes = marked_quotes(message)
         listed = [source for source in message["sources"] if source["index"] in quotes]
         shown = [Source(**{**each, "excerpt": excerpt_of_quotes(quotes[each["index"]])}) for each in listed]
         return b"".join(
