@@ -5,10 +5,8 @@ from itertools import groupby
 from math import log
 from typing import NamedTuple
 
-from graph.evidence import Segment
 from text.words import question_terms
 from tools.claims.cited_sources import Entry, Sources
-from tools.claims.claim_numbers import numbers_of
 from tools.claims.source_sentences import SentencePlace
 
 MOST_PROOFS = 3
@@ -58,13 +56,3 @@ def best_segment(weights: Mapping[str, float], sources: Sources) -> Evidence:
 
 def _length(place: SentencePlace) -> int:
     return place[2] - place[1]
-
-
-def share_held(claim: str, segments: Sequence[Segment]) -> float:
-    """Return the share in [0, 1] of a claim's words, weighed by rarity, that its closest sentences hold.
-
-    It is divided by how many numbers of the claim stand nowhere, and one. It orders claims, and proves none.
-    """
-    sources = Sources(segments)
-    missing = sum(number.values.isdisjoint(sources.numbers) for number in numbers_of(claim))
-    return find_evidence(weigh(claim, (sources,)), sources.entries).share / (1 + missing)
