@@ -116,14 +116,13 @@ VERIFIED: dict[str, Any] = {
             "start": 0,
             "end": 33,
             "text": "Unused leave lapses in April [1].",
-            "verdict": "contradicted",
-            "by": "text",
-            "reasons": ["the source says March, the answer says April"],
+            "verdict": "unverified",
+            "reasons": ['it is a source sentence, but has "April" for "March"'],
             "why": [
                 {
                     "code": "differs",
                     "parts": ["March", "April"],
-                    "text": "the source says March, the answer says April",
+                    "text": 'it is a source sentence, but has "April" for "March"',
                 }
             ],
             "citations": [
@@ -141,11 +140,11 @@ VERIFIED: dict[str, Any] = {
                 }
             ],
             "cited": [{"mark": "[1]", "source": 1, "segment_id": None}],
-            "cited_ok": False,
+            "cited_ok": None,
         }
     ],
-    "totals": {"supported": 0, "unverified": 0, "unsupported": 0, "contradicted": 1},
-    "passed": False,
+    "totals": {"supported": 0, "unverified": 1, "unsupported": 0, "contradicted": 0},
+    "passed": True,
     "judge": None,
     "fallback": None,
     "degraded": None,

@@ -22,7 +22,7 @@ from tools.claims.verbatim import find_verbatim
 NOTHING = 0.05  # share of a claim's weight: with less it shares nothing with what it cites
 BEARS = 0.6  # share that another source must hold to be the one that is meant
 BETTER = 0.3  # and by which it must hold more than those that are cited
-MOST_WHOLE = 2400  # characters of a segment that is shown where no entry of it is nearer than the others
+MOST_WHOLE = 2400  # characters of a segment in another language that is shown where no entry of it is nearer
 MOST_NUMBERS = 3  # that are told as not found
 UNCITED = Reason("uncited")
 UNSAID = Reason("not_said")
@@ -76,9 +76,10 @@ def _evidence(claim: str, sources: Sources, others: Sources) -> tuple[Evidence, 
         return own, other, ELSEWHERE
     if own.share >= NOTHING:
         return own, Evidence(), Reason("closest_sentence", round(own.share, 4))
+    if not _is_foreign(claim, sources):
+        return Evidence(), Evidence(), UNSAID
     start, end = trimmed(sources.segments[0].text, 0, min(MOST_WHOLE, len(sources.segments[0].text)))
-    whole = Evidence(((0, start, end),) if start < end else ())
-    return whole, Evidence(), FOREIGN if _is_foreign(claim, sources) else UNSAID
+    return Evidence(((0, start, end),) if start < end else ()), Evidence(), FOREIGN
 
 
 def _is_foreign(claim: str, sources: Sources) -> bool:
@@ -121,8 +122,11 @@ def _only_names(run: Run, at: int, sentence: SourceSentence, sources: Sources, q
 
 
 def _is_one_number(run: Run) -> bool:
-    """Whether a claim only writes a number otherwise: "1,200" for "1200"."""
-    return len(run.source) == len(run.claim) == 1 and not values_of(run.source[0]).isdisjoint(values_of(run.claim[0]))
+    """Whether a claim only writes a number otherwise that can be read in one way: "1.5" for "1,50"."""
+    if not len(run.source) == len(run.claim) == 1:
+        return False
+    values = values_of(run.source[0])
+    return len(values) == 1 and values == values_of(run.claim[0])
 
 
 def _is_aside(run: Run, form: tuple[str, ...]) -> bool:

@@ -5,7 +5,6 @@ from itertools import groupby
 from math import log
 from typing import NamedTuple
 
-from graph.evidence import Segment
 from text.words import question_terms
 from tools.claims.cited_sources import Entry, Sources
 from tools.claims.source_sentences import SentencePlace
@@ -57,9 +56,3 @@ def best_segment(weights: Mapping[str, float], sources: Sources) -> Evidence:
 
 def _length(place: SentencePlace) -> int:
     return place[2] - place[1]
-
-
-def share_held(claim: str, segments: Sequence[Segment]) -> float:
-    """Return the share in [0, 1] of a claim's words, weighed by rarity, that its closest sentences hold."""
-    sources = Sources(segments)
-    return find_evidence(weigh(claim, (sources,)), sources.entries).share
