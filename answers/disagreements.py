@@ -1,39 +1,22 @@
 """Sections that quote sources which contradict each other on a claim of the answer, the newest first."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
-from typing import Any, Literal
 
 import prompts
 from answers.checking import CheckedAnswer
 from answers.citations import build_citation
+from answers.document_dates import document_date
 from answers.drafting import emit_removed, filter_links
 from answers.standing import disagreement_of
 from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStarted, SourcesDisagree, TextDelta
-from graph.evidence import Disagreement, Position, Proof, Section, Segment
+from graph.evidence import Disagreement, Position, Proof, Section
 from graph.reasons import Reason
 from graph.rows import DisputeRow
 
 MOST_DISAGREEMENTS = 2
 MOST_POSITIONS = 3  # of one disagreement
 BOTH_QUOTED = Reason("both_quoted")
-# Of a document's metadata, the first that holds a date.
-_DATES = (
-    "date",
-    "updated",
-    "updated_at",
-    "last_updated",
-    "modified",
-    "last_modified",
-    "effective",
-    "effective_date",
-    "published",
-    "published_at",
-    "created",
-)
-_DATE = re.compile(r"\s*(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,34 +119,6 @@ def _side(answer: CheckedAnswer, proof: Proof, value: str) -> _Side | None:
         dated_by=dated_by,
     )
     return _Side(proof, position, segment.updated_at)
-
-
-def document_date(segment: Segment) -> tuple[str, Literal["document", "library", ""]]:
-    """Return a document's own date as its metadata has it, or else the day on which it was last stored."""
-    own = _date_in(segment.metadata)
-    if own:
-        return own, "document"
-    return (segment.updated_at[:10], "library") if segment.updated_at else ("", "")
-
-
-def _date_in(metadata: Mapping[str, Any]) -> str:
-    folded = {str(name).casefold().replace("-", "_").replace(" ", "_"): value for name, value in metadata.items()}
-    for name in _DATES:
-        value = folded.get(name)
-        found = _DATE.match(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
-        if found is not None and (day := _iso(found)):
-            return day
-    return ""
-
-
-def _iso(found: re.Match[str]) -> str:
-    """Return a date as far as it is given: a year, a month or a day; "" for one that is none."""
-    parts = [int(part) for part in found.groups() if part]
-    try:
-        date(*[*parts, 1, 1][:3])
-    except ValueError:
-        return ""
-    return "-".join([f"{parts[0]:04}", *(f"{part:02}" for part in parts[1:])])
 
 
 def _sentence(sides: list[_Side], language: str) -> str:

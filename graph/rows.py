@@ -34,12 +34,16 @@ class Turn(TypedDict):
 
 
 class SourceRow(TypedDict):
-    """A gathered segment. ``index`` is its 1-based number among the sources, 0 until grading keeps it."""
+    """A gathered segment. ``index`` is its 1-based number among the sources, 0 until grading keeps it.
+
+    ``copies`` are the ids of segments of older documents with the same text, which are no sources.
+    """
 
     index: int
     segment_id: str
     kind: SourceKind
     score: float
+    copies: NotRequired[list[str]]
 
 
 class Found(TypedDict):

@@ -8,6 +8,7 @@ from answers.links import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
+from graph.evidence import Hit
 from graph.ports import SearchQuery, SegmentSearcher
 from graph.reasons import why
 from graph.rows import Found, SourceRow
@@ -57,9 +58,10 @@ async def search_segments(
                 why=why(result.degraded),
             )
         )
-    found = [
-        SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score)
-        for _, result in results
-        for hit in result.hits
-    ]
+    found = [_row(hit) for _, result in results for hit in result.hits]
     return {"candidates": Found(found=found)}
+
+
+def _row(hit: Hit) -> SourceRow:
+    row = SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score)
+    return SourceRow(**row, copies=list(hit.copies)) if hit.copies else row

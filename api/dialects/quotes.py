@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from answers.citations import excerpt, excerpt_around
 from answers.marks import marked_citations
-from graph.evidence import Citation, CitationContext, Message, Source, Span
+from graph.evidence import Citation, CitationContext, Copy, DatedBy, Message, Source, Span
 
 _ENDS = (":", "：", ".", "。", "?", "!", "？", "！")
 BETWEEN_QUOTES = " ... "
@@ -23,7 +23,8 @@ class QuoteInContext(TypedDict):
     """A quote and the slices of the same text that it hangs on, the outermost first, each word for word.
 
     Of a passage ``highlight`` is the entry that answers best, within ``start`` and ``end``, the offsets of the quote,
-    and ``heading_path`` has the headings above that entry.
+    and ``heading_path`` has the headings above that entry. ``copies`` are other documents with a copy of the quote, and
+    ``date`` is then that of its own, "" where their dates tell nothing.
     """
 
     quote: str
@@ -32,6 +33,9 @@ class QuoteInContext(TypedDict):
     end: NotRequired[int]
     highlight: NotRequired[Span]
     heading_path: NotRequired[list[str]]
+    date: NotRequired[str]
+    dated_by: NotRequired[DatedBy]
+    copies: NotRequired[list[Copy]]
 
 
 def quote_of(citation: Citation) -> QuoteInContext:
@@ -43,6 +47,8 @@ def quote_of(citation: Citation) -> QuoteInContext:
         quote |= {"start": citation["start"], "end": citation["end"], "highlight": highlight}
     if "heading_path" in citation:
         quote["heading_path"] = citation["heading_path"]
+    if "copies" in citation:
+        quote |= {"date": citation["date"], "dated_by": citation["dated_by"], "copies": citation["copies"]}
     return quote
 
 

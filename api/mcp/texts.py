@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from answers.answerhood import SAID, is_copy, said_of
+from answers.citations import said_copies, said_date
 from answers.highlighting import in_quote
 from answers.marks import marked_citations
 from answers.verification import Verification
@@ -86,6 +87,10 @@ def _citation_line(citation: Citation, source: Source | None, *, is_copy: bool) 
     if source is not None:
         heading = " > ".join(citation["heading_path"]) if "heading_path" in citation else source["heading"]
         place = f"{_place(source['title'], heading)}, {place}"
+    if date := said_date(citation):
+        place += f", {date}"
+    if copies := said_copies(citation):
+        place += f"; also in {one_line(copies)}"
     context = "".join(f" ({each['role']}: {one_line(each['text'])})" for each in citation.get("context", []))
     start, end = in_quote(citation) or (0, len(citation["quote"]))
     verdict = "quoted" if is_copy else citation["verdict"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import prompts
-from answers.disagreements import document_date
+from answers.document_dates import document_date
 from api.dialects.section_buffer import SectionBuffer
 from graph.evidence import Proof, Segment, Span
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Revision

@@ -48,7 +48,7 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     rows = nearest or (state.sources if grounded else [])
     read = await reader.read_segments([row["segment_id"] for row in rows], identity)
     segments = {segment.segment_id: segment for segment in read}
-    around = await read_around(reader, read, identity) if _leave(state.claims, segments) else segments
+    around = await read_around(reader, read, identity, rows) if _leave(state.claims, segments) else segments
     passages = {near["proof"]["segment_id"]: near for near in reversed(state.nearest)} if nearest else {}
     described = [
         describe_nearest(row, segments[segment_id], passages.get(segment_id))

@@ -18,6 +18,8 @@ from graph.evidence import (
     Citation,
     CitationContext,
     Claim,
+    Copy,
+    DatedBy,
     Freshness,
     Identity,
     JudgeMark,
@@ -64,7 +66,8 @@ class Quote(TypedDict):
 
     Of a passage ``highlight`` is the entry that bears the claim, and ``heading_path`` has the headings above it.
     ``context`` is what the quote hangs on, such as the term that it defines, the outermost first; ``anchor`` the id of
-    its place in the page at the document's url.
+    its place in the page at the document's url. ``copies`` are other documents with a copy of the quote, and ``date``
+    is then that of its own, "" where their dates tell nothing.
     """
 
     start: int
@@ -76,6 +79,9 @@ class Quote(TypedDict):
     heading_path: NotRequired[list[str]]
     context: NotRequired[list[CitationContext]]
     anchor: NotRequired[str]
+    date: NotRequired[str]
+    dated_by: NotRequired[DatedBy]
+    copies: NotRequired[list[Copy]]
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
 
@@ -237,6 +243,8 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
         quote["context"] = citation["context"]
     if "anchor" in citation:
         quote["anchor"] = citation["anchor"]
+    if "copies" in citation:
+        quote |= {"date": citation["date"], "dated_by": citation["dated_by"], "copies": citation["copies"]}
     if "by" in claim:
         quote["by"] = claim["by"]
     if "judge" in claim:

@@ -66,9 +66,11 @@ const source = object({
   slide: given(number), sheet: given(text), answerhood: given(numbered),
   passage: (value) => maybe(object({ ...quoted, text, heading_path: list(text) }))(value) ?? undefined,
 });
+const datedBy = oneOf("", "document", "library");
 const citation = object({
   ...place, ...quoted, document_id: text, heading_path: given(list(text)), origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
   slide: given(number), sheet: given(text), cell: given(text),
+  copies: given(list(object({ segment_id: text, document_id: text, title: text, date: text, dated_by: datedBy }))), date: given(text), dated_by: given(datedBy),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted", "withheld"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
 const why = given(list(object({ code: text, parts: list((part) => (Number.isFinite(part) ? part : text(part))), text })));
@@ -89,7 +91,7 @@ const fallback = maybe(object({ code: text, message: text, suggestion: text, why
 const dropped = list(object({ segment_id: text, reason: text, why }));
 const position = object({
   segment_id: text, document_id: text, title: text, start: number, end: number, quote: text, value: text, date: text,
-  dated_by: oneOf("", "document", "library"),
+  dated_by: datedBy,
 });
 const disagreement = { segment_ids: list(text), reason: text, positions: given(list(position)) };
 const assessment = {

@@ -71,11 +71,12 @@ export type ChosenDocuments = {
  * A proof of a claim. It exists only where `canonical_text[start:end] == quote`. `highlight` is the entry in the quote
  * that bears the claim, where the quote is a passage of several; `heading_path` has the headings above that entry, the
  * outermost first. `context` is what the quote hangs on, the outermost first. `anchor` is the id of its place in the
- * page that the document was taken from, where the document has a url. `slide`, `sheet` and `cell` are where it stands
- * in a presentation or a workbook; slides count from 0. When an old session is read, `freshness` shows whether the
- * quote is fresh, moved, changed or deleted, and `now` is its current location, if the offsets or the segment number
- * have changed. It is withheld, and empty, where the reader may no longer read its document. In the list of a finished
- * message `mark` is that of its claim.
+ * page that the document was taken from, where the document has a url. `copies` are other documents with a copy of the
+ * quote; then `date` is that of the quote's own document, "" where their dates tell nothing. `slide`, `sheet` and
+ * `cell` are where it stands in a presentation or a workbook; slides count from 0. When an old session is read,
+ * `freshness` shows whether the quote is fresh, moved, changed or deleted, and `now` is its current location, if the
+ * offsets or the segment number have changed. It is withheld, and empty, where the reader may no longer read its
+ * document. In the list of a finished message `mark` is that of its claim.
  */
 export type Citation = {
   segment_id: string;
@@ -93,6 +94,9 @@ export type Citation = {
   heading_path?: string[];
   context?: CitationContext[];
   anchor?: string;
+  copies?: Copy[];
+  date?: string;
+  dated_by?: "document" | "library" | "";
   slide?: number;
   sheet?: string;
   cell?: string;
@@ -166,6 +170,18 @@ export type ContentRemoved = {
   section_index: number;
   kind: string;
   target: string;
+};
+
+/**
+ * An older document that says what a passage says, in the same words or almost, with its title and date. The date is
+ * ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing.
+ */
+export type Copy = {
+  segment_id: string;
+  document_id: string;
+  title: string;
+  date: string;
+  dated_by: "document" | "library" | "";
 };
 
 /**
@@ -865,7 +881,8 @@ export type Problem = {
 
 /**
  * A span of a cited segment that bears a claim: whole entries, in offsets of the canonical text. `highlight` is the
- * entry in it that bears the claim, where it is a passage of several.
+ * entry in it that bears the claim, where it is a passage of several. `copies` are the ids of segments of older
+ * documents that hold a copy of it, or almost one.
  */
 export type Proof = {
   segment_id: string;
@@ -873,6 +890,7 @@ export type Proof = {
   end: number;
   origin: "cited" | "matched";
   highlight?: Span;
+  copies?: string[];
 };
 
 /** A question that the library answers, and the quote by which it does: `canonical_text[start:end] == quote`. */

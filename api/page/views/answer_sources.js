@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { citedIn, numbersOf } from "../text/numbering.js";
 import { placeOf } from "../text/places.js";
-import { number } from "../words/format.js";
+import { day, number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
@@ -82,6 +82,14 @@ export function saidPlace(entry, page) {
  */
 export function pathOf({ heading, title }, { heading_path: path = heading.split(" > ") } = {}) {
   return (path[0] === title ? path.slice(1) : path).join(" › ");
+}
+
+/**
+ * Say the date of a document: its own, or the day on which the library stored it.
+ * @param {Pick<import("../api/types.js").Position, "date" | "dated_by">} document
+ */
+export function dateOf({ date, dated_by: by }) {
+  return by === "library" ? words.apart.added(day(date)) : words.apart.dated(day(date));
 }
 
 /**
