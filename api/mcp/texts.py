@@ -99,7 +99,8 @@ def _citation_line(citation: Citation, source: Source | None, grade: Grade) -> s
 def verification_text(verified: Verification) -> str:
     """Return each claim with its verdict, the reasons, and the quotes that decide it."""
     said = [grade_of(claim) for claim in verified["claims"]]
-    lines = [", ".join(f"{count} {verdict}" for verdict, count in Counter(said).items()) or "no claims"]
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(said).items()) or "no claims"
+    lines = [f"{'passed' if verified['passed'] else 'not passed'}: {counts}"]
     for claim, verdict in zip(verified["claims"], said, strict=True):
         reasons = f" ({'; '.join(map(one_line, claim['reasons']))})" if claim["reasons"] else ""
         lines.append(f"- {verdict}: {one_line(claim['text'])}{reasons}")

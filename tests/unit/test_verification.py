@@ -68,6 +68,20 @@ def answered(answer: str, *texts: str, judge: Judge | None = None, question: str
     return found
 
 
+def test_what_is_unverified_passes_unless_asked_strictly() -> None:
+    claims = ["Unused leave lapses in March.", "Whoever leaves leave unused until March has none of it."]
+
+    def passed(claims: Sequence[str], judge: Judge | None = None, *, strict: bool = False) -> bool:
+        evidence = given_evidence(HANDBOOK)
+        return asyncio.run(verify_claims(claims, evidence, verifier(judge), "", strict=strict))["passed"]
+
+    assert passed(claims)
+    assert not passed(claims, strict=True)
+    assert passed(claims, ScriptedJudge(lambda _: "supported"), strict=True)
+    assert not passed(claims, ScriptedJudge(lambda _: "unsupported"))
+    assert passed(claims[:1], strict=True)
+
+
 def test_each_claim_of_an_answer_has_a_verdict_and_exact_quotes() -> None:
     found = answered("Unused leave lapses in March. Unused leave lapses in April.", HANDBOOK, TRAVEL)
     first, second = found["claims"]
