@@ -134,7 +134,8 @@ class SessionEvents:
 
     async def waits(self, identity: Identity, session_id: str, after: datetime | None = None) -> bool:
         """Whether there is, or may come, an event after a time. Raises NotFound."""
-        found = await self._messages(identity, session_id)
+        await self.sessions.get(identity, session_id, limit=1)
+        found = await self._messages(session_id)
         return any(waits or (at is not None and (after is None or at > after)) for _, at, waits in found)
 
     async def follow(
@@ -142,13 +143,14 @@ class SessionEvents:
     ) -> AsyncIterator[VerdictsUpgraded]:
         """Yield an event for each message whose verdicts were settled after a time, until none waits for an exam.
 
-        What the identity may no longer read is withheld. Raises NotFound once there is no such session.
+        What the identity may no longer read is withheld. Raises NotFound where the session is not the identity's.
         """
         told: set[tuple[str, datetime]] = set()
+        await self.sessions.get(identity, session_id, limit=1)
         with self.notifications.subscribe(session_id) as wakeup:
             while True:
                 wakeup.clear()
-                found = await self._messages(identity, session_id)
+                found = await self._messages(session_id)
                 for message_id, at, _ in found:
                     if at is not None and (after is None or at > after) and (message_id, at) not in told:
                         told.add((message_id, at))
@@ -157,9 +159,8 @@ class SessionEvents:
                     return
                 await wait_for_wakeup(wakeup, POLL_SECONDS)
 
-    async def _messages(self, identity: Identity, session_id: str) -> list[tuple[str, datetime | None, bool]]:
+    async def _messages(self, session_id: str) -> list[tuple[str, datetime | None, bool]]:
         """Return the messages that were settled, when, and those that wait for an exam."""
-        await self.sessions.get(identity, session_id, limit=1)
         async with self.database.connection() as connection:
             return await (await connection.execute(_OF_SESSION, {"session": session_id})).fetchall()
 
