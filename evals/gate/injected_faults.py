@@ -114,7 +114,7 @@ def _matched(section: WrittenSection) -> CheckedClaim:
     whole = CheckedClaim(0, len(section.text), section.text, "unsupported", (f"{similarity:.0%} alike",))
     if proof is None or similarity < _ALIKE:
         return whole
-    return replace(whole, verdict="supported", proofs=(proof,), support=similarity)
+    return replace(whole, verdict="supported", proofs=(proof,))
 
 
 def _similar_sentences(section: WrittenSection) -> Iterator[tuple[float, Proof]]:
