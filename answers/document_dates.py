@@ -57,13 +57,14 @@ def _iso(found: re.Match[str]) -> str:
 
 
 def age_of(segment: Segment, question: str = "") -> tuple[int, str, str]:
-    """Return what orders documents that hold copies of one text by age: their own dates, then when they were stored.
+    """Return what orders documents with copies of one text by age: their own dates, or the days they were stored on.
 
-    Before all comes a document whose title has a number of the question: "in the handbook of 2024".
+    What was stored on one day, as with its folder, is of one age: the order of files tells nothing. Before all comes a
+    document whose title has a number of the question: "in the handbook of 2024".
     """
     named = set(_NUMBER.findall(segment.title)) & set(_NUMBER.findall(question))
     day, dated_by = _own_or_stored(segment)
-    return len(named), day if dated_by == "document" else "", segment.updated_at
+    return len(named), day if dated_by == "document" else "", segment.updated_at[:10]
 
 
 def dated_copies(segment: Segment, copies: Sequence[Segment]) -> tuple[str, DatedBy, list[Copy]] | None:

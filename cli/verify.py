@@ -191,12 +191,12 @@ def _given_text(path: Path) -> "GivenText":
 
 
 def _show(found: "Verification", files: list[Path]) -> None:
-    from cli.rendering.answer import said_verdict
+    from answers.marks import grade_of
     from cli.rendering.transcript import show_verdicts
 
     show_verdicts(result_console(), found, [str(path) for path in files])
     console = progress_console()
-    counts = ", ".join(f"{count} {said}" for said, count in Counter(map(said_verdict, found["claims"])).items())
+    counts = ", ".join(f"{count} {said}" for said, count in Counter(map(grade_of, found["claims"])).items())
     console.print(f"{len(found['claims'])} claims: {counts}." if counts else "No claims.")
     for note in (found["degraded"], found["fallback"] and found["fallback"]["message"]):
         if note:

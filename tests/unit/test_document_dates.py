@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from answers.document_dates import dated_copies
+from answers.document_dates import age_of, dated_copies
 from graph.evidence import Segment
 
 
@@ -30,6 +30,14 @@ def test_dates_are_told_where_they_differ(own: dict[str, Any], other: dict[str, 
     date, dated_by, [copy] = told
     assert (date, copy["date"]) == dates
     assert bool(dated_by) == bool(copy["dated_by"]) == bool(date)
+
+
+def test_what_was_stored_on_one_day_is_of_one_age() -> None:
+    ages = [
+        age_of(segment("a", "Plan", updated_at=f"2026-05-0{day}T{hour}:00:00Z"))
+        for day, hour in ((1, 10), (1, 11), (2, 9))
+    ]
+    assert ages[0] == ages[1] < ages[2] < age_of(segment("a", "Plan", metadata={"date": "1999"}))
 
 
 def test_a_copy_that_nothing_tells_from_another_is_not_told() -> None:
