@@ -214,7 +214,7 @@ def _judge_report(judge: Judge, items: Sequence[ClaimToVerify], failures: Sequen
     decided = sum("judge" in item.final for item in items)
     left: Counter[str] = Counter()
     for item, failure in zip(items, failures, strict=True):
-        if is_open(item.final):
+        if is_open(item.final) and item.final["verdict"] != "supported":
             left[failure or (item.final["reasons"] or [""])[-1]] += 1
     return JudgeReport(
         name=judge.name,

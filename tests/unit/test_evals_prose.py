@@ -52,7 +52,7 @@ class AbsentJudge(RuleJudge):
 
 
 def right(claim: OpenClaim) -> Verdict:
-    return "supported" if "Rebuilding" in claim.claim else "unsupported"
+    return "supported" if any(row["supported"] for row in ROWS if row["claim"] == claim.claim) else "unsupported"
 
 
 def claims() -> list[ProseClaim]:
@@ -86,14 +86,14 @@ def test_a_judge_decides_what_code_leaves_open() -> None:
     judge = RuleJudge(right)
     report = measured(judge)
     assert (report["true_supported"], report["false_caught"]) == (1.0, 1.0)
-    ((first, second, third),) = judge.batches
-    assert [first.claim, second.claim, third.claim] == [row["claim"] for row in ROWS[1:4]]
-    assert (first.question, first.entries[0].title) == ("Which mill?", "Mills")
+    (asked,) = judge.batches
+    assert [each.claim for each in asked] == [row["claim"] for row in ROWS]
+    assert (asked[1].question, asked[1].entries[0].title) == ("Which mill?", "Mills")
     assert report["judge"] == {
         "name": "rule",
         "examined": True,
-        "open": 3,
-        "decided": 3,
+        "open": 5,
+        "decided": 5,
         "left": {},
         "calls": 1,
         "tokens": 0,
