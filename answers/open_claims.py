@@ -165,6 +165,8 @@ def judged_row(question: Question, judgement: Judgement, judge: Judge) -> ClaimR
             language=claim_language(question.claim),
             probability=judgement.probability,
         )
+        if row.get("doubted"):
+            decided["judge"]["doubted"] = True
         if verdict == "supported":
             decided["verdict"] = "unverified"
     if verdict == "supported" or (verdict == "contradicted" and not row["proofs"]):

@@ -441,7 +441,8 @@ class JudgeMark(TypedDict):
     """The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language.
 
     ``exam`` is None until it has passed: what it then ``says`` may take a mark away, but proves nothing. ``version``,
-    ``language`` (ISO 639-1) and ``probability`` are what it takes to decide on the claim once it has passed.
+    ``language`` (ISO 639-1) and ``probability`` are what it takes to decide on the claim once it has passed, and
+    ``doubted``, that code has found something against it, once it has failed.
     """
 
     model: str
@@ -450,6 +451,7 @@ class JudgeMark(TypedDict):
     version: NotRequired[str]
     language: NotRequired[str]
     probability: NotRequired[float | None]
+    doubted: NotRequired[bool]
 
 
 class Claim(TypedDict):

@@ -73,6 +73,7 @@ class VerifyRequest(Body):
         default=[], description="Search these spaces of the library alone, by id or slug."
     )
     model: ModelName = ""
+    strict: bool = Field(default=False, description="Let `passed` be false where a claim is unverified, too.")
     judge: bool = Field(default=True, description="Let a judge decide on what code leaves open, if there is one.")
     budget: Budget = Budget()
 
@@ -144,6 +145,7 @@ VERIFIED: dict[str, Any] = {
         }
     ],
     "totals": {"supported": 0, "unverified": 0, "unsupported": 0, "contradicted": 1},
+    "passed": False,
     "judge": None,
     "fallback": None,
     "degraded": None,
@@ -211,8 +213,8 @@ async def run_verification(
         verifier = Verifier(family.checker, family.judge if body.judge else None, meter)
         evidence = await _evidence(body, me, library)
         if body.answer is not None:
-            return await verify_answer(body.answer, evidence, verifier, body.question or "")
-        return await verify_claims(body.claims or [], evidence, verifier, body.question or "")
+            return await verify_answer(body.answer, evidence, verifier, body.question or "", strict=body.strict)
+        return await verify_claims(body.claims or [], evidence, verifier, body.question or "", strict=body.strict)
 
 
 async def _evidence(body: VerifyRequest, me: Identity, library: Library) -> Evidence:

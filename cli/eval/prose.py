@@ -57,22 +57,17 @@ async def prose(
 
 async def _open_judge(stack: AsyncExitStack, name: str, any_judge: bool) -> "Judge":
     """Return the judge of a model: with its exam, which the library's database holds, or as it is."""
-    from evals.prose_claims import AnyJudge
-    from tools.backends.backend_registry import configured_families
+    from evals.prose_claims import judge_of, without_judge
     from tools.judges.examiner import without_background_exam
     from tools.process.library import open_library
 
     settings = without_background_exam(settings_for())
     if any_judge:
-        judge = configured_families(settings)(name).judge
-    else:
-        judge = (await stack.enter_async_context(open_library(settings))).families(name).judge
+        return judge_of(settings, name)
+    judge = (await stack.enter_async_context(open_library(settings))).families(name).judge
     if judge is None:
-        raise InvalidRequest(
-            f"--judge: the model {name!r} has no judge.",
-            suggestion="Name a model of CITEWELL_MODELS, and leave CITEWELL_JUDGE__KIND on.",
-        )
-    return AnyJudge(judge) if any_judge else judge
+        raise without_judge(name)
+    return judge
 
 
 def _show(report: "ProseReport") -> None:

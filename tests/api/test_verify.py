@@ -67,6 +67,12 @@ async def test_claims_are_verified_against_the_library(shared_client: httpx.Asyn
     assert "search_segments" in reply["spent"]
 
 
+async def test_a_strict_verification_fails_on_what_is_unverified(shared_client: httpx.AsyncClient) -> None:
+    for claims, strict, passed in (([REWORDED], False, True), ([REWORDED], True, False), ([LEAVE], True, True)):
+        reply = await verified(shared_client, claims=claims, sources=[SOURCE], strict=strict)
+        assert reply["passed"] is passed
+
+
 async def test_the_library_is_searched_where_the_request_says(shared_client: httpx.AsyncClient) -> None:
     elsewhere = await verified(shared_client, claims=[LEAVE], document_ids=[TRAVEL])
     nowhere = await verified(shared_client, claims=[LEAVE], spaces=["nowhere"])

@@ -7,7 +7,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
-from answers.answerhood import is_copy
 from graph.evidence import DatedBy, SectionClaim, Source
 from tools.exports.exported import ExportedAnswer, Note, RunAccount, Transcript
 
@@ -62,10 +61,12 @@ class Words:
         return self("stored" if dated_by == "library" else "dated", title=title, day=day) if day else title
 
     def giver(self, claim: SectionClaim) -> str:
-        """Return who gave a claim its verdict."""
+        """Return who gave a claim its verdict, or who has checked it."""
         judge = claim.get("judge")
         if judge is not None and judge["exam"] is not None:
             return self("by_judge", model=judge["model"], **judge["exam"])
+        if judge is not None:
+            return self("by_unexamined", model=judge["model"])
         return self("by_text") if claim.get("by") == "text" else self("by_nobody")
 
     def state(self, answer: ExportedAnswer) -> str:
@@ -100,11 +101,6 @@ class Words:
             paid = self(name, amount=cost["amount"], currency=cost["currency"], models=unpriced)
             said.append(f"{paid} {self('estimated')}" if cost["estimated"] else paid)
         return said
-
-
-def said_verdict(claim: SectionClaim) -> str:
-    """Return the name of what a verdict is called where a person reads it: a copy is quoted."""
-    return "quoted" if is_copy(claim) else claim["verdict"]
 
 
 def _path(title: str, headings: Iterable[str]) -> str:

@@ -559,7 +559,8 @@ export type JobPage = {
 /**
  * The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language. `exam` is
  * None until it has passed: what it then `says` may take a mark away, but proves nothing. `version`, `language` (ISO
- * 639-1) and `probability` are what it takes to decide on the claim once it has passed.
+ * 639-1) and `probability` are what it takes to decide on the claim once it has passed, and `doubted`, that code has
+ * found something against it, once it has failed.
  */
 export type JudgeMark = {
   model: string;
@@ -568,6 +569,7 @@ export type JudgeMark = {
   version?: string;
   language?: string;
   probability?: number | null;
+  doubted?: boolean;
 };
 
 /** How a document is laid out: its blocks and its pictures, both in order. */
