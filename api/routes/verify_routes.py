@@ -106,6 +106,7 @@ EXAMPLES: dict[str, Any] = {
         "value": {
             "answer": "Unused leave lapses in April [1].",
             "sources": [{"title": "Staff handbook", "text": "Unused leave lapses in March."}],
+            "strict": True,
         }
     },
     "claims against the library": {"value": {"claims": ["Unused leave lapses in March."]}},
@@ -116,14 +117,14 @@ VERIFIED: dict[str, Any] = {
             "start": 0,
             "end": 33,
             "text": "Unused leave lapses in April [1].",
-            "verdict": "contradicted",
-            "by": "text",
-            "reasons": ["the source says March, the answer says April"],
+            "verdict": "unverified",
+            "mark": "withheld",
+            "reasons": ['it is a source sentence, but has "April" for "March"'],
             "why": [
                 {
                     "code": "differs",
                     "parts": ["March", "April"],
-                    "text": "the source says March, the answer says April",
+                    "text": 'it is a source sentence, but has "April" for "March"',
                 }
             ],
             "citations": [
@@ -141,10 +142,10 @@ VERIFIED: dict[str, Any] = {
                 }
             ],
             "cited": [{"mark": "[1]", "source": 1, "segment_id": None}],
-            "cited_ok": False,
+            "cited_ok": None,
         }
     ],
-    "totals": {"supported": 0, "unverified": 0, "unsupported": 0, "contradicted": 1},
+    "totals": {"supported": 0, "unverified": 1, "unsupported": 0, "contradicted": 0},
     "passed": False,
     "judge": None,
     "fallback": None,
