@@ -81,6 +81,21 @@ def test_what_is_said_in_other_words_is_open_and_not_doubted(claim: str) -> None
     assert checked.reasons
 
 
+@pytest.mark.parametrize(
+    ("claim", "question", "doubted"),
+    [
+        ("The port number is read at the start of the server.", "When is the port number read?", False),
+        ("It is read at the start of the server [7].", "", False),
+        ("It is read at the end of the server.", "Is it read at the end?", True),
+        ("It is not read at the start of the server.", "", True),
+    ],
+)
+def test_to_name_what_a_sentence_points_to_is_no_change(claim: str, question: str, doubted: bool) -> None:
+    source = segment("doc", 0, "It is read at the start of the server.")
+    (checked,) = check_section(WrittenSection(claim, (source,), question=question))
+    assert checked.doubted == doubted
+
+
 def test_a_number_of_the_question_or_of_a_title_needs_no_source() -> None:
     source = segment("doc", 0, "The tower is made of stone.", title="Tower 7")
     section = WrittenSection("In 1990, tower 7 consisted of stone.", (source,), question="What was it in 1990?")
