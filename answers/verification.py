@@ -11,7 +11,7 @@ from answers.checking import WORST_FIRST
 from answers.citations import build_claim, place_of, with_place
 from answers.claim_evidence import CitedSource, Evidence
 from answers.inline_marks import MarkedAnswer
-from answers.marks import DOUBTED
+from answers.marks import DOUBTED, mark_of
 from answers.verifier import ClaimToVerify, Verifier, merged_row, row_of
 from graph.errors import InvalidRequest
 from graph.evidence import (
@@ -19,6 +19,7 @@ from graph.evidence import (
     CitationContext,
     Failure,
     JudgeMark,
+    Mark,
     Section,
     Segment,
     Spent,
@@ -59,6 +60,7 @@ class VerifiedQuote(TypedDict):
 class VerifiedClaim(TypedDict):
     """A claim with its verdict. Offsets are code points of the answer; a claim of a list is a text of its own.
 
+    ``mark`` is whether an answer would have a mark behind it: it is withheld where code or a judge has a doubt.
     ``cited`` is what the marks of an answer name. ``cited_ok`` is whether that bears the claim: None where nobody has
     decided, or where it is not known what the marks name.
     """
@@ -69,6 +71,7 @@ class VerifiedClaim(TypedDict):
     verdict: Verdict
     reasons: list[str]
     citations: list[VerifiedQuote]
+    mark: Mark
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
     why: NotRequired[list[Why]]
@@ -182,6 +185,7 @@ def _verified(item: ClaimToVerify, evidence: Evidence) -> VerifiedClaim:
         verdict=claim["verdict"],
         reasons=claim["reasons"],
         citations=[_quote(segments[each["segment_id"]], each, evidence) for each in claim["citations"]],
+        mark=mark_of(claim),
     )
     if "by" in claim:
         verified["by"] = claim["by"]

@@ -11,11 +11,12 @@ from pydantic import BaseModel, ValidationError
 from typing_extensions import TypedDict
 
 from answers.claim_evidence import GivenEvidence
+from answers.marks import mark_of_row
 from answers.open_claims import is_open
 from answers.verifier import ClaimToVerify, Verifier
 from evals.pacing import Progress
 from graph.errors import InvalidRequest
-from graph.evidence import ExamFigure, Section, Segment, Verdict
+from graph.evidence import ExamFigure, Mark, Section, Segment, Verdict
 from graph.ports import ClaimChecker, Judge, Judgement, OpenClaim
 from graph.usage import Meter
 from tools.backends.backend_registry import configured_families
@@ -54,14 +55,16 @@ class ProseClaim(BaseModel, frozen=True):
 class Rates(TypedDict):
     """Counts of true and false claims, and the shares of each in [0, 1]; None where there are none.
 
-    Failed and caught both mean found contradicted or unsupported.
+    Failed and caught both mean found contradicted or unsupported; marked, that an answer would have a mark behind it.
     """
 
     true: int
     true_supported: float | None
+    true_marked: float | None
     true_failed: float | None
     false: int
     false_supported: float | None
+    false_marked: float | None
     false_caught: float | None
 
 
@@ -162,7 +165,7 @@ async def run_prose(
     items = [claim.to_verify(number) for number, claim in enumerate(claims, start=1)]
     meter = Meter()
     failures = await verify_each(items, checker, judge, meter, at_once=at_once, progress=progress)
-    verdicts = list(zip(claims, [item.final["verdict"] for item in items], strict=True))
+    verdicts = list(zip(claims, [(item.final["verdict"], mark_of_row(item.final)) for item in items], strict=True))
     return ProseReport(
         **_rates(verdicts),
         languages={
@@ -228,18 +231,20 @@ def _names(claims: Sequence[ProseClaim], field: str) -> list[str]:
     return sorted({str(getattr(claim, field)) for claim in claims})
 
 
-def _rates(verdicts: Sequence[tuple[ProseClaim, Verdict]]) -> Rates:
-    true = Counter(verdict for claim, verdict in verdicts if claim.supported)
-    false = Counter(verdict for claim, verdict in verdicts if not claim.supported)
+def _rates(verdicts: Sequence[tuple[ProseClaim, tuple[Verdict, Mark]]]) -> Rates:
+    true = [found for claim, found in verdicts if claim.supported]
+    false = [found for claim, found in verdicts if not claim.supported]
     return Rates(
-        true=true.total(),
+        true=len(true),
         true_supported=_share(true, "supported"),
+        true_marked=_share(true, "shown"),
         true_failed=_share(true, *FAILED),
-        false=false.total(),
+        false=len(false),
         false_supported=_share(false, "supported"),
+        false_marked=_share(false, "shown"),
         false_caught=_share(false, *FAILED),
     )
 
 
-def _share(counts: Counter[Verdict], *verdicts: Verdict) -> float | None:
-    return round(sum(counts[each] for each in verdicts) / counts.total(), 4) if counts else None
+def _share(found: Sequence[tuple[Verdict, Mark]], *wanted: Verdict | Mark) -> float | None:
+    return round(sum(not each.isdisjoint(wanted) for each in map(set, found)) / len(found), 4) if found else None

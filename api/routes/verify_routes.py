@@ -106,6 +106,7 @@ EXAMPLES: dict[str, Any] = {
         "value": {
             "answer": "Unused leave lapses in April [1].",
             "sources": [{"title": "Staff handbook", "text": "Unused leave lapses in March."}],
+            "strict": True,
         }
     },
     "claims against the library": {"value": {"claims": ["Unused leave lapses in March."]}},
@@ -117,6 +118,7 @@ VERIFIED: dict[str, Any] = {
             "end": 33,
             "text": "Unused leave lapses in April [1].",
             "verdict": "unverified",
+            "mark": "withheld",
             "reasons": ['it is a source sentence, but has "April" for "March"'],
             "why": [
                 {
@@ -144,7 +146,7 @@ VERIFIED: dict[str, Any] = {
         }
     ],
     "totals": {"supported": 0, "unverified": 1, "unsupported": 0, "contradicted": 0},
-    "passed": True,
+    "passed": False,
     "judge": None,
     "fallback": None,
     "degraded": None,

@@ -25,7 +25,7 @@ async def prose(
         typer.Option("--judge", help="Also ask the judge of this configured model.", show_default=False),
     ] = None,
     any_judge: Annotated[
-        bool, typer.Option("--any-judge", help="Let the judge count without a passed exam, as no answer does.")
+        bool, typer.Option("--any-judge", help="Let the judge's support prove without a passed exam, as in no answer.")
     ] = False,
     concurrency: Concurrency = 4,
     as_json: AsJson = False,
@@ -83,12 +83,14 @@ def _show(report: "ProseReport") -> None:
 
 
 def _rows(name: str, rates: "Rates") -> Iterator[list[str]]:
-    from tools.judges.exam_marking import Share
+    from tools.judges.sequential_testing import Share
 
     for measure, share, of in (
         ("true_supported", rates["true_supported"], rates["true"]),
+        ("true_marked", rates["true_marked"], rates["true"]),
         ("true_failed", rates["true_failed"], rates["true"]),
         ("false_supported", rates["false_supported"], rates["false"]),
+        ("false_marked", rates["false_marked"], rates["false"]),
         ("false_caught", rates["false_caught"], rates["false"]),
     ):
         if share is not None:
@@ -98,7 +100,7 @@ def _rows(name: str, rates: "Rates") -> Iterator[list[str]]:
 
 def _show_judge(judge: "JudgeReport") -> None:
     console = progress_console()
-    exam = "" if judge["examined"] else " without an exam: in an answer its word would not count"
+    exam = "" if judge["examined"] else ", as if it had passed an exam"
     console.print(
         f"{judge['name']} decided {judge['decided']} of {judge['open']} claims that code left open{exam}; "
         f"{judge['calls']} calls, {judge['tokens']:,} tokens."

@@ -15,7 +15,7 @@ WRONG = "Nobody opens it before it has cooled for 12 hours [1]."
 def test_a_piped_text_is_verified_against_a_file_without_a_database(home: Home, write: Writer) -> None:
     write("verify/kiln.md", KILN)
     done = home.process(
-        *("verify", "--source", "verify/kiln.md"),
+        *("verify", "--source", "verify/kiln.md", "--strict"),
         piped=f"{RIGHT} {WRONG}",
         CITEWELL_DATABASE_URL="postgresql://[::1]:9/x",
     )

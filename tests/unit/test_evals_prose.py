@@ -68,9 +68,11 @@ def test_by_code_alone_true_and_false_claims_are_counted_apart() -> None:
     assert {name: report[name] for name in report if name not in ("languages", "kinds")} == {
         "true": 3,
         "true_supported": 0.6667,
+        "true_marked": 1.0,
         "true_failed": 0.0,
         "false": 2,
         "false_supported": 0.0,
+        "false_marked": 0.5,
         "false_caught": 0.0,
         "judge": None,
     }
@@ -98,9 +100,9 @@ def test_a_judge_decides_what_code_leaves_open() -> None:
     }
 
 
-def test_a_judge_without_an_exam_counts_only_where_any_may() -> None:
+def test_a_judge_without_an_exam_moves_marks_and_proves_only_where_any_may() -> None:
     report = measured(RuleJudge(right, exam=None))
-    assert (report["true_supported"], report["judge"]["decided"]) == (0.6667, 3)
+    assert (report["true_supported"], report["true_marked"], report["false_marked"]) == (0.6667, 1.0, 0.0)
     freed = measured(AnyJudge(RuleJudge(right, exam=None)))
     assert (freed["true_supported"], freed["judge"]["examined"]) == (1.0, False)
 

@@ -39,7 +39,7 @@ class ScriptedJudge:
         meter.call()
         spend_tokens(meter, 42)
         self.batches.append(claims)
-        return [Judgement(self._say(claim), exam=EXAM) for claim in claims]
+        return [Judgement(self._say(claim), reason="as it says", exam=EXAM) for claim in claims]
 
 
 class AbsentJudge(ScriptedJudge):
@@ -116,11 +116,12 @@ def test_the_cited_source_is_quoted_where_two_say_the_same() -> None:
 
 
 def test_a_judge_decides_what_code_leaves_open_and_is_named() -> None:
-    judge = ScriptedJudge(lambda claim: "supported")
+    judge = ScriptedJudge(lambda claim: "contradicted" if "April" in claim.claim else "supported")
     found = answered(f"{REWORDED} Unused leave lapses in April.", HANDBOOK, judge=judge, question="How much leave?")
-    open_claim, other = found["claims"]
+    open_claim, near_copy = found["claims"]
     assert (open_claim["verdict"], open_claim["by"], open_claim["judge"]["model"]) == ("supported", "judge", "scripted")
-    assert (other["verdict"], other["by"]) == ("supported", "judge")
+    assert (near_copy["verdict"], near_copy["by"]) == ("contradicted", "judge")
+    assert near_copy["reasons"] == [Reason("differs", "March", "April"), "as it says"]
     ((asked, _),) = judge.batches
     assert (asked.claim, asked.question) == (REWORDED, "How much leave?")
     assert found["spent"]["judge_claims"]["calls"] == 1
@@ -246,4 +247,4 @@ def test_a_limit_on_claims_names_the_field(claims: list[str], fault: str) -> Non
 
 def test_an_answer_may_have_so_many_claims() -> None:
     with pytest.raises(InvalidRequest, match="answer: it has 201 claims"):
-        answered("It rains in June. " * (MOST_CLAIMS + 1), HANDBOOK)
+        answered("It rains here on most days. " * (MOST_CLAIMS + 1), HANDBOOK)
