@@ -152,7 +152,7 @@ def judged_row(question: Question, judgement: Judgement, judge: Judge) -> ClaimR
     with what it says.
     """
     row, verdict, said = settled(question.row), judgement.verdict, why(judgement.reason)
-    if row["verdict"] == verdict == "supported" and judgement.exam is None:
+    if row["verdict"] == "supported" and verdict in ("supported", None) and judgement.exam is None:
         return row
     if verdict is None:
         return ClaimRow(**{**row, "reasons": [*row["reasons"], *texts(said)], "why": [*row.get("why", []), *said]})
