@@ -34,12 +34,17 @@ class Turn(TypedDict):
 
 
 class SourceRow(TypedDict):
-    """A gathered segment. ``index`` is its 1-based number among the sources, 0 until grading keeps it."""
+    """A gathered segment. ``index`` is the 1-based number of its source, 0 until grading keeps it.
+
+    Segments of a selected page are one source, and so are a hit and its neighbours. ``beside`` is the hit that a
+    neighbour was gathered with.
+    """
 
     index: int
     segment_id: str
     kind: SourceKind
     score: float
+    beside: NotRequired[str]
 
 
 class Found(TypedDict):

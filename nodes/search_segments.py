@@ -3,7 +3,7 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.fusion import search_wordings
+from answers.fusion import hits_beside, search_wordings
 from answers.links import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
@@ -57,9 +57,14 @@ async def search_segments(
                 why=why(result.degraded),
             )
         )
-    found = [
-        SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score)
-        for _, result in results
-        for hit in result.hits
-    ]
-    return {"candidates": Found(found=found)}
+    hits = [hit for _, result in results for hit in result.hits]
+    beside = hits_beside(hits)
+    found = [SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score) for hit in hits]
+    return {
+        "candidates": Found(
+            found=[
+                SourceRow(**row, beside=beside[row["segment_id"]]) if row["segment_id"] in beside else row
+                for row in found
+            ]
+        )
+    }

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from answers.answerhood import SAID, is_copy, said_of
-from answers.citations import excerpt, said_place
+from answers.citations import excerpt, said_place, segments_of
 from answers.highlighting import in_markdown, in_quote
 from cli.rendering.shown_passages import Highlight, show_passage
 from cli.rendering.wrapping import Flow, show_indented
@@ -81,8 +81,8 @@ def _is_within(citation: Citation, shown: Quoted) -> bool:
 
 
 def _numbers(source_ids: Sequence[str], sources: Iterable[Source]) -> list[int]:
-    numbers = {source["segment_id"]: source["index"] for source in sources}
-    return [numbers[each] for each in source_ids if each in numbers]
+    numbers = {segment_id: source["index"] for source in sources for segment_id in segments_of(source)}
+    return list(dict.fromkeys(numbers[each] for each in source_ids if each in numbers))
 
 
 def _show_quoted(console: Console, citation: Citation, source: Source, text: str, *, wrap: bool) -> None:

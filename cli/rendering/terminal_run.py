@@ -249,8 +249,8 @@ class TerminalRun:
 
     def _close_section(self, source_ids: Sequence[str]) -> None:
         if self._flow is not None:
-            for source_id in source_ids:
-                self._flow.mark(f"[{self._view.numbers.get(source_id, '?')}]", "bold cyan")
+            for number in dict.fromkeys(self._view.numbers.get(each, "?") for each in source_ids):
+                self._flow.mark(f"[{number}]", "bold cyan")
             self._flow.close()
             self._flow = None
             self._answered = True
