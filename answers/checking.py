@@ -1,18 +1,22 @@
 """Verdicts of an answer: its sections during a check, how far its claims are supported, and which sections failed."""
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import prompts
 from answers.citations import build_claim
 from answers.event_loop import yield_to_event_loop
-from answers.open_claims import JudgeQueue, Question, is_open, question_of
+from answers.marks import DOUBTED, mark_of_row
+from answers.nearness import Nearness
+from answers.open_claims import MOST_ENTRIES, JudgeQueue, Question, is_open, question_of
 from answers.passage_markdown import shown_text
 from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
-from graph.evidence import Claim, Failure, Origin, Proof, Section, Segment, Verdict
+from graph.evidence import Claim, Failure, JudgeMark, Origin, Proof, Section, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
 from graph.reasons import texts, why, why_each
 from graph.rows import ClaimRow, DisputeRow, RevisionRow
@@ -21,10 +25,9 @@ from graph.usage import Meter
 from text.normal_forms import flatten
 from text.words import question_terms, terms_of, word_runs
 
-# An unverified claim may be true: half proven.
+# An unverified claim may be true: half proven, if nothing speaks against it.
 WEIGHTS: dict[Verdict, float] = {"supported": 1.0, "unverified": 0.5, "contradicted": 0.0, "unsupported": 0.0}
 WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
-FAILED: frozenset[Verdict] = frozenset({"contradicted", "unsupported"})
 
 
 def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict:
@@ -33,8 +36,9 @@ def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict
 
 
 def support_score(claims: Sequence[ClaimRow]) -> float:
-    """Return the mean weight of the verdicts, in [0, 1]; 0 without claims."""
-    return sum(WEIGHTS[row["verdict"]] for row in claims) / len(claims) if claims else 0.0
+    """Return the mean weight of the verdicts, in [0, 1]; 0 without claims, and of one that code doubts and no judge."""
+    weighed = [row for row in claims if "judge" in row or not row.get("doubted")]
+    return sum(WEIGHTS[row["verdict"]] for row in weighed) / len(claims) if claims else 0.0
 
 
 def count_verdicts(claims: Iterable[ClaimRow]) -> dict[Verdict, int]:
@@ -46,13 +50,18 @@ def count_verdicts(claims: Iterable[ClaimRow]) -> dict[Verdict, int]:
 
 
 def has_failed(row: ClaimRow) -> bool:
-    """Whether a claim needs repair or withdrawal; an unverified one does not, and keeps its verdict."""
-    return row["verdict"] in FAILED
+    """Whether a claim needs repair or withdrawal: not one that is unverified, or doubted by a judge without an exam."""
+    return row["verdict"] in DOUBTED and _counts(row.get("judge"))
 
 
 def has_failed_claim(claim: Claim) -> bool:
-    """Whether a claim, as clients see it, is known to be false or unproven."""
-    return claim["verdict"] in FAILED
+    """Whether a claim, as clients see it, is to be repaired or withdrawn."""
+    return claim["verdict"] in DOUBTED and _counts(claim.get("judge"))
+
+
+def _counts(judge: JudgeMark | None) -> bool:
+    """Whether a doubt is that of a judge with an exam, or of who checks without one."""
+    return judge is None or judge["exam"] is not None
 
 
 def failed_sections(claims: Iterable[ClaimRow]) -> list[int]:
@@ -113,9 +122,9 @@ class CheckedAnswer:
     """The sections and claims of a run, checked by code and then by the judge.
 
     ``around`` has the segments by id, joined with their neighbours: a passage may go beyond its own. A section is
-    checked sentence by sentence while it is written, if its sources are known by then. A revision replaces
-    a section only if its check raises support. What quotes a passage that another source contradicts is told later,
-    once it is known how the disagreement is said.
+    checked sentence by sentence while it is written, if its sources are known by then; one that cites none is looked
+    for in all of them. A revision replaces a section only if its check raises support. What quotes a passage that
+    another source contradicts is told later, once it is known how the disagreement is said.
     """
 
     def __init__(
@@ -135,6 +144,7 @@ class CheckedAnswer:
         self._question = state.standalone_question
         self._language = state.language
         self._queue = JudgeQueue(judge, meter, self._judged) if judge is not None else None
+        self._near = Nearness(segments)
         self._early: list[CheckedClaim] = []  # of the section that is being written
         self._last: CheckedClaim | None = None  # the last of them, with the quote of its run so far
         self._endings = 0
@@ -168,37 +178,28 @@ class CheckedAnswer:
                 self._waits = self._waits or self._is_disputed(each)
                 if self._waits:
                     continue
-                claim = build_claim(self._row(len(self.sections), self._last), section, self.around, self.indices)
+                row = self._row(len(self.sections), self._last)
+                if self._queue is not None and is_open(row):
+                    row["pending"] = True
+                claim = build_claim(row, section, self.around, self.indices)
                 self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
                 self._endings = sum(ending > each.end for ending in endings)
 
     async def close_section(self, section: Section) -> None:
-        """Add a finished section and check the rest of it.
-
-        Until a section cites a source, those that cite none wait: the whole answer may name none.
-        """
+        """Add a finished section and check the rest of it."""
         early, self._early, self._last, self._endings, self._waits = self._early, [], None, 0, False
         self.sections.append(section)
         if "notice" in section:
             self._take(len(self.sections) - 1, ())
-            return
-        if section["source_ids"] and section.get("grounded", True):
+        elif section.get("grounded", True):
             start = early[-1].end if early else 0
-            claims = [*early, *await self._check(section, start=start)]
-            self._take(len(self.sections) - 1, claims)
-        if any(each["source_ids"] and each.get("grounded", True) for each in self.sections):
-            await self.check_rest()
+            self._take(len(self.sections) - 1, [*early, *await self._check(section, start=start)])
 
     async def check_rest(self) -> None:
-        """Check the sections that are unchecked or were edited; if none cites a source, match them against all."""
-        grounded = [section for section in self.sections if section.get("grounded", True)]
-        origin: Origin = "cited" if any(section["source_ids"] for section in grounded) else "matched"
+        """Check the sections that are unchecked or were edited."""
         for index, section in enumerate(self.sections):
             if section.get("grounded", True) and self._digest_of(index) != section_digest(section):
-                claims = await self._check(section, origin=origin)
-                if origin == "matched":
-                    section["source_ids"] = []
-                self._take(index, claims)
+                self._take(index, await self._check(section))
 
     async def settle(self) -> None:
         """Wait for the judge."""
@@ -226,6 +227,7 @@ class CheckedAnswer:
                 self._enqueue(index)
         await self.settle()
         for index in sorted({row["section_index"] for row in revisions if row["text"]}):
+            self._cite_bearing(index)
             revised, self.claims = self.claims_of(index), self._with_rows(index, before[index])
             section, self.sections[index] = self.sections[index], old[index]
             if raises_support(self.claims, index, revised):
@@ -299,12 +301,13 @@ class CheckedAnswer:
             for row in self.claims_of(section_index)
         ]
 
-    async def _check(
-        self, section: Section, *, origin: Origin = "cited", start: int = 0, is_open: bool = False
-    ) -> tuple[CheckedClaim, ...]:
+    async def _check(self, section: Section, *, start: int = 0, is_open: bool = False) -> tuple[CheckedClaim, ...]:
         if shown := self._shown_passage(section):
             return (await self._quoted(section, *shown),)
-        cited = list(section["source_ids"]) if origin == "cited" else list(self.segments)
+        origin: Origin = "cited" if section["source_ids"] else "matched"
+        if origin == "matched" and self._queue is not None:
+            await asyncio.to_thread(self._near.read)
+        cited = section["source_ids"] or list(self.segments)
         written = WrittenSection(
             section["text"],
             tuple(self.segments[each] for each in cited if each in self.segments),
@@ -344,16 +347,11 @@ class CheckedAnswer:
         )
 
     def _take(self, index: int, claims: Sequence[CheckedClaim]) -> None:
-        """Keep the claims of a finished section, emit them, and pass the open ones to the judge.
-
-        A claim may be word for word in a segment that its writer did not name; the section then cites that one too.
-        """
-        section = self.sections[index]
-        proven = (proof["segment_id"] for each in claims for proof in each.proofs)
-        section["source_ids"] = list(dict.fromkeys((*section["source_ids"], *proven)))
+        """Keep the claims of a finished section, emit them, and pass the open ones to the judge."""
         self._replace_claims(index, claims)
-        self._remember(index)
         judging = self._enqueue(index)
+        self._cite_bearing(index)
+        self._remember(index)
         if not self._is_held(index):
             self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), judging=judging))
 
@@ -364,22 +362,57 @@ class CheckedAnswer:
         questions = [question for row in self.claims_of(index) if (question := self._ask(index, row))]
         if not questions:
             return False
+        for question in questions:
+            question.row["pending"] = True
         self._queue.add(index, questions)
         return True
 
     def _ask(self, index: int, row: ClaimRow) -> Question | None:
+        """Return an open claim with what its section cites, or what lies nearest to it, and what else there is."""
+        if not is_open(row):
+            return None
         section = self.sections[index]
-        proofs = (proof["segment_id"] for proof in row["proofs"])
-        cited = [
-            self.segments[each] for each in dict.fromkeys([*proofs, *section["source_ids"]]) if each in self.segments
-        ]
-        return question_of(row, section, cited, self._question) if is_open(row) else None
+        text = section["text"][row["start"] : row["end"]]
+        cited = section["source_ids"] or self._nearest(text, self.segments)
+        proven = [proof["segment_id"] for proof in row["proofs"]]
+        shown = [each for each in dict.fromkeys((*proven, *cited)) if each in self.segments][:MOST_ENTRIES]
+
+        def question_by(row: ClaimRow, ids: Iterable[str]) -> Question | None:
+            return question_of(row, section, [self.segments[each] for each in ids], self._question, self._near)
+
+        def again() -> Question | None:
+            others = [each for each in self.segments if each not in shown]
+            return question_by(ClaimRow(**{**row, "proofs": []}), self._nearest(text, others))
+
+        question = question_by(row, shown)
+        return replace(question, again=again) if question is not None else None
+
+    def _nearest(self, claim: str, ids: Iterable[str]) -> list[str]:
+        """Return the few segments of some that lie nearest to a claim."""
+        near = self._near.nearest(claim, [self.segments[each] for each in ids])
+        return [each.segment_id for each in near[:MOST_ENTRIES]]
+
+    def _cite_bearing(self, index: int) -> None:
+        """Have a section cite what bears its claims: a segment that its writer did not name too, by copy or by judge.
+
+        What the writer named instead, and nothing in the section rests on, is no longer cited.
+        """
+        section, rows = self.sections[index], self.claims_of(index)
+        named = section["source_ids"]
+        borne = [proof["segment_id"] for row in rows if mark_of_row(row) == "shown" for proof in row["proofs"]]
+        found = [each for each in dict.fromkeys(borne) if each not in named]
+        if found and not any(row.get("pending") for row in rows):
+            named = [each for each in named if each in borne]
+        section["source_ids"] = [*named, *found]
 
     def _judged(self, index: int, rows: Sequence[ClaimRow], failure: Failure | None) -> None:
         """Replace claims by what the judge decided on them, and emit the section again."""
         decided = {row["start"]: row for row in rows}
         self.claims = [decided.get(row["start"], row) if row["section_index"] == index else row for row in self.claims]
-        known = self.checked[index : index + 1] == [section_digest(self.sections[index])]
+        known = self._digest_of(index) == section_digest(self.sections[index])
+        self._cite_bearing(index)
+        if known:
+            self._remember(index)
         if known and not self._is_held(index):
             self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), fallback=failure))
 
@@ -401,7 +434,7 @@ class CheckedAnswer:
         return _words(claim.text) in _words(segment.text[proof["start"] - segment.start : proof["end"] - segment.start])
 
     def _revise(self, index: int, section: Section, claims: Sequence[ClaimRow], *, moved: bool = False) -> None:
-        shown = [claim for claim in self.cited_claims(index) if claim["verdict"] in FAILED]
+        shown = [claim for claim in self.cited_claims(index) if has_failed_claim(claim)]
         before = self.sections[index]["text"]
         self.sections[index] = section
         self.claims = self._with_rows(index, claims)
@@ -467,7 +500,7 @@ class CheckedAnswer:
             reasons=texts(reasons),
             why=reasons,
         )
-        return ClaimRow(**row, twin=True) if claim.near_verbatim else row
+        return ClaimRow(**row, doubted=True) if claim.doubted else row
 
 
 _MARKS = re.compile(r"([“„«「]\s?)\{claims\}(\s?[”“»」])")  # the quotation marks of a language

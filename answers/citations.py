@@ -9,13 +9,16 @@ from urllib.parse import quote
 
 from typing_extensions import TypedDict
 
+from answers.document_dates import dated_copies
 from answers.entries import entries_of
+from answers.marks import mark_of_row
 from answers.passage_markdown import shown_text
 from graph.evidence import (
     Citation,
     CitationContext,
     Claim,
     ContextSlice,
+    Copy,
     NearPassage,
     Proof,
     Section,
@@ -74,6 +77,18 @@ def said_place(place: Mapping[str, Any]) -> str:
         return f"sheet {place['sheet']}" + (f", {place['cell']}" if "cell" in place else "")
     page_idx = place["page_idx"]
     return "" if page_idx is None else f"page {page_idx + 1}"
+
+
+def said_date(dated: Citation | Copy) -> str:
+    """Return in English the date of a citation's document, or of a copy: "2026-05", "stored 2026-05-01", or nothing."""
+    day = dated.get("date", "")
+    return f"stored {day}" if dated.get("dated_by") == "library" else day
+
+
+def said_copies(citation: Citation) -> str:
+    """Return in English which documents hold copies of a quote, each with its date; "" if none does."""
+    dated = ((each["title"], said_date(each)) for each in citation.get("copies", ()))
+    return "; ".join(f"{title} ({date})" if date else title for title, date in dated)
 
 
 def said_segment_place(segment: Segment) -> str:
@@ -258,9 +273,18 @@ SOURCE_CHANGED = Reason("source_changed")
 
 
 def build_citation(
-    proof: Proof, segment: Segment | None, *, source_index: int, section_index: int, verdict: Verdict
+    proof: Proof,
+    segment: Segment | None,
+    *,
+    source_index: int,
+    section_index: int,
+    verdict: Verdict,
+    copies: Sequence[Segment] = (),
 ) -> Citation | None:
-    """Return a citation that quotes a proof from its segment; None where the proof is outside that segment."""
+    """Return a citation that quotes a proof from its segment; None where the proof is outside that segment.
+
+    ``copies`` are segments of other documents that hold a copy of the quote.
+    """
     if segment is None or not segment.start <= proof["start"] < proof["end"] <= segment.end:
         return None
     citation = Citation(
@@ -283,6 +307,8 @@ def build_citation(
         citation["heading_path"] = path
     if context := context_of_quote(segment, proof["start"], proof["end"]):
         citation["context"] = context
+    if copies and (told := dated_copies(segment, copies)):
+        citation["date"], citation["dated_by"], citation["copies"] = told
     anchor = _anchor_at(segment, bears["start"])
     if segment.url and anchor:
         citation["anchor"] = anchor
@@ -360,6 +386,7 @@ def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]
             source_index=indices[proof["segment_id"]],
             section_index=row["section_index"],
             verdict=row["verdict"],
+            copies=[segments[each] for each in proof.get("copies", ()) if each in segments],
         )
         for proof in row["proofs"]
     )
@@ -375,8 +402,10 @@ def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]
     )
     if reasons := [*row.get("why", []), *(why(SOURCE_CHANGED) if lost else [])]:
         claim["why"] = reasons
-    if claim["verdict"] != "unverified":
-        claim["by"] = "judge" if "judge" in row else "text"
     if "judge" in row and not lost:
-        claim["judge"] = row["judge"]
+        claim["by"], claim["judge"] = "judge", row["judge"]
+    elif claim["verdict"] != "unverified":
+        claim["by"] = "text"
+    mark = mark_of_row(row)
+    claim["mark"] = "withheld" if mark == "shown" and not citations else mark
     return claim

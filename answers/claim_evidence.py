@@ -1,19 +1,17 @@
 """Where claims that are verified are looked up: texts that the caller gives, or the library through its search."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from math import log
 from typing import Protocol
 
 from typing_extensions import TypedDict
 
 from answers.inline_marks import InlineMark
+from answers.nearness import Nearness
 from graph.evidence import Identity, Segment
 from graph.ports import SearchQuery, SegmentReader, SegmentSearcher
 from graph.usage import Meter
-from text.normal_forms import flatten
-from text.words import terms_of
 
 MOST_COMMON = 30  # segments that each claim is checked against, as many as a run reads
 NEAREST = 12  # of more segments
@@ -79,6 +77,7 @@ class GivenEvidence:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self._segments = tuple(segments)
+        self._nearness = Nearness(self._segments)
 
     @property
     def common(self) -> tuple[Segment, ...] | None:
@@ -111,13 +110,8 @@ class GivenEvidence:
         return True
 
     def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
-        """Order segments by how much they share of a claim's words, weighed by their rarity among all segments."""
-        wanted = frozenset(terms_of(flatten(claim)))
-
-        def shared(segment: Segment) -> float:
-            return sum(self._weights.get(term, 0.0) for term in wanted & self._terms[segment.segment_id])
-
-        return sorted(segments, key=shared, reverse=True) if len(segments) > 1 else list(segments)
+        """Order segments by how much they hold of a claim."""
+        return self._nearness.nearest(claim, segments)
 
     def number_of(self, segment: Segment) -> int:
         """Return the number of the text."""
@@ -126,21 +120,6 @@ class GivenEvidence:
     @cached_property
     def _known(self) -> frozenset[str]:
         return frozenset(segment.document_id for segment in self._segments)
-
-    @cached_property
-    def _terms(self) -> Mapping[str, frozenset[str]]:
-        return {
-            each.segment_id: frozenset(terms_of(flatten(f"{each.title} {each.heading} {each.text}")))
-            for each in self._segments
-        }
-
-    @cached_property
-    def _weights(self) -> Mapping[str, float]:
-        counts: dict[str, int] = {}
-        for terms in self._terms.values():
-            for term in terms:
-                counts[term] = counts.get(term, 0) + 1
-        return {term: log(1 + len(self._terms) / count) for term, count in counts.items()}
 
 
 class LibraryEvidence:

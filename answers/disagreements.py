@@ -1,40 +1,22 @@
 """Sections that quote sources which contradict each other on a claim of the answer, the newest first."""
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import date
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import prompts
 from answers.checking import CheckedAnswer
 from answers.citations import build_citation
+from answers.document_dates import document_date
 from answers.drafting import emit_removed, filter_links
-from answers.editions import by_edition, day_of_edition
 from answers.standing import disagreement_of
 from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStarted, SourcesDisagree, TextDelta
-from graph.evidence import Disagreement, Position, Proof, Section, Segment
+from graph.evidence import Disagreement, Position, Proof, Section
 from graph.reasons import Reason
 from graph.rows import DisputeRow
 
 MOST_DISAGREEMENTS = 2
 MOST_POSITIONS = 3  # of one disagreement
 BOTH_QUOTED = Reason("both_quoted")
-# Of a document's metadata, the first that holds a date.
-_DATES = (
-    "date",
-    "updated",
-    "updated_at",
-    "last_updated",
-    "modified",
-    "last_modified",
-    "effective",
-    "effective_date",
-    "published",
-    "published_at",
-    "created",
-)
-_DATE = re.compile(r"\s*(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,20 +95,10 @@ def _grouped(answer: CheckedAnswer) -> list[tuple[DisputeRow, list[_Side]]]:
 
 
 def _newest_first(sides: list[_Side]) -> list[_Side]:
-    """Order sides by the dates of their documents where all have one, by edition, or else by when they were stored."""
-    order = by_edition([side.position["title"] for side in sides])
-    if order is not None:
-        sides = [_dated_by_title(sides[at]) for at in order]
+    """Order sides by the dates of their documents where all have one, else by when they were stored."""
     if all(side.position["dated_by"] == "document" for side in sides):
         return sorted(sides, key=lambda side: (side.position["date"], *side.stored_at), reverse=True)
-    return sides if order else sorted(sides, key=lambda side: side.stored_at, reverse=True)
-
-
-def _dated_by_title(side: _Side) -> _Side:
-    """Return a side with the date of its edition, where its document has none of its own."""
-    day = "" if side.position["dated_by"] == "document" else day_of_edition(side.position["title"])
-    position = Position(**{**side.position, "date": day, "dated_by": "document"}) if day else side.position
-    return replace(side, position=position)
+    return sorted(sides, key=lambda side: side.stored_at, reverse=True)
 
 
 def _side(answer: CheckedAnswer, proof: Proof, value: str) -> _Side | None:
@@ -149,44 +121,12 @@ def _side(answer: CheckedAnswer, proof: Proof, value: str) -> _Side | None:
     return _Side(proof, position, segment.updated_at)
 
 
-def document_date(segment: Segment) -> tuple[str, Literal["document", "library", ""]]:
-    """Return a document's own date as its metadata has it, or else the day on which it was last stored."""
-    own = _date_in(segment.metadata)
-    if own:
-        return own, "document"
-    return (segment.updated_at[:10], "library") if segment.updated_at else ("", "")
-
-
-def _date_in(metadata: Mapping[str, Any]) -> str:
-    folded = {str(name).casefold().replace("-", "_").replace(" ", "_"): value for name, value in metadata.items()}
-    for name in _DATES:
-        value = folded.get(name)
-        found = _DATE.match(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
-        if found is not None and (day := _iso(found)):
-            return day
-    return ""
-
-
-def _iso(found: re.Match[str]) -> str:
-    """Return a date as far as it is given: a year, a month or a day; "" for one that is none."""
-    parts = [int(part) for part in found.groups() if part]
-    try:
-        date(*[*parts, 1, 1][:3])
-    except ValueError:
-        return ""
-    return "-".join([f"{parts[0]:04}", *(f"{part:02}" for part in parts[1:])])
-
-
 def _sentence(sides: list[_Side], language: str) -> str:
-    """Return what is said of a disagreement.
-
-    Dates that are all one tell nothing, nor do those of storing where the titles tell which edition is the newest.
-    """
+    """Return what is said of a disagreement; dates that are all one tell nothing."""
     wording = prompts.lines(language)
     days = {side.position["date"] for side in sides}
     known = all(side.position["dated_by"] == "document" for side in sides) and len(days) > 1
-    editions = not known and by_edition([side.position["title"] for side in sides]) is not None
-    dated = len(days) > 1 and not editions
+    dated = len(days) > 1
     quoted: list[str] = []
     for side in sides:
         template = wording.quoted
@@ -195,7 +135,7 @@ def _sentence(sides: list[_Side], language: str) -> str:
         quote, title = _flat(side.position["quote"]), side.position["title"]
         quoted.append(template.format(quote=quote, title=title, date=side.position["date"]))
     between = "、" if language in prompts.UNSPACED else ", "
-    template = wording.disagree_dated if known or editions else wording.disagree
+    template = wording.disagree_dated if known else wording.disagree
     return template.format(one=quoted[0], other=between.join(quoted[1:]))
 
 

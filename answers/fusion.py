@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from answers.document_dates import MOST_TOLD, age_of
 from answers.surroundings import beside as ids_beside
 from graph.evidence import Hit, Segment
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
@@ -100,23 +101,46 @@ SHORTEST_COPY = 40  # characters; a shorter text is the same by chance, and mean
 OPENING = 6  # words; texts that begin with others need not be compared
 
 
-def repeated_texts(segments: Sequence[Segment], kept: Collection[str] = ()) -> set[str]:
-    """Return the ids of segments whose text an earlier segment of another document has, but for white space.
+def repeated_texts(segments: Sequence[Segment], kept: Collection[str] = (), *, question: str = "") -> dict[str, str]:
+    """Return the ids of segments whose text another document has, but for white space, and who stands for each.
 
-    A short one is a copy only where the whole documents are. ``kept`` are ids that are never returned.
+    That is the newest document, unless a question names the number of an older one ("Handbook 2024"). Copies come the
+    newest first. A short text is a copy only where the whole documents are. ``kept`` are ids that are never returned.
     """
     openings = [tuple(segment.text.split(maxsplit=OPENING)[:OPENING]) for segment in segments]
     alike = Counter(openings)
-    first: dict[tuple[str, int], str] = {}
-    repeated: set[str] = set()
+    copies: dict[tuple[str, int], list[Segment]] = {}
     for segment, opening in zip(segments, openings, strict=True):
         if alike[opening] == 1:
             continue
         text = " ".join(segment.text.split())
         same = (text, 0) if len(text) >= SHORTEST_COPY else (segment.content_hash, segment.segment_index)
-        if not same[0]:
-            continue
-        known = first.setdefault(same, segment.document_id)
-        if known != segment.document_id and segment.segment_id not in kept:
-            repeated.add(segment.segment_id)
+        if same[0]:
+            copies.setdefault(same, []).append(segment)
+    repeated: dict[str, str] = {}
+    for group in copies.values():
+        newest = sorted(group, key=lambda each: age_of(each, question), reverse=True)
+        first = next((each for each in group if each.segment_id in kept), newest[0])
+        for each in newest:
+            if each.document_id != first.document_id and each.segment_id not in kept:
+                repeated[each.segment_id] = first.segment_id
     return repeated
+
+
+def without_copies(hits: Sequence[Hit], repeated: Mapping[str, str]) -> list[Hit]:
+    """Return hits without those whose text is ``repeated``; what stands for them has their ids and best score."""
+    scores = {hit.segment_id: hit.own_score for hit in hits}
+    copies: dict[str, list[str]] = {}
+    for segment_id, first in repeated.items():
+        copies.setdefault(first, []).append(segment_id)
+    return [
+        replace(
+            hit,
+            own_score=max(scores[each] for each in (hit.segment_id, *copies[hit.segment_id])),
+            copies=tuple(copies[hit.segment_id][:MOST_TOLD]),
+        )
+        if hit.segment_id in copies
+        else hit
+        for hit in hits
+        if hit.segment_id not in repeated
+    ]

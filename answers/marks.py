@@ -4,9 +4,9 @@ A mark says "this passage bears this sentence". It stands behind what is quoted,
 judge can be had, what code has found nothing against. It never stands behind a sentence that somebody competent doubts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from graph.evidence import Claim, Mark, Span, Verdict
+from graph.evidence import Citation, Claim, Mark, Section, SectionClaim, Span, Verdict
 from graph.rows import ClaimRow
 
 DOUBTED: frozenset[Verdict] = frozenset({"contradicted", "unsupported"})
@@ -25,11 +25,34 @@ def mark_of_row(row: ClaimRow) -> Mark:
 
 def mark_of(claim: Claim) -> Mark:
     """Return the mark of a claim; for one of an earlier release, which has none of its own, by its verdict."""
+    if claim.get("mark") == "pending":
+        return "pending"
     if not claim["citations"] or claim["verdict"] in DOUBTED:
         return "withheld"
     return claim.get("mark", "shown")
 
 
+def decided(claim: SectionClaim) -> SectionClaim:
+    """Return a claim of a run that has ended: a mark on which no judge has spoken by then is withheld."""
+    return SectionClaim(**{**claim, "mark": "withheld"}) if claim.get("mark") == "pending" else claim
+
+
+def marked_citations(claim: Claim) -> list[Citation]:
+    """Return the citations that the marks behind a claim stand for; none where it carries no mark."""
+    return claim["citations"] if mark_of(claim) == "shown" else []
+
+
 def marked_spans(claims: Iterable[Claim]) -> list[Span]:
     """Return the places in a section's text of the claims behind which a mark stands."""
     return [Span(start=claim["start"], end=claim["end"]) for claim in claims if mark_of(claim) == "shown"]
+
+
+def with_marks(sections: Iterable[Section], claims: Sequence[SectionClaim]) -> list[Section]:
+    """Return the sections of a finished message, those with claims with the places of the marked ones."""
+    own: dict[int, list[SectionClaim]] = {}
+    for claim in claims:
+        own.setdefault(claim["section_index"], []).append(claim)
+    return [
+        Section(**section, marks=marked_spans(own[position])) if position in own else section
+        for position, section in enumerate(sections)
+    ]

@@ -7,13 +7,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from answers.citations import context_of_quote, context_outside, heading_path
+from answers.entries import entries_of
+from answers.marks import DOUBTED
+from answers.nearness import Nearness
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
-from graph.evidence import Failure, JudgeMark, Proof, Section, Segment
+from graph.evidence import Failure, JudgeMark, Proof, Section, Segment, Span
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.reasons import Reason, texts, why
 from graph.rows import ClaimRow
 from graph.usage import Meter
 from text.answer_markdown import context_of
+from text.language import language
 
 log = logging.getLogger(__name__)
 
@@ -21,29 +25,79 @@ NOT_JUDGED = Reason("not_judged")
 ENTRY_CHARACTERS = 2400  # of a segment that a judge reads around the cited sentences
 BEFORE_CHARACTERS = 600
 MOST_ENTRIES = 4
+ADDED = 0.25  # share of a claim's words from which on a second segment is cited for them too
 REPAIR_CALLS = 2  # model calls that a repair takes: the revision, and judging it
 OPEN_VERDICTS = ("unverified", "unsupported")
 
+Shown = tuple[Segment, Sequence[Proof]]  # a segment as a judge reads it, with what was found in it near the claim
+
 
 def is_open(row: ClaimRow) -> bool:
-    """Whether code left a claim to the judge: it found no hard evidence for or against it."""
+    """Whether code left a claim to the judge: it found no copy of it."""
     return row["verdict"] in OPEN_VERDICTS and "judge" not in row
+
+
+def says_supported(row: ClaimRow) -> bool:
+    """Whether a claim is proven, or a judge without an exam says that its passages bear it."""
+    return row["verdict"] == "supported" or row.get("judge", {}).get("says") == "supported"
+
+
+def claim_language(claim: OpenClaim) -> str:
+    """Return the language (ISO 639-1) in which a judge must have passed; where a word more decides, the question's."""
+    asked = language(claim.question, default="") or language(f"{claim.question} {claim.claim}")
+    return language(claim.claim, default=asked, near=asked)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An open claim of a section as a judge gets it; ``spans`` are its entries' places in the sources."""
+    """An open claim of a section as a judge gets it, with the segments of its entries, all of which are in ``near``.
+
+    ``cited`` are the ids that the section cites. ``again`` makes the question to ask where the judge doubts the claim:
+    by other segments, None where there are none.
+    """
 
     row: ClaimRow
     claim: OpenClaim
-    spans: tuple[Proof, ...]
+    shown: tuple[Shown, ...]
+    cited: Sequence[str]
+    near: Nearness
+    again: Callable[[], "Question | None"] | None = None
+
+    def proofs(self) -> list[Proof]:
+        """Return what a judge's support proves the claim by: a judge does not say which of its entries it read.
+
+        What code found in the segments that the section cites, else what lies nearest to the claim of all that is
+        shown.
+        """
+        found = self.row["proofs"]
+        if found and all(proof["origin"] == "cited" for proof in found):
+            return list(found)
+        shown = {segment.segment_id: (segment, proofs) for segment, proofs in self.shown}
+        borne = self.near.bearing(self.claim.claim, [segment for segment, _ in self.shown], ADDED)
+        return [proof for each in borne for proof in shown[each.segment_id][1] or [self._whole(each)]]
+
+    def _whole(self, segment: Segment) -> Proof:
+        """Return the text of a segment as a judge reads it, with the entry in it that lies nearest to the claim."""
+        text = segment.text[:ENTRY_CHARACTERS]
+        proof = Proof(
+            segment_id=segment.segment_id,
+            start=segment.start + len(text) - len(text.lstrip()),
+            end=segment.start + len(text.rstrip()),
+            origin="cited" if segment.segment_id in self.cited else "matched",
+        )
+        entries = [each for each in entries_of(segment) if each.quotable and each.end <= proof["end"]]
+        if entry := self.near.nearest_entry(self.claim.claim, entries):
+            proof["highlight"] = Span(start=entry.start, end=entry.end)
+        return proof
 
 
-def question_of(row: ClaimRow, section: Section, segments: Sequence[Segment], question: str) -> Question | None:
-    """Return an open claim with the entries that it cites; None where its section cites nothing that can be read.
+def question_of(
+    row: ClaimRow, section: Section, segments: Sequence[Segment], question: str, near: Nearness
+) -> Question | None:
+    """Return an open claim with entries of these segments; None where there are none.
 
-    The sentences that code found near the claim come first, then the other cited segments as a whole: what bears a
-    claim out may share no word with it.
+    The sentences that code found near the claim come first, then the other segments as a whole: what bears a claim out
+    may share no word with it.
     """
     found = [
         (segment, [proof for proof in row["proofs"] if proof["segment_id"] == segment.segment_id])
@@ -55,7 +109,7 @@ def question_of(row: ClaimRow, section: Section, segments: Sequence[Segment], qu
     text = section["text"]
     entries = tuple(_entry(*each) for each in shown)
     claim = OpenClaim(text[row["start"] : row["end"]], entries, question, _before(text, row["start"]))
-    return Question(row, claim, tuple(_span(*each) for each in shown))
+    return Question(row, claim, tuple(shown), section["source_ids"], near)
 
 
 def _before(text: str, start: int) -> str:
@@ -92,32 +146,37 @@ def _around(segment: Segment, proofs: Sequence[Proof]) -> str:
     return segment.text[start : start + ENTRY_CHARACTERS].strip()
 
 
-def _span(segment: Segment, proofs: Sequence[Proof]) -> Proof:
-    """Return what a judge's word proves where code proposed no sentence: the text of the whole entry."""
-    if proofs:
-        return proofs[0]
-    text = segment.text[:ENTRY_CHARACTERS]
-    start = segment.start + len(text) - len(text.lstrip())
-    return Proof(segment_id=segment.segment_id, start=start, end=segment.start + len(text.rstrip()), origin="cited")
-
-
-def judged_row(question: Question, judgement: Judgement, judge: str) -> ClaimRow:
+def judged_row(question: Question, judgement: Judgement, judge: Judge) -> ClaimRow:
     """Return a claim with a judge's verdict, or with the reason why it has none.
 
-    Only an exam gives a judge its say, and on one that is nearly verbatim it may only say that it fails.
+    Without an exam, support proves nothing: the claim stays unverified, and the judge is named with what it says.
     """
-    row = question.row
-    if judgement.verdict == "supported" and row.get("twin"):
-        return row
-    if judgement.verdict is None or judgement.exam is None:
-        before, added = row.get("why", []), why(judgement.reason)
-        return ClaimRow(**{**row, "reasons": [*row["reasons"], *texts(added)], "why": [*before, *added]})
-    said = why(judgement.reason)
-    decided = ClaimRow(**{**row, "verdict": judgement.verdict, "reasons": texts(said), "why": said})
-    decided["judge"] = JudgeMark(model=judge, exam=judgement.exam)
-    if judgement.verdict != "unsupported" and not row["proofs"]:
-        decided["proofs"] = list(question.spans)  # a judge does not say which of them it read
+    row, verdict, said = settled(question.row), judgement.verdict, why(judgement.reason)
+    if verdict is None:
+        return ClaimRow(**{**row, "reasons": [*row["reasons"], *texts(said)], "why": [*row.get("why", []), *said]})
+    decided = ClaimRow(**{**row, "verdict": verdict, "reasons": texts(said), "why": said})
+    decided["judge"] = JudgeMark(model=judge.name, exam=judgement.exam)
+    if judgement.exam is None:
+        decided["judge"] = JudgeMark(
+            model=judge.name,
+            exam=None,
+            says=verdict,
+            version=judge.version,
+            language=claim_language(question.claim),
+            probability=judgement.probability,
+        )
+        if verdict == "supported":
+            decided["verdict"] = "unverified"
+    if verdict == "supported" or (verdict == "contradicted" and not row["proofs"]):
+        decided["proofs"] = question.proofs()
     return decided
+
+
+def settled(row: ClaimRow) -> ClaimRow:
+    """Return a claim of which no judge has yet to speak."""
+    kept = ClaimRow(**row)
+    kept.pop("pending", None)
+    return kept
 
 
 Deliver = Callable[[int, Sequence[ClaimRow], Failure | None], None]
@@ -164,33 +223,59 @@ class JudgeQueue:
 
     async def _work(self) -> None:
         while self._waiting or not self._ending:
-            if self._waiting and (self._ending or self._may_call()):
+            if self._waiting and (self._ending or self._may_call(REPAIR_CALLS + 1)):
                 batch, self._waiting = self._waiting, []
                 await self._judge_batch(batch)
             else:
                 self._wake.clear()
                 await self._wake.wait()
 
-    def _may_call(self) -> bool:
+    def _may_call(self, kept: int) -> bool:
+        """Whether a call leaves so many of the run's calls alone."""
         left = self._meter.calls_left
-        return left is None or left - self._meter.calls > REPAIR_CALLS + 1
+        return left is None or left - self._meter.calls > kept
 
     async def _judge_batch(self, batch: Sequence[tuple[int, list[Question]]]) -> None:
         questions = [question for _, asked in batch for question in asked]
         judgements = await self._judgements([question.claim for question in questions])
-        rows = iter([judged_row(*pair, self._judge.name) for pair in zip(questions, judgements, strict=True)])
+        rows = [judged_row(*pair, self._judge) for pair in zip(questions, judgements, strict=True)]
+        doubted = [at for at, judgement in enumerate(judgements) if judgement.verdict in DOUBTED]
+        for at, row in await self._asked_again([(at, questions[at]) for at in doubted]):
+            rows[at] = row
+        decided = iter(rows)
         for section_index, asked in batch:
-            self._deliver(section_index, [next(rows) for _ in asked], self.failure)
+            self._deliver(section_index, [next(decided) for _ in asked], self.failure)
+
+    async def _asked_again(self, doubted: Sequence[tuple[int, Question]]) -> list[tuple[int, ClaimRow]]:
+        """Ask of doubted claims once more, by segments that they do not cite; return those that these bear."""
+        if not any(question.again for _, question in doubted) or not self._may_call(REPAIR_CALLS):
+            return []
+        others = await asyncio.to_thread(_others, doubted)
+        judgements, _ = await self._ask([question.claim for _, question in others])  # if it fails, the doubts stand
+        pairs = zip(others, judgements, strict=True)
+        return [
+            (at, judged_row(other, each, self._judge)) for (at, other), each in pairs if each.verdict == "supported"
+        ]
 
     async def _judgements(self, claims: Sequence[OpenClaim]) -> list[Judgement]:
-        if self.failure is None:
-            try:
-                return await self._judge.judge(claims, meter=self._meter)
-            except (BudgetExhausted, DependencyFailed) as error:
-                self.failure = fallback_failure(error, NOT_JUDGED)
-            except Exception:  # an installed judge may raise anything, and no run ends by it
-                log.exception("The judge %s failed.", self._judge.name)
-                self.failure = Failure(
-                    code="judge_failed", message=f"The judge failed. {NOT_JUDGED}", why=why(NOT_JUDGED)
-                )
-        return [Judgement(None)] * len(claims)
+        if self.failure is not None:
+            return [Judgement(None)] * len(claims)
+        judgements, self.failure = await self._ask(claims)
+        return judgements
+
+    async def _ask(self, claims: Sequence[OpenClaim]) -> tuple[list[Judgement], Failure | None]:
+        """Return the judge's word on claims, or none on any and why; without a claim nothing is asked."""
+        try:
+            return (await self._judge.judge(claims, meter=self._meter) if claims else []), None
+        except (BudgetExhausted, DependencyFailed) as error:
+            failure = fallback_failure(error, NOT_JUDGED)
+        except Exception:  # an installed judge may raise anything, and no run ends by it
+            log.exception("The judge %s failed.", self._judge.name)
+            failure = Failure(code="judge_failed", message=f"The judge failed. {NOT_JUDGED}", why=why(NOT_JUDGED))
+        return [Judgement(None)] * len(claims), failure
+
+
+def _others(doubted: Sequence[tuple[int, Question]]) -> list[tuple[int, Question]]:
+    """Return the questions to ask of doubted claims again; it reads the segments, so call it in a thread."""
+    made = [(at, question.again()) for at, question in doubted if question.again is not None]
+    return [(at, question) for at, question in made if question is not None]

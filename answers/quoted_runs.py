@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from answers.marks import mark_of
 from graph.evidence import Citation, Claim, Proof, Segment
 from graph.ports import CheckedClaim
 
@@ -61,15 +62,16 @@ def with_next(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
 
 
 def quoted_once(claims: Iterable[Claim]) -> list[Citation]:
-    """List the citations of a section's claims, each quote once with each of its verdicts."""
+    """List the citations of claims with the marks of those, each quote once with each of its verdicts and marks."""
     found: list[Citation] = []
     seen: set[tuple[object, ...]] = set()
     for claim in claims:
         for each in claim["citations"]:
-            key = (each["section_index"], each["segment_id"], each["start"], each["end"], each["verdict"])
+            mark = mark_of(claim)
+            key = (each["section_index"], each["segment_id"], each["start"], each["end"], each["verdict"], mark)
             if key not in seen:
                 seen.add(key)
-                found.append(each)
+                found.append(Citation(**{**each, "mark": mark}))
     return found
 
 

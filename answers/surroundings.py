@@ -8,14 +8,21 @@ from dataclasses import replace
 
 from graph.evidence import Identity, Proof, Segment, SegmentBlock
 from graph.ports import SegmentReader
+from graph.rows import SourceRow
 
 
-async def read_around(reader: SegmentReader, segments: Sequence[Segment], identity: Identity) -> dict[str, Segment]:
-    """Return segments by their ids, each joined with the one before it and the one behind it in its document."""
+async def read_around(
+    reader: SegmentReader, segments: Sequence[Segment], identity: Identity, rows: Iterable[SourceRow] = ()
+) -> dict[str, Segment]:
+    """Return segments by their ids, each joined with the one before it and the one behind it in its document.
+
+    The copies that the ``rows`` of these segments name are returned too, as they are.
+    """
     known = {segment.segment_id: segment for segment in segments}
-    wanted = [each for each in beside(known) if each not in known]
-    read = await reader.read_segments(wanted, identity) if wanted else []
-    return joined(known, {**known, **{segment.segment_id: segment for segment in read}})
+    copies = {each for row in rows for each in row.get("copies", ())} - known.keys()
+    wanted = [each for each in (*beside(known), *copies) if each not in known]
+    read = {each.segment_id: each for each in await reader.read_segments(wanted, identity)} if wanted else {}
+    return {**{each: read[each] for each in copies if each in read}, **joined(known, {**read, **known})}
 
 
 def beside(segment_ids: Iterable[str]) -> list[str]:

@@ -201,9 +201,13 @@ def _quote(segment: Segment, citation: Citation, evidence: Evidence) -> Verified
 
 
 def _cited_ok(item: ClaimToVerify) -> bool | None:
-    if item.cited_row is None or item.cited_row["verdict"] == "unverified":
+    """Whether what a claim cites bears it; code says no where it found a copy elsewhere and nothing like it there."""
+    cited = item.cited_row
+    if cited is None:
         return None
-    return item.cited_row["verdict"] == "supported"
+    if cited["verdict"] != "unverified":
+        return cited["verdict"] == "supported"
+    return False if cited.get("doubted") and item.final["verdict"] == "supported" else None
 
 
 def _verification(claims: list[VerifiedClaim], evidence: Evidence, verifier: Verifier) -> Verification:

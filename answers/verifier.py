@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from answers.checking import worst_verdict
 from answers.claim_evidence import Evidence
-from answers.open_claims import JudgeQueue, Question, is_open, question_of
+from answers.nearness import Nearness
+from answers.open_claims import JudgeQueue, Question, is_open, question_of, says_supported
 from graph.evidence import Failure, Proof, Section, Segment, Spent, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
 from graph.reasons import Reason, texts, why_each
@@ -50,9 +51,9 @@ class ClaimToVerify:
     def final(self) -> ClaimRow:
         """The verdict to show: by what the claim cites if that bears it, or if nobody can decide by all there is."""
         cited = self.cited_row
-        if cited is None or (cited["verdict"] != "supported" and self.checked["verdict"] != "unverified"):
+        if cited is None or not (says_supported(cited) or _is_undecided(self.checked)):
             return self.checked
-        return self.checked if cited["verdict"] == "unverified" else cited
+        return self.checked if _is_undecided(cited) else cited
 
     @property
     def has_more(self) -> bool:
@@ -110,10 +111,7 @@ class Verifier:
         left = [
             (claim, claim.checked, claim.segments)
             for claim in claims
-            if claim.cited_row
-            and claim.cited_row["verdict"] != "supported"
-            and claim.has_more
-            and is_open(claim.checked)
+            if claim.cited_row and not says_supported(claim.cited_row) and claim.has_more and is_open(claim.checked)
         ]
         for (claim, _, _), decided in zip(left, await self._judged(self.judge, left, evidence), strict=True):
             claim.row = decided
@@ -175,10 +173,13 @@ class Verifier:
         return rows
 
 
+def _is_undecided(row: ClaimRow) -> bool:
+    return row["verdict"] == "unverified" and "judge" not in row
+
+
 def merged_row(claim: ClaimToVerify, checked: Sequence[CheckedClaim], *, has_evidence: bool = True) -> ClaimRow:
     """Return the row of a claim that code may have split into several sentences: the worst verdict counts."""
-    of_none: Verdict = "unverified" if has_evidence else "unsupported"
-    verdict = worst_verdict({each.verdict for each in checked}, of_none=of_none)
+    verdict = worst_verdict({each.verdict for each in checked}, of_none="unverified")
     reasons = [reason for each in checked if each.verdict == verdict for reason in each.reasons]
     proofs: list[Proof] = []
     for each in checked:
@@ -186,7 +187,7 @@ def merged_row(claim: ClaimToVerify, checked: Sequence[CheckedClaim], *, has_evi
     if not checked:
         reasons = [NO_CLAIM if has_evidence else NOTHING_FOUND]
     row = row_of(claim, verdict, reasons, proofs)
-    return ClaimRow(**row, twin=True) if any(each.near_verbatim for each in checked) else row
+    return ClaimRow(**row, doubted=True) if any(each.doubted for each in checked) or not has_evidence else row
 
 
 def row_of(claim: ClaimToVerify, verdict: Verdict, reasons: Sequence[str], proofs: Sequence[Proof] = ()) -> ClaimRow:
@@ -209,10 +210,5 @@ def _question(claim: ClaimToVerify, row: ClaimRow, segments: Sequence[Segment], 
     by_id = {each.segment_id: each for each in segments}
     first = [by_id[each] for each in proven]
     rest = [each for each in evidence.nearest(claim.text, segments) if each.segment_id not in proven]
-    rest = rest[: max(0, MOST_JUDGED - len(first))]
-    near = question_of(row, claim.section, first, claim.question)
-    more = question_of(ClaimRow(**{**row, "proofs": []}), claim.section, rest, claim.question)
-    if near is None or more is None:
-        return replace(more, row=row) if more else near
-    entries = (*near.claim.entries, *more.claim.entries)
-    return Question(row, replace(near.claim, entries=entries), (*near.spans, *more.spans))
+    shown = [*first, *rest[: max(0, MOST_JUDGED - len(first))]]
+    return question_of(row, claim.section, shown, claim.question, Nearness(shown))

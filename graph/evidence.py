@@ -35,6 +35,7 @@ WhileRunning = Literal["reject", "enqueue", "interrupt"]
 NoticeCode = Literal["quotes_only", "add_model"]  # fixed lines of a family without a model
 DisagreementCode = Literal["another_value", "denied"]
 Freshness = Literal["fresh", "moved", "changed", "deleted", "withheld"]
+DatedBy = Literal["document", "library", ""]  # its own date, or the day on which the library last stored it
 BlockKind = Literal[
     "heading",
     "paragraph",
@@ -210,7 +211,8 @@ class Hit:
     """A segment that a search returned, with its calibrated relevance in [0, 1].
 
     ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
-    joined with its neighbours, where they were read too.
+    joined with its neighbours, where they were read too. ``copies`` are the ids of segments of older documents with the
+    same text, the newest first.
     """
 
     segment: Segment
@@ -218,6 +220,7 @@ class Hit:
     kind: SourceKind = "search"
     own_score: float = 0.0
     around: Segment | None = None
+    copies: tuple[str, ...] = ()
 
     @property
     def segment_id(self) -> str:
@@ -251,7 +254,8 @@ class Span(TypedDict):
 class Proof(TypedDict):
     """A span of a cited segment that bears a claim: whole entries, in offsets of the canonical text.
 
-    ``highlight`` is the entry in it that bears the claim, where it is a passage of several.
+    ``highlight`` is the entry in it that bears the claim, where it is a passage of several. ``copies`` are the ids of
+    segments of older documents that hold a copy of it, or almost one.
     """
 
     segment_id: str
@@ -259,6 +263,7 @@ class Proof(TypedDict):
     end: int
     origin: Origin
     highlight: NotRequired[Span]
+    copies: NotRequired[list[str]]
 
 
 class Section(TypedDict):
@@ -372,16 +377,31 @@ class Place(TypedDict):
     end: int
 
 
+class Copy(TypedDict):
+    """An older document that says what a passage says, in the same words or almost, with its title and date.
+
+    The date is ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing.
+    """
+
+    segment_id: str
+    document_id: str
+    title: str
+    date: str
+    dated_by: DatedBy
+
+
 class Citation(TypedDict):
     """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 
     ``highlight`` is the entry in the quote that bears the claim, where the quote is a passage of several;
     ``heading_path`` has the headings above that entry, the outermost first. ``context`` is what the quote hangs on,
     the outermost first. ``anchor`` is the id of its place in the page that the
-    document was taken from, where the document has a url. ``slide``, ``sheet`` and ``cell`` are where it stands in a
-    presentation or a workbook; slides count from 0. When an old session is read, ``freshness`` shows whether the
-    quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the segment number
-    have changed. It is withheld, and empty, where the reader may no longer read its document.
+    document was taken from, where the document has a url. ``copies`` are other documents with a copy of the quote; then
+    ``date`` is that of the quote's own document, "" where their dates tell nothing. ``slide``, ``sheet`` and ``cell``
+    are where it stands in a presentation or a workbook; slides count from 0. When an old session is read, ``freshness``
+    shows whether the quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or
+    the segment number have changed. It is withheld, and empty, where the reader may no longer read its document. In the
+    list of a finished message ``mark`` is that of its claim.
     """
 
     segment_id: str
@@ -399,11 +419,15 @@ class Citation(TypedDict):
     heading_path: NotRequired[list[str]]
     context: NotRequired[list[CitationContext]]
     anchor: NotRequired[str]
+    copies: NotRequired[list[Copy]]
+    date: NotRequired[str]
+    dated_by: NotRequired[DatedBy]
     slide: NotRequired[int]
     sheet: NotRequired[str]
     cell: NotRequired[str]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
+    mark: NotRequired[Mark]
 
 
 class ExamFigure(TypedDict):
@@ -469,7 +493,7 @@ class Position(TypedDict):
     quote: str
     value: str
     date: str
-    dated_by: Literal["document", "library", ""]
+    dated_by: DatedBy
 
 
 class Disagreement(TypedDict):
@@ -487,7 +511,7 @@ class Disagreement(TypedDict):
 
 
 class Assessment(TypedDict):
-    """The assessment of an answer by its verdicts. ``supported``: no claim failed and at least one was proven.
+    """The assessment of an answer by its verdicts. ``supported``: no claim is doubted and at least one was proven.
 
     ``utility`` in [0, 1] is derived from verdicts, coverage of the question and outcome; ``model_score`` is a model's
     opinion, None unless one was asked. ``answerhood`` in [0, 1] is the chance that what is shown answers the question,

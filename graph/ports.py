@@ -404,7 +404,6 @@ class Dispute:
 class CheckedClaim:
     """One sentence of a section with its verdict and proofs. Offsets are into the section's text.
 
-    ``support`` in [0, 1] estimates how far the sources support the claim; the verdict decides, the estimate only ranks.
     A ``near_verbatim`` claim repeats a source sentence but for a few words: a judge may fail it, but not prove it.
     Code has found something against a ``doubted`` one: without a judge it carries no mark.
     """
@@ -415,7 +414,6 @@ class CheckedClaim:
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     proofs: tuple[Proof, ...] = ()
-    support: float = 0.0
     disputes: tuple[Dispute, ...] = ()
     near_verbatim: bool = False
     doubted: bool = False
@@ -426,7 +424,7 @@ class WrittenSection:
     """A section to check: its text, the segments it cites, and the other sources of the run.
 
     With origin ``matched`` the section cites nothing usable, and ``segments`` are all that its writer saw: a claim then
-    has a proof only where text matching finds one above its fixed threshold.
+    is proven only by a copy, and its other proofs are what comes nearest.
 
     Claims before the offset ``start`` are checked already. While the section is ``open``, more text may follow, and
     claims that it could change are left out.
@@ -454,9 +452,10 @@ class ClaimChecker(Protocol):
         ...
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Split sections into claims and find the best supporting span of each, without a model.
+        """Split sections into claims and find the best supporting spans of each, without a model.
 
-        Claims come in order and do not overlap; a claim that no span supports has no proof.
+        Claims come in order and do not overlap. The proofs of one that is open are what a judge reads it against:
+        spans of what its section cites, and with the origin ``matched`` of others that are nearer to it.
         """
         ...
 

@@ -11,7 +11,7 @@ from typing import Literal, Self
 from typing_extensions import TypedDict
 
 Part = str | int | float
-PartKind = Literal["text", "name", "count", "share", "number", "numbers", "changes"]
+PartKind = Literal["text", "name", "count", "share", "number", "numbers"]
 IN_WORDS = "in_words"
 
 
@@ -107,16 +107,12 @@ def reasons_markdown() -> str:
     return "\n".join([*head, *rows])
 
 
-def _changes(*sides: Part) -> str:
-    """Write pairs of what a source says and what a claim says instead, either of them empty where it says nothing."""
-    pairs = zip(sides[::2], sides[1::2], strict=True)
-    return "it is nearly a sentence of its source: " + "; ".join(_change(left, added) for left, added in pairs)
-
-
-def _change(left: Part, added: Part) -> str:
-    if not left:
-        return f'it adds "{added}"'
-    return f'it has "{added}" for "{left}"' if added else f'it leaves out "{left}"'
+def _differs(source: Part, answer: Part) -> str:
+    """Write what a claim has instead of what a source sentence has, either of them empty where it has nothing."""
+    if not source:
+        return f'it is a source sentence, but adds "{answer}"'
+    said = f'has "{answer}" for "{source}"' if answer else f'leaves out "{source}"'
+    return f"it is a source sentence, but {said}"
 
 
 def _repair(*sections: Part) -> str:
@@ -144,35 +140,19 @@ SAID_OF: dict[str, str] = {
 }
 REASONS: dict[str, Kind] = {
     IN_WORDS: Kind("claim", "what a model or a plugin says in its own words"),
-    # Why a claim has its verdict, by code that compares texts.
-    "part_of_sentence": Kind("claim", "it is a part of a longer source sentence"),
-    "other_order": Kind("claim", "the same words stand in another order in the source"),
+    # Why code leaves a claim open.
+    "differs": Kind(
+        "claim", "it is a source sentence, but {changes}", (("source", "text"), ("answer", "text")), write=_differs
+    ),
+    "number_not_found": Kind("claim", "{number} stands nowhere in what it cites", (("number", "text"),)),
+    "elsewhere": Kind("claim", "another source than those that it cites is nearer to it"),
     "not_said": Kind("claim", "no sentence of the cited sources says this"),
     "uncited": Kind("claim", "the section cites no source"),
-    "conditioned": Kind("claim", "the text around this sentence denies it or sets a condition"),
     "other_language": Kind("claim", "it is in another language than its sources"),
-    "nearly_quoted": Kind(
-        "claim", "it is nearly a sentence of its source: {changes}", (("changes", "changes"),), write=_changes
-    ),
-    "says_nothing": Kind("claim", '"{said}" alone says nothing that the sources could say', (("said", "text"),)),
-    "opposite_follows": Kind(
-        "claim",
-        'the answer says "{said}", and goes on to say the opposite, as the source does',
-        (("said", "text"),),
-    ),
     "lead_open": Kind("claim", 'whether "{said}" answers the question is open', (("said", "text"),)),
     "closest_sentence": Kind(
-        "claim", "the closest source sentence has {share:.0%} of its words", (("share", "share"),)
+        "claim", "the closest source sentences have {share:.0%} of its words", (("share", "share"),)
     ),
-    "nowhere": Kind("claim", "{said} stands nowhere in the sources", (("said", "text"),)),
-    "differs": Kind(
-        "claim", "the source says {source}, the answer says {answer}", (("source", "text"), ("answer", "text"))
-    ),
-    "negated_otherwise": Kind(
-        "claim", 'the source says "{source}", the answer says "{answer}"', (("source", "text"), ("answer", "text"))
-    ),
-    "negation_left_out": Kind("claim", 'the source says "{source}", the answer leaves that out', (("source", "text"),)),
-    "negation_added": Kind("claim", 'the answer says "{answer}", the source does not', (("answer", "text"),)),
     "both_quoted": Kind("claim", "both sources are quoted word for word"),
     "source_changed": Kind("claim", "its source has changed since it was checked"),
     "states_nothing": Kind("claim", "it states nothing that can be checked"),
@@ -199,15 +179,11 @@ REASONS: dict[str, Kind] = {
         "examined in {languages}, not in {language}",
         (("language", "name"), ("languages", "text")),
     ),
+    "judged_unexamined": Kind("claim", "checked by {model}, which has not been examined yet", (("model", "name"),)),
     # What sources contradict each other in.
     "another_value": Kind(
         "sources", "another source says {other}, this one {own}", (("other", "text"), ("own", "text"))
     ),
-    "another_negation": Kind(
-        "sources", 'another source says "{other}", this one "{own}"', (("other", "text"), ("own", "text"))
-    ),
-    "denied": Kind("sources", 'another source says "{other}", this one leaves that out', (("other", "text"),)),
-    "denies": Kind("sources", 'this one says "{own}", another source does not', (("own", "text"),)),
     # Why a question is searched for, or not.
     "small_talk": Kind("decision", "small talk: {kind}", (("kind", "name"),)),
     "search_off": Kind("decision", "search is off"),

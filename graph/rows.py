@@ -37,7 +37,8 @@ class SourceRow(TypedDict):
     """A gathered segment. ``index`` is the 1-based number of its source, 0 until grading keeps it.
 
     Segments of a selected page are one source, and so are a hit and its neighbours. ``beside`` is the hit that a
-    neighbour was gathered with.
+    neighbour was gathered with. ``copies`` are the ids of segments of
+    older documents with the same text, which are no sources.
     """
 
     index: int
@@ -45,6 +46,7 @@ class SourceRow(TypedDict):
     kind: SourceKind
     score: float
     beside: NotRequired[str]
+    copies: NotRequired[list[str]]
 
 
 class Found(TypedDict):
@@ -70,7 +72,6 @@ class ClaimRow(TypedDict):
     judge: NotRequired[JudgeMark]
     doubted: NotRequired[bool]
     pending: NotRequired[bool]
-    twin: NotRequired[bool]
 
 
 class DisputeRow(TypedDict):

@@ -6,7 +6,8 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.checking import count_verdicts, has_failed, support_score
+from answers.checking import count_verdicts, support_score
+from answers.marks import DOUBTED
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnswerAssessed
@@ -56,7 +57,7 @@ async def assess_quality(
     if assessor is not None and runtime.context.assess_with_model:
         score, failure = await _model_score(assessor, state, answer, meter)
     assessment = Assessment(
-        supported=count_verdicts(claims)["supported"] > 0 and not any(map(has_failed, claims)),
+        supported=count_verdicts(claims)["supported"] > 0 and not any(row["verdict"] in DOUBTED for row in claims),
         utility=utility(claims, covered),
         claims=count_verdicts(claims),
         reason=str(reason),

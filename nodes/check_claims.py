@@ -49,7 +49,7 @@ async def check_claims(
     """
     context = runtime.context
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], context.identity)
-    around = await read_around(reader, segments, context.identity)
+    around = await read_around(reader, segments, context.identity, state.sources)
     answer = CheckedAnswer(
         state, segments, runtime.stream_writer, around=around, checker=checker, judge=judge, meter=meter
     )

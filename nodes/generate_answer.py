@@ -51,9 +51,9 @@ async def generate_answer(
     """
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], runtime.context.identity)
     by_id = {segment.segment_id: segment for segment in segments}
-    around = await read_around(reader, segments, runtime.context.identity)
+    around = await read_around(reader, segments, runtime.context.identity, state.sources)
     hits = [
-        Hit(by_id[each], row["score"], row["kind"], around=around[each])
+        Hit(by_id[each], row["score"], row["kind"], around=around[each], copies=tuple(row.get("copies", ())))
         for row in state.sources
         if (each := row["segment_id"]) in by_id
     ]

@@ -6,6 +6,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from answers.citations import NEAREST_SHOWN, describe_sources, rank_candidates
+from answers.document_dates import MOST_TOLD
 from answers.fusion import repeated_texts
 from graph.context import Context
 from graph.events import SourcesGraded, dropped
@@ -15,7 +16,7 @@ from graph.reasons import Reason
 from graph.rows import SourceRow
 from graph.state import State, question_with_passage
 from graph.usage import Meter
-from text.numbers import names_page, page_references
+from text.page_references import names_page, page_references
 
 BELOW = Reason("below_min_score")
 OFF_PAGE = Reason("off_page")
@@ -40,7 +41,7 @@ async def grade_segments(
 
     Neighbours of a hit are text around it, and segments of a selected page are its parts: they share its index.
     Pages that the user selected stay, unless the grader itself has chosen what answers within them. Of segments with
-    the same text, as of a file that was ingested twice, the best one is graded and the others are told nowhere.
+    the same text, as of a file that was ingested twice, the newest one is graded, and the others are its copies.
     """
     judged = {*state.graded, *state.repeated}
     gathered = {key: row for key, row in rank_candidates(state.candidates).items() if key not in judged}
@@ -49,9 +50,11 @@ async def grade_segments(
     wanted = [*(row["segment_id"] for row in sources), *gathered]
     by_id = {s.segment_id: s for s in await reader.read_segments(wanted, runtime.context.identity)}
     ranked = [by_id[each] for each in wanted if each in by_id]
-    repeated = repeated_texts(ranked, {each for each in gathered if gathered[each]["kind"] == "page"})
-    candidates = {key: row for key, row in gathered.items() if row["score"] >= floor and key not in repeated}
-    weak = [dropped(key, BELOW) for key in gathered if key not in candidates and key not in repeated]
+    kept_anyway = {*wanted[: len(sources)], *(each for each in gathered if gathered[each]["kind"] == "page")}
+    repeated = repeated_texts(ranked, kept_anyway, question=state.standalone_question)
+    apart = _without_copies(gathered, repeated)
+    candidates = {key: row for key, row in apart.items() if row["score"] >= floor}
+    weak = [dropped(key, BELOW) for key in apart if key not in candidates]
     elsewhere = _off_page(state, candidates, by_id)
     hits = [
         Hit(by_id[row["segment_id"]], row["score"], row["kind"])
@@ -92,6 +95,17 @@ def _source_of(row: SourceRow, pages: Collection[str]) -> str:
     """Return what a segment is a part of for a reader: a selected page, or a hit and what stands beside it."""
     document_id = row["segment_id"].rpartition(":")[0]
     return document_id if document_id in pages else row.get("beside", row["segment_id"])
+
+
+def _without_copies(rows: dict[str, SourceRow], repeated: dict[str, str]) -> dict[str, SourceRow]:
+    """Return rows without those whose text is repeated; what stands for them has their ids and best score."""
+    apart = {key: row for key, row in rows.items() if key not in repeated}
+    for key, first in repeated.items():
+        if first in apart:
+            row, copy = apart[first], rows[key]
+            copies = [*row.get("copies", []), key, *copy.get("copies", [])][:MOST_TOLD]
+            apart[first] = SourceRow(**{**row, "score": max(row["score"], copy["score"]), "copies": copies})
+    return apart
 
 
 def _likelier(before: float | None, now: float | None) -> float | None:

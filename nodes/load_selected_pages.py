@@ -19,7 +19,7 @@ from graph.reasons import why
 from graph.rows import MOST_READ_WHOLE, Found, SourceRow
 from graph.state import State, question_with_passage
 from graph.usage import Meter
-from text.numbers import names_page, page_references
+from text.page_references import names_page, page_references
 
 PAGE_SCORE = 1.0
 PAGE_TOKENS = 6000  # read by a family that has no limit of its own, where none is set

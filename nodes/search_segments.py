@@ -8,6 +8,7 @@ from answers.links import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
+from graph.evidence import Hit
 from graph.ports import SearchQuery, SegmentSearcher
 from graph.reasons import why
 from graph.rows import Found, SourceRow
@@ -59,12 +60,13 @@ async def search_segments(
         )
     hits = [hit for _, result in results for hit in result.hits]
     beside = hits_beside(hits)
-    found = [SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score) for hit in hits]
-    return {
-        "candidates": Found(
-            found=[
-                SourceRow(**row, beside=beside[row["segment_id"]]) if row["segment_id"] in beside else row
-                for row in found
-            ]
-        )
-    }
+    return {"candidates": Found(found=[_row(hit, beside.get(hit.segment_id)) for hit in hits])}
+
+
+def _row(hit: Hit, beside: str | None) -> SourceRow:
+    row = SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score)
+    if hit.copies:
+        row["copies"] = list(hit.copies)
+    if beside is not None:
+        row["beside"] = beside
+    return row

@@ -53,6 +53,8 @@ from graph.ports import (
 )
 from graph.rows import Turn
 from graph.usage import Meter
+from text.normal_forms import flatten
+from text.words import word_runs
 from tools.claims.code_checker import CodeChecker
 
 
@@ -245,6 +247,28 @@ class ScriptedJudge:
 
     def _verdict(self, claim: str) -> Verdict | None:
         return next((each for each in get_args(Verdict) if f"({each})" in claim), self.otherwise)
+
+
+@dataclass
+class WordJudge:
+    """Judge that bears out what holds no word but those of its entries and ``also``, and costs no model call."""
+
+    also: str = ""
+    exam: ExamFigure | None = field(default_factory=lambda: ExamFigure(language="en", right=58, of=60))
+    asked: list[OpenClaim] = field(default_factory=list)
+    name: str = "words"
+    version: str = "1"
+
+    async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+        """Judge by the words of the claims and their entries."""
+        self.asked += claims
+        return [self._judgement(claim) for claim in claims]
+
+    def _judgement(self, claim: OpenClaim) -> Judgement:
+        shown = [text for each in claim.entries for text in (each.text, *each.context)]
+        known = word_runs(flatten(" ".join([self.also, *shown])))
+        unsaid = [word for word in word_runs(flatten(claim.claim)) if word not in known]
+        return Judgement("contradicted" if unsaid else "supported", reason=" ".join(unsaid), exam=self.exam)
 
 
 @dataclass

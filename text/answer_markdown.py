@@ -1,7 +1,7 @@
 """An answer's Markdown as units with exact offsets: what may claim something, and where a citation mark may stand.
 
 Headings, questions, code, lead-ins before a list, table or block of code, labels, bare links and closing offers claim
-nothing.
+nothing. A lead-in that states a fact, by a number, a name or code in it, does: "Flask 3.1, of May 2019, changed this:".
 """
 
 import re
@@ -12,8 +12,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from text.inline_spans import InlineReading, InlineSpan, mask, read_inline
+from text.late_patterns import LatePattern
 from text.markdown_blocks import Block, Edge, Kind, Lines, Span, behind_markers, blocks_of, restart
 from text.offers import is_offer
+from text.scripts import UNSPACED
 from text.sentences import prose_sentences, trimmed
 from text.shapes import is_question
 
@@ -91,6 +93,16 @@ _SUMMARY = re.compile(r"<summary>[^<]*</summary>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
 _HARD_BREAK = re.compile(r"(?:  |\\)\Z")
 _HEADING_MARK = re.compile(r"#{1,6}[ \t]+")
+_WORD = LatePattern(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.'’-][^\W_{UNSPACED}]+)*")
+_LONGEST_LABEL = 3  # words before a colon that are a label, such as "Step 1:"
+_FACT = LatePattern(r"\d|`")
+
+
+def states_fact(sentence: str) -> bool:
+    """Whether a sentence states a fact by its form: it has a number, code, or a capitalised word behind its first."""
+    if _FACT.search(sentence):
+        return True
+    return any(word[0].isupper() for word in _WORD.findall(sentence)[1:])
 
 
 class _Prose:
@@ -323,7 +335,7 @@ class _Pieces:
             return True
         if _ENDS_WITH_COLON.search(masked):
             self.lead_in = self._prose.span(start, stop)
-            return False
+            return not _BOLD_LINE.match(said) and len(_WORD.findall(said)) > _LONGEST_LABEL and states_fact(said)
         return not self._is_bold_label(said, start) or self._is_end(stop)
 
     def _is_bold_label(self, said: str, start: int) -> bool:

@@ -25,8 +25,6 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words that can be added or dropped without changing a claim.
-DROPPABLE = word_set("a an the 's also đã cũng những các 也 that của rằng thì cái chiếc 的 了 之 地 得 , /")
 _ENGLISH_FUNCTION_WORDS = word_set(
     """
     a an the 's 'd of in on at by for to from with without into onto upon about as and or but nor so than then that this
@@ -48,9 +46,6 @@ VIETNAMESE_FUNCTION_WORDS = word_set(
     """
 )
 FUNCTION_WORDS = _ENGLISH_FUNCTION_WORDS | VIETNAMESE_FUNCTION_WORDS
-FUNCTION_LETTERS = frozenset(
-    "的了是在和与及或被把从到对于为以有这那其之也都而并中所就将不个上下等由则但又很更最它他她们我你此该各每些个可会能要没还只使让给向往着过地得里内后前时"
-)
 
 
 STOP_WORDS: Mapping[str, frozenset[str]] = {

@@ -132,22 +132,11 @@ def without_punctuation(text: str) -> str:
 
 # Of bytes, since their translation looks nothing up: a table of ``str.translate`` takes three times as long.
 _LETTERS_AND_DIGITS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
-_LETTERS_ONLY = bytes(code if chr(code).isalpha() and code < 128 else 32 for code in range(256))
 
 
 def ascii_words(text: str) -> list[str]:
     """Split ASCII text at everything but letters and digits; ten times as fast as a pattern."""
     return text.encode("ascii").translate(_LETTERS_AND_DIGITS).decode("ascii").split()
-
-
-_LETTER_RUN = re.compile(r"[^\W\d_]+")
-
-
-def letter_runs(text: str) -> list[str]:
-    """Split a text at everything but letters."""
-    if text.isascii():
-        return text.encode("ascii").translate(_LETTERS_ONLY).decode("ascii").split()
-    return _LETTER_RUN.findall(text)
 
 
 def flatten(text: str) -> str:

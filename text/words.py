@@ -19,7 +19,6 @@ from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN
 _LETTERS = rf"[^\W{UNSPACED}]+"
 _COUNTED = LatePattern(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
 _RUN = LatePattern(rf"[{CJK}]+|[^\W_{CJK}]+")
-_RUN_AS_WRITTEN = LatePattern(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
 _INDEXED = LatePattern(f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++")
 _IS_INDEXED_BY_BIGRAMS = LatePattern(f"[{INDEXED_BY_BIGRAMS}]")
 _IS_UNSPACED = LatePattern(f"[{UNSPACED}]")
@@ -37,11 +36,6 @@ def count_words(texts: Sequence[str]) -> list[int]:
 def word_runs(flat: str) -> list[str]:
     """Split a flattened text into words and runs of CJK."""
     return flat.split() if flat.isascii() else _RUN.findall(flat)
-
-
-def written_runs(text: str) -> list[str]:
-    """Split a text into words as written, "don't" and "3.5" whole, and runs of CJK."""
-    return _RUN_AS_WRITTEN.findall(text)
 
 
 def is_bigrammed(word: str) -> bool:

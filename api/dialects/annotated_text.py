@@ -1,14 +1,15 @@
-"""An answer's text with numbered marks, and the annotations that link each claim to its source."""
+"""An answer's text with numbered marks, and the annotations that link each marked claim to its source."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from answers.citations import landing_url
+from answers.marks import marked_citations
 from api.dialects.citation_marks import MarkedSection, bracket
 from api.dialects.quotes import QuoteInContext, quote_of, says_more
 from api.dialects.section_buffer import FinalSection
-from graph.evidence import Citation, Claim, Source
+from graph.evidence import Citation, Claim, Source, Span
 from tools.auth.document_links import LinkSigner
 
 Numbering = Callable[[Citation, str], int]
@@ -120,10 +121,11 @@ def chat_annotation(cited: Cited) -> Annotation:
 
 
 class AnnotatedText:
-    """The text of an answer, written part by part, with the annotations of its cited claims.
+    """The text of an answer, written part by part, with the annotations of its marked claims.
 
     Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
-    claim without the marks after it. ``annotate`` gives an annotation its form.
+    claim without the marks after it. One whose mark leaves later is annotated then. ``annotate`` gives an annotation
+    its form.
     """
 
     def __init__(
@@ -141,20 +143,21 @@ class AnnotatedText:
         self._links = links
         self._cited: dict[tuple[int, str], tuple[str, str, bool]] = {}  # by number and anchor
         self._linked: dict[int, str] = {}  # by number: the place of the first quote
+        self._spans: dict[tuple[int, int], Span] = {}  # of claims without annotations, by section and end
         self._length = 0
 
     def write(self, section: FinalSection) -> list[str]:
         """Append a part of a section, and return it in pieces that split no mark."""
         claims = [self._numbered(claim) for claim in sorted(section.claims, key=lambda claim: claim["end"])]
         marked = MarkedSection(replace(section, claims=claims), self._mark)
-        self._annotate([claim for claim in claims if claim["end"] > section.start], marked)
+        self._annotate(section, claims, marked)
         self._length += sum(map(len, marked.pieces))
         return marked.pieces
 
     def _numbered(self, claim: Claim) -> Claim:
-        """Return a claim with numbers instead of source indices; the first citation of each number is kept."""
+        """Return a claim with the citations of its marks, by number; the first citation of each number is kept."""
         kept: dict[int, Citation] = {}
-        for citation in sorted(claim["citations"], key=lambda citation: citation["source_index"]):
+        for citation in sorted(marked_citations(claim), key=lambda citation: citation["source_index"]):
             url, title = self._addresses.cited(citation)
             number = self._number(citation, url)
             self._cited[number, citation.get("anchor", "")] = url, title, self._addresses.paged(citation)
@@ -162,13 +165,18 @@ class AnnotatedText:
             kept.setdefault(number, Citation(**{**citation, "source_index": number}))
         return Claim(**{**claim, "citations": [kept[number] for number in sorted(kept)]})
 
-    def _annotate(self, claims: Sequence[Claim], marked: MarkedSection) -> None:
+    def _annotate(self, section: FinalSection, claims: Sequence[Claim], marked: MarkedSection) -> None:
         for claim in claims:
-            start, end = marked.start_of(claim["start"]), marked.end_of(claim["end"])
+            key = section.position, claim["end"]
+            if claim["end"] > section.start:
+                start, end = marked.start_of(claim["start"]), marked.end_of(claim["end"])
+                self._spans[key] = Span(start=self._length + start, end=self._length + end)
+            if not claim["citations"] or (span := self._spans.pop(key, None)) is None:
+                continue
             for citation in claim["citations"]:
                 url, title, paged = self._cited[citation["source_index"], citation.get("anchor", "")]
                 hangs_on = quote_of(citation) if says_more(citation) else None
-                cited = Cited(citation, url, title, paged, self._length + start, self._length + end, hangs_on)
+                cited = Cited(citation, url, title, paged, span["start"], span["end"], hangs_on)
                 self.annotations.append(self._form(cited))
 
     def _mark(self, number: int) -> str:

@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from answers.links import JOINER
+from answers.marks import mark_of, marked_citations
 from answers.quoted_runs import continues
 from api.dialects.section_buffer import FinalSection, final_sections
 from graph.evidence import Claim, Message, Source
@@ -20,9 +21,9 @@ __all__ = [
     "PlacedClaim",
     "bracket",
     "by_position",
+    "claim_record",
     "footnote",
     "joined_claims",
-    "judgement_fields",
     "marked_pieces",
     "marked_text",
     "placed_claims",
@@ -62,7 +63,7 @@ def by_position(mark: Mark, sources: Sequence[Source]) -> Mark:
 
 
 def marked_pieces(section: FinalSection, mark: Mark) -> list[str]:
-    """Return a part of a section in pieces, each a claim followed by the marks of the sources that it cites.
+    """Return a part of a section in pieces, each a claim followed by its marks, if it carries any.
 
     Joined, the pieces are the marked part, and the parts of a section joined are the marked section; no mark is split.
     Every section except the first begins with the blank line that separates it from the one before.
@@ -122,12 +123,12 @@ class MarkedSection:
         for claim in section.marked_claims:
             place = mark_place(section.text, claim["end"], start)
             if place is not None:
-                marks.setdefault(place, []).extend(sorted({each["source_index"] for each in claim["citations"]}))
+                marks.setdefault(place, []).extend(sorted({each["source_index"] for each in marked_citations(claim)}))
                 start = place
         for claim in section.claims:
             if section.owes_marks or claim["end"] != section.start:
                 continue
-            if self._marks_of(each["source_index"] for each in claim["citations"]):
+            if self._marks_of(each["source_index"] for each in marked_citations(claim)):
                 self._part(section.start)
                 break
         for place, indices in marks.items():
@@ -248,11 +249,24 @@ def with_latest_verdicts(placed: Iterable[PlacedClaim], latest: Callable[[Claim]
     return [replace(each, claim=latest(each.claim)) for each in placed]
 
 
-def judgement_fields(claim: Claim) -> dict[str, Any]:
-    """Return who gave a claim's verdict: ``by``, and ``judge`` with its exam; neither where nobody decided."""
-    fields: dict[str, Any] = {}
+def claim_record(placed: PlacedClaim) -> dict[str, Any]:
+    """Return a claim as formats with room for claims tell it: its span, its verdict, who gave that, and its mark.
+
+    One without a mark has its ``citations`` here, since the list of citations has only those that marks stand for.
+    """
+    claim, mark = placed.claim, mark_of(placed.claim)
+    record: dict[str, Any] = {
+        "start_index": placed.start,
+        "end_index": placed.end,
+        "text": claim["text"],
+        "verdict": claim["verdict"],
+        "reasons": claim["reasons"],
+        "mark": mark,
+    }
     if "by" in claim:
-        fields["by"] = claim["by"]
+        record["by"] = claim["by"]
     if "judge" in claim:
-        fields["judge"] = claim["judge"]
-    return fields
+        record["judge"] = claim["judge"]
+    if mark != "shown" and claim["citations"]:
+        record["citations"] = claim["citations"]
+    return record

@@ -11,7 +11,8 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from answers.citations import BETWEEN_QUOTES, excerpt_around
-from graph.evidence import Citation, CitationContext, Message, Source, Span
+from answers.marks import marked_citations
+from graph.evidence import Citation, CitationContext, Copy, DatedBy, Message, Source, Span
 
 _ENDS = (":", "：", ".", "。", "?", "!", "？", "！")
 
@@ -21,7 +22,8 @@ class QuoteInContext(TypedDict):
     """A quote and the slices of the same text that it hangs on, the outermost first, each word for word.
 
     Of a passage ``highlight`` is the entry that answers best, within ``start`` and ``end``, the offsets of the quote,
-    and ``heading_path`` has the headings above that entry.
+    and ``heading_path`` has the headings above that entry. ``copies`` are other documents with a copy of the quote, and
+    ``date`` is then that of its own, "" where their dates tell nothing.
     """
 
     quote: str
@@ -30,6 +32,9 @@ class QuoteInContext(TypedDict):
     end: NotRequired[int]
     highlight: NotRequired[Span]
     heading_path: NotRequired[list[str]]
+    date: NotRequired[str]
+    dated_by: NotRequired[DatedBy]
+    copies: NotRequired[list[Copy]]
 
 
 def quote_of(citation: Citation) -> QuoteInContext:
@@ -41,6 +46,8 @@ def quote_of(citation: Citation) -> QuoteInContext:
         quote |= {"start": citation["start"], "end": citation["end"], "highlight": highlight}
     if "heading_path" in citation:
         quote["heading_path"] = citation["heading_path"]
+    if "copies" in citation:
+        quote |= {"date": citation["date"], "dated_by": citation["dated_by"], "copies": citation["copies"]}
     return quote
 
 
@@ -68,6 +75,11 @@ def quotes_in_context(citations: Iterable[Citation]) -> dict[int, list[QuoteInCo
         ):
             telling.add(citation["source_index"])
     return {index: each for index, each in quotes.items() if index in telling}
+
+
+def marked_quotes(message: Message) -> dict[int, list[QuoteInContext]]:
+    """Return the quotes that the marks of a finished answer stand for, as ``quotes_in_context`` does."""
+    return quotes_in_context(each for claim in message.get("claims", []) for each in marked_citations(claim))
 
 
 def in_context(quote: QuoteInContext) -> str:

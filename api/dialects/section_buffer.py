@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from answers.checking import WORST_FIRST, correction, has_failed_claim
+from answers.marks import mark_of
 from answers.quoted_runs import continues
 from answers.standing import RunView, SectionView
 from graph import events
@@ -26,7 +27,7 @@ class FinalSection:
     0-based place among what is sent; a correction has a place of its own.
 
     ``open``: more of the section may follow. ``owes_marks``: the last claim before this part has left without its
-    marks, since the next one could have continued its quote.
+    marks, since a judge had yet to speak of it, or the next one could have continued its quote.
     """
 
     position: int
@@ -62,9 +63,11 @@ class FinalSection:
 
     @property
     def leaves_marks_owed(self) -> bool:
-        """Whether the last claim leaves without its marks, since one that is yet to come may continue its quote."""
-        claims = self.undecided_claims
-        return self.open and bool(claims) and continues(claims[-1], claims[-1]) and self._ends_in_marks(claims[-1])
+        """Whether the last claim leaves without its marks: a judge has yet to speak, or the next may continue it."""
+        if not (self.open and (claims := self.undecided_claims)):
+            return False
+        last = claims[-1]
+        return (mark_of(last) == "pending" or continues(last, last)) and self._ends_in_marks(last)
 
     def _ends_in_marks(self, claim: Claim) -> bool:
         return mark_place(self.text, claim["end"], claim["start"]) == claim["end"]
@@ -81,6 +84,10 @@ class _Sent:
     owes_marks: bool = False
 
 
+def _worst_first(claim: Claim) -> tuple[int, bool]:
+    return WORST_FIRST.index(claim["verdict"]), mark_of(claim) == "shown"
+
+
 def _has_left(claim: Claim, sent: _Sent) -> bool:
     return sent.text[claim["start"] : claim["end"]] == claim["text"]
 
@@ -92,10 +99,11 @@ def _is_uncorrected(sent: _Sent) -> bool:
 class SectionBuffer:
     """A reader of a run's events that releases the answer in order, each part once.
 
-    With ``release: checked`` a claim leaves when code has checked it and has not found it false, even while its section
-    is being written; with ``judged`` a section leaves when no word of a judge is to follow. Where nothing was searched,
-    text leaves as it is written. From a claim that failed on, a section waits until it is repaired or withdrawn, and
-    the sections after it wait with it. What has left and turns out false is followed by a correction.
+    With ``release: checked`` a claim leaves when code has checked it, even while its section is being written. Nothing
+    follows one whose mark is pending: its mark leaves, or none, once the judge has spoken, and then the text goes on.
+    With ``judged`` a section leaves when no word of a judge is to follow. Where nothing was searched, text leaves as it
+    is written. From a claim that failed on, a section waits until it is repaired or withdrawn, and the sections after
+    it wait with it. What has left and turns out false is followed by a correction.
 
     A run that is stopped ends in all that stands, or with ``only_checked`` in what a check has passed of it.
     """
@@ -111,12 +119,12 @@ class SectionBuffer:
         self._language = ""
 
     def latest(self, claim: Claim) -> Claim:
-        """Return a claim with its latest verdict, which may have come after its text has left.
+        """Return a claim with its latest verdict and mark, which may have come after its text has left.
 
-        Of the same words in several sections it is the worst verdict.
+        Of the same words in several sections they are the worst.
         """
         known = self._latest.get(claim["text"], {})
-        return min(known.values(), key=lambda each: WORST_FIRST.index(each["verdict"]), default=claim)
+        return min(known.values(), key=_worst_first, default=claim)
 
     def feed(self, event: AnyEvent) -> list[FinalSection]:
         """Read an event, and return what it releases.
@@ -191,11 +199,15 @@ class SectionBuffer:
         for claim in section.claims:
             if has_failed_claim(claim):
                 return end
+            if mark_of(claim) == "pending":
+                place = mark_place(section.text, claim["end"], claim["start"]) or 0
+                return place if place > claim["start"] else end
             end = claim["end"]
         return len(section.text) if section.stage in ("checked", "revised") else end
 
     def _may_close(self, section: SectionView) -> bool:
-        passed = section.stage != "finished" and not any(map(has_failed_claim, section.claims))
+        waits = any(has_failed_claim(claim) or mark_of(claim) == "pending" for claim in section.claims)
+        passed = section.stage != "finished" and not waits
         return section.settled or (passed and not self._waits_for_judge)
 
     def _part(

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from answers.answerhood import SAID, is_copy, said_of
+from answers.citations import said_copies, said_date
 from answers.highlighting import in_quote
+from answers.marks import marked_citations
 from answers.verification import Verification
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.section_buffer import final_sections
@@ -47,15 +49,16 @@ def read_text(read: ReadText) -> str:
 
 
 def answer_text(answer: Answer, end: RunFinished) -> str:
-    """Return whether it answers, the marked answer, and each quote that it rests on, with its verdict and its place."""
+    """Return whether it answers, the marked answer, and each quote that a mark stands for, with verdict and place."""
     sources = {source["index"]: source for source in answer.sources}
     said = said_of(end.message)
     parts = [*([f"{said}:"] if said else []), *_sections(end.message)]
-    if answer.citations:
-        copies = [each for claim in end.message.get("claims", []) if is_copy(claim) for each in claim["citations"]]
-        lines = dict.fromkeys(
-            _citation_line(each, sources.get(each["source_index"]), is_copy=each in copies) for each in answer.citations
-        )
+    lines = dict.fromkeys(
+        _citation_line(each, sources.get(each["source_index"]), is_copy=is_copy(claim))
+        for claim in end.message.get("claims", [])
+        for each in marked_citations(claim)
+    )
+    if lines:
         parts.append("\n".join(["Citations:", *lines]))
     for each in end.message.get("nearest", []):
         if "passage" in each:
@@ -84,6 +87,10 @@ def _citation_line(citation: Citation, source: Source | None, *, is_copy: bool) 
     if source is not None:
         heading = " > ".join(citation["heading_path"]) if "heading_path" in citation else source["heading"]
         place = f"{_place(source['title'], heading)}, {place}"
+    if date := said_date(citation):
+        place += f", {date}"
+    if copies := said_copies(citation):
+        place += f"; also in {one_line(copies)}"
     context = "".join(f" ({each['role']}: {one_line(each['text'])})" for each in citation.get("context", []))
     start, end = in_quote(citation) or (0, len(citation["quote"]))
     verdict = "quoted" if is_copy else citation["verdict"]

@@ -21,7 +21,10 @@ from nodes.decide_retrieval import finished_turns
 OURS = "citewell"  # what an answer has beside its text, and a citation beside LangChain's fields
 RUN_PREFIX = "lc_run--"  # of the ids that LangChain gives to messages of a chat model, before the id of its run
 NO_QUESTION = "messages: end them with a human message that has text, or give a `question`."
-_PLACE_FIELDS = ("source_index", "segment_id", "start", "end", "highlight", "heading_path", "verdict")
+_EXTRAS = (
+    *("source_index", "segment_id", "start", "end", "highlight", "heading_path", "verdict"),
+    *("date", "dated_by", "copies"),
+)
 _SOURCE_FIELDS = ("index", "segment_id", "document_id", "title", "heading", "kind", "url", "page_idx", "score")
 
 Block = dict[str, Any]
@@ -152,7 +155,7 @@ def citation(cited: Cited) -> dict[str, Any]:
         "start_index": cited.start,
         "end_index": cited.end,
         "cited_text": cited.citation["quote"],
-        "extras": {OURS: {name: value for name, value in cited.citation.items() if name in _PLACE_FIELDS}},
+        "extras": {OURS: {name: value for name, value in cited.citation.items() if name in _EXTRAS}},
     }
     return made if cited.paged else {**made, "url": cited.url}
 

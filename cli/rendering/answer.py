@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from answers.answerhood import SAID, is_copy, said_of
-from answers.citations import excerpt, said_place, segments_of
+from answers.citations import excerpt, said_copies, said_date, said_place, segments_of
 from answers.highlighting import in_markdown, in_quote
 from cli.rendering.shown_passages import Highlight, show_passage
 from cli.rendering.wrapping import Flow, show_indented
@@ -87,9 +87,16 @@ def _numbers(source_ids: Sequence[str], sources: Iterable[Source]) -> list[int]:
 
 def _show_quoted(console: Console, citation: Citation, source: Source, text: str, *, wrap: bool) -> None:
     span = (f" · characters {citation['start']}–{citation['end']}", "dim")
-    head = Text.assemble("quoted from ", _place_of_quote(citation, source), span, *_freshness(citation))
+    place = _place_of_quote(citation, source)
+    head = Text.assemble("quoted from ", place, *_copies(citation), span, *_freshness(citation))
     show_indented(console, head, INDENT, first=Text(f"  [{citation['source_index']}] ", style="bold cyan"))
     show_passage(console, text, in_markdown(text, citation), indent=PASSAGE_INDENT, wrap=wrap)
+
+
+def _copies(citation: Citation) -> list[str]:
+    """Return the date of a quote's document and the older ones that hold a copy of it; nothing if none does."""
+    date, copies = said_date(citation), one_line(said_copies(citation))
+    return [*([f" ({date})"] if date else []), *([f" · also in {copies}"] if copies else [])]
 
 
 def _place_of_quote(citation: Citation, source: Source) -> Text:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from answers.checking import FAILED
+from answers.marks import DOUBTED
 from evals.gate.gate_model import RECORDED_FAULTS, RecordedFault, RecordedReply, RecordedSection
 from evals.metrics import Better, Metric
 from evals.metrics.answer_metrics import words
@@ -164,7 +164,7 @@ def _is_cited_elsewhere(place: int, record: Record) -> bool:
 
 
 def _has_failed(section: RecordedSection, place: int, record: Record) -> bool:
-    return any(claim["verdict"] in FAILED for claim in record["first_claims"] if claim["section"] == place)
+    return any(claim["verdict"] in DOUBTED for claim in record["first_claims"] if claim["section"] == place)
 
 
 def _is_unverified(section: RecordedSection, place: int, record: Record) -> bool:

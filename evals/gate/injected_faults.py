@@ -114,7 +114,7 @@ def _matched(section: WrittenSection) -> CheckedClaim:
     whole = CheckedClaim(0, len(section.text), section.text, "unsupported", (f"{similarity:.0%} alike",))
     if proof is None or similarity < _ALIKE:
         return whole
-    return replace(whole, verdict="supported", proofs=(proof,), support=similarity)
+    return replace(whole, verdict="supported", proofs=(proof,))
 
 
 def _similar_sentences(section: WrittenSection) -> Iterator[tuple[float, Proof]]:
@@ -217,13 +217,6 @@ class AlteringWriter:
         )
 
 
-def misquoted(closed: DraftClosed, sources: Sequence[Hit]) -> DraftClosed:
-    """Cite wrong ids; all of them were offered, so that none is dropped as unknown."""
-    ids = [hit.segment.segment_id for hit in sources]
-    wrong_ids = dict(zip(ids, [*ids[1:], *ids[:1]], strict=True))
-    return replace(closed, source_ids=tuple(wrong_ids[segment_id] for segment_id in closed.source_ids))
-
-
 def without_passage(closed: DraftClosed, sources: Sequence[Hit]) -> DraftClosed:
     """Leave out which passage a section shows, so that only the checker cites."""
     return replace(closed, passage=None)
@@ -265,7 +258,6 @@ FAULTS: Mapping[str, Fault] = {
         lambda family: replace(family, checker=AlteringChecker(family.checker, all_supported))
     ),
     "fuzzy_matching": _in_families(lambda family: replace(family, checker=FuzzyMatcher())),
-    "wrong_ids": _in_families(lambda family: replace(family, writer=AlteringWriter(family.writer, misquoted))),
     "always_answering": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=True))),
     "always_abstaining": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=False))),
     "stale_offsets": _stale_library,

@@ -48,6 +48,22 @@ async def test_a_run_is_told_from_start_to_one_end(client: httpx.AsyncClient) ->
     assert text[citation["start"] : citation["end"]] == citation["quote"]
 
 
+async def test_a_passage_names_the_older_documents_that_hold_a_copy_of_it(client: httpx.AsyncClient) -> None:
+    rule = "A member who leaves the rowing club gives back the key of the boat house within ten days."
+    texts = {"2024": rule, "2025": f"{rule} Please.", "2026": rule}
+    for year, text in texts.items():
+        document = {"title": "Rules", "text": f"# Leaving\n\n{text}", "name": f"{year}.md", "metadata": {"date": year}}
+        assert (await client.post("/api/documents", json=document)).status_code == 201
+    session_id = await new_session(client)
+    question = "When does a member who leaves the rowing club give back the key?"
+    events = events_of(await ask(client, session_id, question=question))
+    checked = next(event for event in events if event["type"] == "section_checked")
+    stored = (await client.get(f"/api/sessions/{session_id}")).json()["messages"][1]
+    for [citation, *_] in (checked["claims"][0]["citations"], events[-1]["message"]["citations"], stored["citations"]):
+        assert (citation["quote"], citation["date"], citation["dated_by"]) == (rule, "2026", "document")
+        assert [(each["date"], each["title"]) for each in citation["copies"]] == [("2025", "Rules"), ("2024", "Rules")]
+
+
 async def test_the_finished_message_is_in_the_session(client: httpx.AsyncClient) -> None:
     session_id = await new_session(client)
     events = events_of(await ask(client, session_id, page_ids=[HANDBOOK]))

@@ -63,7 +63,7 @@ async def test_claims_are_verified_against_the_library(shared_client: httpx.Asyn
     text = "".join(segment["text"] for segment in raw["segments"])
     assert (quote["document_id"], quote["source"]) == (HANDBOOK, None)
     assert text[quote["start"] : quote["end"]] == quote["quote"] == LEAVE
-    assert wrong["verdict"] == "unsupported"
+    assert (wrong["verdict"], wrong["citations"]) == ("unverified", [])
     assert "search_segments" in reply["spent"]
 
 
@@ -72,7 +72,7 @@ async def test_the_library_is_searched_where_the_request_says(shared_client: htt
     nowhere = await verified(shared_client, claims=[LEAVE], spaces=["nowhere"])
     within = await verified(shared_client, claims=[LEAVE], spaces=["people"])
     verdicts = [reply["claims"][0]["verdict"] for reply in (elsewhere, nowhere, within)]
-    assert verdicts == ["unsupported", "unsupported", "supported"]
+    assert verdicts == ["unverified", "unverified", "supported"]
 
 
 async def test_a_segment_that_the_answer_names_is_read(shared_client: httpx.AsyncClient) -> None:
@@ -126,15 +126,16 @@ async def test_a_model_that_passed_its_exam_is_asked_over_its_endpoint(
     assert failed["fallback"]["code"] == "model_unavailable"
 
 
-async def test_a_model_without_an_exam_has_no_say_and_the_claim_says_why(
+async def test_a_model_without_an_exam_may_doubt_and_the_claim_says_why(
     examined_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
 ) -> None:
     claim = "Nhân viên có 25 ngày nghỉ phép năm, và ngày chưa dùng sẽ mất."
+    scripted_openai.script(say(json.dumps({"1": judged("unsupported")})), to="judge_claims")
     reply = await verified(examined_client, claims=[claim], sources=["Nhân viên có 25 ngày nghỉ phép mỗi năm."])
-    assert reply["claims"][0]["verdict"] in ("unverified", "unsupported")
-    why = reply["claims"][0]["why"][-1]
-    assert (why["code"], why["parts"][0]) == ("no_judge", "Vietnamese")
-    assert scripted_openai.asked("judge_claims") == []
+    (doubted,) = reply["claims"]
+    assert (doubted["verdict"], doubted["by"], doubted["judge"]["exam"]) == ("unsupported", "judge", None)
+    unexamined, why = doubted["why"][-2:]
+    assert (unexamined["code"], why["code"], why["parts"][0]) == ("judged_unexamined", "no_judge", "Vietnamese")
 
 
 class ReadyJudge:

@@ -1,7 +1,9 @@
 """Questions asked of the whole graph through the llm family, whose model is a scripted server."""
 
+from dataclasses import replace
+
 from answers.checking import question_coverage
-from graph.ports import Family, Resources
+from graph.ports import Family, Judge, Resources
 from tests.fakes import MemoryLibrary
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.scripted_openai import Reply, ScriptedOpenAI
@@ -12,21 +14,22 @@ from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
 
 
-def family_of(server: ScriptedOpenAI) -> Family:
-    """Return the llm family with the scripted model."""
+def family_of(server: ScriptedOpenAI, judge: Judge | None = None) -> Family:
+    """Return the llm family with the scripted model, and a judge that does not ask it."""
     settings = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=15)
-    return llm_family(
+    family = llm_family(
         settings,
         thinking=False,
         checker=CodeChecker(),
         fallback=ExtractiveWriter(),
         retry=RetryPolicy(first_wait=0.01),
     )
+    return replace(family, judge=judge)
 
 
-def session(server: ScriptedOpenAI) -> Asked:
+def session(server: ScriptedOpenAI, judge: Judge | None = None) -> Asked:
     """Ask through the llm family, with a library in memory."""
-    family = family_of(server)
+    family = family_of(server, judge)
     library = MemoryLibrary([LEAVE, PAY, FOOD])
     return Asked(
         library=library,

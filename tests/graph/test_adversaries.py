@@ -8,6 +8,7 @@ from answers.links import JOINER
 from answers.surroundings import joined
 from graph.errors import DependencyFailed
 from graph.state import State
+from tests.fakes import WordJudge
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.graph.modelled import always, family_of, session
 from tests.scripted_openai import Reply, ScriptedOpenAI, answer, say, scripted_openai, status
@@ -45,7 +46,7 @@ def within_bounds(server: ScriptedOpenAI, state: State | None, *, calls: int = 8
 async def test_always_unsupported(scripted_openai: ScriptedOpenAI) -> None:
     always(scripted_openai, "generate_answer", answer(PENGUINS))
     always(scripted_openai, "revise_sections", say(json.dumps({"sections": [{"section": 1, **PENGUINS}]})))
-    state = await outcome_of(session(scripted_openai), max_repairs=2)
+    state = await outcome_of(session(scripted_openai, WordJudge()), max_repairs=2)
     within_bounds(scripted_openai, state)
     assert state is not None
     assert (state.outcome, state.stop_reason) == ("abstained", "claims_not_supported")
@@ -54,7 +55,7 @@ async def test_always_unsupported(scripted_openai: ScriptedOpenAI) -> None:
 async def test_always_false(scripted_openai: ScriptedOpenAI) -> None:
     always(scripted_openai, "generate_answer", answer(FALSE))
     always(scripted_openai, "revise_sections", say(json.dumps({"sections": [{"section": 1, **FALSE}]})))
-    asked = session(scripted_openai)
+    asked = session(scripted_openai, WordJudge())
     state = await outcome_of(asked)
     within_bounds(scripted_openai, state)
     assert state is not None
@@ -65,7 +66,7 @@ async def test_always_false(scripted_openai: ScriptedOpenAI) -> None:
 async def test_always_unknown_ids(scripted_openai: ScriptedOpenAI) -> None:
     forged = {"text": "Staff get 25 days of annual leave.", "source_ids": ["invented:1", "handbook:99"]}
     always(scripted_openai, "generate_answer", answer(forged))
-    asked = session(scripted_openai)
+    asked = session(scripted_openai, WordJudge())
     state = await outcome_of(asked)
     within_bounds(scripted_openai, state)
     assert state is not None
@@ -75,7 +76,7 @@ async def test_always_unknown_ids(scripted_openai: ScriptedOpenAI) -> None:
 
 async def test_always_another_query(scripted_openai: ScriptedOpenAI) -> None:
     always(scripted_openai, "grade_segments", say('{"relevant": []}'))
-    state = await outcome_of(session(scripted_openai), max_rewrites=2, effort="thorough")
+    state = await outcome_of(session(scripted_openai, WordJudge()), max_rewrites=2, effort="thorough")
     within_bounds(scripted_openai, state)
     assert state is not None
     assert (state.outcome, state.rewrites) == ("abstained", 2)
@@ -84,7 +85,7 @@ async def test_always_another_query(scripted_openai: ScriptedOpenAI) -> None:
 async def test_a_flip_flopping_grader(scripted_openai: ScriptedOpenAI) -> None:
     scripted_openai.script(say('{"relevant": [1]}'), say('{"relevant": []}'), to="grade_segments")
     always(scripted_openai, "generate_answer", answer(FALSE))
-    state = await outcome_of(session(scripted_openai), effort="thorough")
+    state = await outcome_of(session(scripted_openai, WordJudge()), effort="thorough")
     within_bounds(scripted_openai, state)
     assert state is not None
     assert state.sources[0]["index"] == 1
@@ -109,7 +110,7 @@ async def test_garbage_at_each_call(scripted_openai: ScriptedOpenAI, prompt: str
     if prompt == "rewrite_query":
         always(scripted_openai, "grade_segments", say('{"relevant": []}'))
     always(scripted_openai, prompt, reply)
-    asked = session(scripted_openai)
+    asked = session(scripted_openai, WordJudge())
     state = await outcome_of(asked, effort="thorough")
     within_bounds(scripted_openai, state)
     said = "".join(event.delta for event in asked.told("text_delta"))
@@ -121,7 +122,9 @@ async def test_garbage_at_each_call(scripted_openai: ScriptedOpenAI, prompt: str
 @pytest.mark.parametrize("cap", range(9))
 async def test_every_cap_ends_with_an_outcome(scripted_openai: ScriptedOpenAI, cap: int) -> None:
     always(scripted_openai, "generate_answer", answer(FALSE))
-    state = await outcome_of(session(scripted_openai), effort="thorough", max_model_calls=cap, assess_with_model=True)
+    state = await outcome_of(
+        session(scripted_openai, WordJudge()), effort="thorough", max_model_calls=cap, assess_with_model=True
+    )
     within_bounds(scripted_openai, state, calls=cap)
     assert state is not None
     if cap == 0:
@@ -136,7 +139,7 @@ async def test_what_a_model_writes_beside_its_answer_holds_no_links_and_no_marks
     scripted_openai: ScriptedOpenAI,
 ) -> None:
     """A reason, a standalone question and the queries went out as the model wrote them, and its title was stored so."""
-    asked = session(scripted_openai)
+    asked = session(scripted_openai, WordJudge())
     await asked.ask("days of annual leave")
     replied = {"standalone_question": f"Annual leave? {HOSTILE}", "needs_retrieval": True, "reason": HOSTILE}
     scripted_openai.script(say(json.dumps({**replied, "intent": "content_query"})), to="decide_retrieval")

@@ -10,7 +10,7 @@ from graph.errors import BudgetExhausted, ModelUnavailable
 from graph.evidence import Spent
 from graph.state import State
 from graph.usage import ALLOWANCES, Meter
-from tests.fakes import ScriptedFamily, quote, spend_tokens
+from tests.fakes import ScriptedFamily, WordJudge, quote, spend_tokens
 from tests.graph.asking import Asked
 from tools.claims.code_checker import CodeChecker
 
@@ -77,7 +77,8 @@ async def test_tokens_are_a_cap_too() -> None:
 
 
 async def test_a_cap_that_cost_the_repair_is_named_by_the_refusal_too() -> None:
-    session = Asked(family=ScriptedFamily(drafts=[quote("Salaries are paid on the 21st.", "handbook:1")]))
+    family = ScriptedFamily(drafts=[quote("Salaries are paid on the 21st.", "handbook:1")])
+    session = Asked(family=family, ports={"judge": WordJudge()})
     state = await session.ask("salaries are paid", max_model_calls=3)
     assert (state.outcome, state.stop_reason) == ("abstained", "budget_model_calls")
     refusal = session.told("section_started")[-1]

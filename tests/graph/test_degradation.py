@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from graph.evidence import Verdict
+from tests.fakes import WordJudge
 from tests.graph.modelled import always, session
 from tests.scripted_openai import ScriptedOpenAI, answer, say, scripted_openai
 
@@ -38,7 +39,7 @@ async def test_an_answer_that_is_repaired(
     scripted_openai: ScriptedOpenAI, cap: int, asked: list[str], told: list[str]
 ) -> None:
     always(scripted_openai, WRITE, answer(OPEN, FALSE))
-    run = session(scripted_openai)
+    run = session(scripted_openai, WordJudge())
     state = await run.ask("days of annual leave", max_model_calls=cap, **EVERYTHING)
     assert [exchange.prompt for exchange in scripted_openai.requests] == asked
     assert failures(run.events) == [(event, "budget_exhausted") for event in told]
@@ -67,7 +68,7 @@ async def test_a_question_that_needs_another_query_first(
     scripted_openai.script(say('{"relevant": []}'), to=GRADE)
     scripted_openai.script(say('{"query": "salaries are paid"}'), to=REWRITE)
     always(scripted_openai, WRITE, answer({"text": "Salaries are paid on the 21st.", "source_ids": ["handbook:1"]}))
-    state = await session(scripted_openai).ask("days of annual leave", max_model_calls=cap, **EVERYTHING)
+    state = await session(scripted_openai, WordJudge()).ask("days of annual leave", max_model_calls=cap, **EVERYTHING)
     assert [exchange.prompt for exchange in scripted_openai.requests] == asked
     assert (state.outcome, state.stop_reason) == (outcome, "answer_complete" if cap >= 7 else "budget_model_calls")
 

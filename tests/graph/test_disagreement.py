@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 import prompts
-from answers.disagreements import document_date
+from answers.document_dates import document_date
 from api.dialects.section_buffer import SectionBuffer
 from graph.evidence import Proof, Segment, Span
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Revision
-from tests.fakes import MemoryLibrary, ScriptedFamily, quote, segment
+from tests.fakes import MemoryLibrary, ScriptedFamily, ScriptedJudge, quote, segment
 from tests.graph.asking import FOOD, LEAVE, Asked
 from tests.graph.wrong_answers import GOOD
 
@@ -37,7 +37,7 @@ async def test_an_answer_that_another_source_contradicts_says_so_and_quotes_both
     message = await session.message(state)
     (disagreement,) = message["disagreements"]
     assert (disagreement["segment_ids"], disagreement["reason"]) == (told.segment_ids, told.reason)
-    assert (disagreement["code"], disagreement["parts"]) == ("another_value", ["25 days", "30 days"])
+    assert (disagreement["code"], disagreement["parts"]) == ("another_value", ["25", "30"])
     assert [each["quote"] for each in disagreement["positions"]] == [LEAVE.text[:34], MEMO.text]
     (said,) = message["sections"]
     assert "“Staff get 25 days of annual leave.”" in said["text"]
@@ -140,7 +140,9 @@ async def test_it_is_told_after_the_answer_was_checked_and_as_a_section_of_its_o
 
 async def test_what_a_withdrawn_section_cited_is_in_no_disagreement() -> None:
     family = ScriptedFamily(drafts=[[*quote("Staff get 20 days of annual leave.", "handbook:0"), *KITCHEN]])
-    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), family)
+    session = Asked(
+        MemoryLibrary([LEAVE, MEMO, FOOD]), family, ports={"judge": ScriptedJudge(otherwise="contradicted")}
+    )
     state = await session.ask(f"{QUESTION} kitchen closes", min_score=0.1)
     assert state.sections[0]["text"] == ""
     assert session.told("sources_disagree") == []
@@ -152,7 +154,9 @@ async def test_a_disagreement_waits_for_the_repair() -> None:
         drafts=[quote("Staff get 20 days of annual leave.", "handbook:0")],
         revisions=[[Revision(0, "Staff get 25 days of annual leave.", ("handbook:0",))]],
     )
-    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), family)
+    session = Asked(
+        MemoryLibrary([LEAVE, MEMO, FOOD]), family, ports={"judge": ScriptedJudge(otherwise="contradicted")}
+    )
     state = await session.ask(QUESTION, min_score=0.5)
     told = [event.type for event in session.events if event.type in ("section_revised", "sources_disagree")]
     assert told == ["section_revised", "sources_disagree"]
@@ -184,7 +188,7 @@ async def test_it_is_said_once_with_values_and_dates_the_newest_first(order: lis
     family = ScriptedFamily(drafts=[[draft for name in cited for draft in quotes[name]]])
     state = await Asked(MemoryLibrary(order), family).ask("staff get days of annual leave a year", min_score=0.1)
     (told,) = state.disagreements
-    assert told["parts"] == ["25 days", "20 days"]
+    assert told["parts"] == ["25", "20"]
     assert [(each["date"], each["dated_by"]) for each in told["positions"]] == [
         ("2024-06", "document"),
         ("2023-01-15", "document"),
@@ -194,43 +198,13 @@ async def test_it_is_said_once_with_values_and_dates_the_newest_first(order: lis
     assert [each["text"] for each in state.sections[:-1]] == [""] * len(cited)
 
 
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize(
-    ("titles", "told"),
-    [
-        (("Pool rules old", "Pool rules new"), "The newest says “{new}” (Pool rules new), an older one “{old}” (Pool"),
-        (("Handbook v1", "Handbook v2"), "The newest says “{new}” (Handbook v2), an older one “{old}” (Handbook v1)"),
-        (
-            ("Museum guide 2024", "Museum guide 2025"),
-            "The newest says “{new}” (Museum guide 2025, 2025), an older one “{old}” (Museum guide 2024, 2024)",
-        ),
-    ],
-)
-async def test_of_editions_the_newer_one_is_said_first(order: int, titles: tuple[str, str], told: str) -> None:
-    days = ("2026-02-02T00:00:00+00:00", "2026-01-01T00:00:00+00:00")  # the older edition was stored last
-    old, new = (
-        replace(dated(f"{at}", 20 + at, updated_at=day), title=title)
-        for at, (title, day) in enumerate(zip(titles, days, strict=True))
-    )
-    quotes = [quote(old.text, "0:0"), quote(new.text, "1:0")][::order]
-    drafts = [[draft for each in quotes for draft in each]]
-    session = Asked(MemoryLibrary([old, new][::order]), ScriptedFamily(drafts=drafts))
-    state = await session.ask("staff get days of annual leave a year", min_score=0.1)
-    assert (
-        state.sections[-1]["text"]
-        .removeprefix("The sources disagree. ")
-        .startswith(told.format(old=old.text, new=new.text))
-    )
-    assert state.disagreements[0]["parts"] == ["21 days", "20 days"]
-
-
 async def test_three_sources_that_disagree_are_one_disagreement() -> None:
     family = ScriptedFamily(drafts=[quote(NEW.text, "new:0")])
     session = Asked(MemoryLibrary([OLD, NEW, NEWEST]), family)
     state = await session.ask("staff get days of annual leave a year", min_score=0.1)
     (told,) = state.disagreements
     assert told["segment_ids"] == ["newest:0", "new:0", "old:0"]
-    assert told["parts"] == ["30 days", "25 days", "20 days"]
+    assert told["parts"] == ["30", "25", "20"]
 
 
 async def test_copies_are_one_source_and_do_not_disagree() -> None:
@@ -274,11 +248,12 @@ async def test_dates_of_storing_order_what_has_no_date_of_its_own() -> None:
     assert state.sections[-1]["text"] == prompts.lines("en").disagree.format(one=first, other=second)
 
 
-async def test_a_section_with_a_false_claim_is_told_at_once_and_keeps_its_quote() -> None:
+async def test_a_section_with_a_false_claim_is_told_as_it_is_and_keeps_its_quote() -> None:
     draft = quote(f"{MEMO.text} Staff get 20 days of annual leave.", "handbook:0", "memo:0")
-    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), ScriptedFamily(drafts=[draft]))
+    judge = ScriptedJudge(otherwise="contradicted")
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), ScriptedFamily(drafts=[draft]), ports={"judge": judge})
     state = await session.ask(QUESTION, min_score=0.5)
-    checked, *_ = session.told("section_checked")
+    *_, checked = [each for each in session.told("section_checked") if each.section_index == 0]
     assert [claim["verdict"] for claim in checked.claims] == ["supported", "contradicted"]
     assert state.sections[0]["text"] == MEMO.text
     assert not any(each.moved for each in session.told("section_revised"))

@@ -8,7 +8,7 @@ import pytest
 from graph.evidence import Effort, Segment
 from graph.ports import Resources
 from graph.reasons import Reason
-from tests.fakes import MemoryLibrary, ScriptedFamily, segment
+from tests.fakes import MemoryLibrary, ScriptedFamily, WordJudge, segment
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.graph.modelled import always, session
 from tests.scripted_openai import ScriptedOpenAI, answer, say, scripted_openai
@@ -166,7 +166,7 @@ async def test_a_deployments_cap_on_pages_holds_where_it_is_the_smaller_one(scri
 async def test_a_repair_begins_like_the_request_that_wrote(scripted_openai: ScriptedOpenAI) -> None:
     wrong = {"source_ids": ["handbook:0"], "text": "Staff get 30 days of annual leave."}
     scripted_openai.script(answer(wrong), to="generate_answer")
-    await session(scripted_openai).ask("days of annual leave and when salaries are paid")
+    await session(scripted_openai, WordJudge()).ask("days of annual leave and when salaries are paid")
     (written,), (revised,) = scripted_openai.asked("generate_answer"), scripted_openai.asked("revise_sections")
     begun, _, task = written.text.rpartition("\n\n")
     assert revised.text.startswith(begun)

@@ -7,7 +7,7 @@ import pytest
 from graph.errors import ModelUnavailable
 from graph.events import SectionChecked
 from graph.evidence import Verdict
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Revision
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Judgement, Revision
 from tests.fakes import ScriptedFamily, ScriptedJudge, quote
 from tests.graph.asking import Asked
 from tests.graph.wrong_answers import GOOD
@@ -136,12 +136,40 @@ async def test_a_sentence_is_cut_out_of_its_list_and_the_others_keep_their_place
     ]
 
 
-async def test_a_judge_without_an_exam_has_no_say() -> None:
+async def test_the_doubt_of_a_judge_without_an_exam_takes_the_mark_and_nothing_else() -> None:
     asked = judged(ScriptedJudge(otherwise="contradicted", exam=None), OPEN)
     state = await asked.ask(QUESTION)
-    assert [row["verdict"] for row in state.claims] == ["unverified"]
-    assert state.claims[0]["reasons"][-1] == "scripted"
-    assert (state.outcome, state.sections[0]["text"]) == ("answered", OPEN)
+    (first, second) = (event.claims[0] for event in checks(asked))
+    assert (first["mark"], second["mark"]) == ("pending", "withheld")
+    assert (second["verdict"], second["by"], second["judge"]["says"]) == ("contradicted", "judge", "contradicted")
+    assert (state.outcome, state.stop_reason, state.sections[0]["text"]) == ("answered", "answer_complete", OPEN)
+    assert (state.repairs, state.withdrawn, asked.told("correction")) == (0, 0, [])
+    assert state.assessment is not None
+    assert not state.assessment["supported"]
+
+
+async def test_the_support_of_a_judge_without_an_exam_leaves_the_mark_and_proves_nothing() -> None:
+    asked = judged(ScriptedJudge(exam=None), OPEN)
+    message = await asked.message(await asked.ask(QUESTION))
+    (claim,) = message["claims"]
+    assert (claim["verdict"], claim["by"], claim["mark"]) == ("unverified", "judge", "shown")
+    judge = {"model": "judge", "exam": None, "says": "supported", "version": "1", "language": "en", "probability": None}
+    assert claim["judge"] == judge
+
+
+async def test_a_doubt_of_a_judge_that_may_withdraw_is_repaired_beside_one_that_may_not() -> None:
+    class OfTwoLanguages(ScriptedJudge):
+        async def judge(self, claims, *, meter):  # type: ignore[no-untyped-def]
+            return [
+                Judgement("unsupported", exam=None if "leave" in each.claim else self.exam)
+                for each in await super().judge(claims, meter=meter) and claims
+            ]
+
+    asked = judged(OfTwoLanguages(), f"{OPEN} Nghỉ phép là 30 ngày.")
+    state = await asked.ask(QUESTION)
+    assert (state.sections[0]["text"], state.withdrawn) == (OPEN, 1)
+    (correction,) = asked.told("correction")
+    assert [claim["text"] for claim in correction.claims] == ["Nghỉ phép là 30 ngày."]
 
 
 async def test_a_reply_that_can_not_be_read_leaves_the_claim_open() -> None:
@@ -154,7 +182,7 @@ async def test_a_judge_that_fails_is_not_asked_again_and_the_answer_says_so() ->
     asked = judged(judge, OPEN, f"{OPEN} It is so.")
     state = await asked.ask(QUESTION)
     assert len(judge.asked) == 1
-    assert {row["verdict"] for row in state.claims} <= {"unverified"}
+    assert {(row["verdict"], "pending" in row) for row in state.claims} == {("unverified", False)}
     assert [event.fallback["code"] for event in checks(asked) if event.fallback] == ["model_unavailable"]
 
 

@@ -19,15 +19,21 @@ from tests.fakes import (
     ScriptedChecker,
     ScriptedFamily,
     ScriptedRewriter,
+    WordJudge,
     quote,
     segment,
 )
-from tests.graph.asking import LEAVE, PAY, Asked, proven
+from tests.graph.asking import FOOD, LEAVE, PAY, Asked, proven
 from tests.graph.wrong_answers import GOOD, IN_PART, QUESTION, RIGHT, WRONG, WRONG_TEXT, Unreachable, writer
 
 
+def judged(family: ScriptedFamily, library: MemoryLibrary | None = None, **ports: Any) -> Asked:
+    """Ask with a judge that costs no call."""
+    return Asked(library or MemoryLibrary([LEAVE, PAY, FOOD]), family, ports={"judge": WordJudge(), **ports})
+
+
 async def test_only_the_failed_section_is_written_again() -> None:
-    session = Asked(family=writer([RIGHT]))
+    session = judged(writer([RIGHT]))
     state = await session.ask(QUESTION)
     assert [section["text"] for section in state.sections] == [
         "Staff get 25 days of annual leave.",
@@ -38,7 +44,6 @@ async def test_only_the_failed_section_is_written_again() -> None:
     assert (faulty.section_index, faulty.text) == (1, "Salaries are paid on the 21st.")
     (claim,) = faulty.claims
     assert claim.verdict == "contradicted"
-    assert "28" in claim.reasons[0]
     assert "21" in claim.reasons[0]
     (revised,) = session.told("section_revised")
     assert (revised.section_index, revised.text) == (1, "Salaries are paid on the 28th.")
@@ -46,7 +51,7 @@ async def test_only_the_failed_section_is_written_again() -> None:
 
 
 async def test_a_repair_searches_for_what_failed_and_says_so_without_a_model() -> None:
-    session = Asked(family=writer([RIGHT]))
+    session = judged(writer([RIGHT]))
     state = await session.ask(QUESTION)
     (rewritten,) = session.told("query_rewritten")
     assert rewritten.query == "Salaries are paid on the 21st."
@@ -67,7 +72,7 @@ async def test_what_a_repair_brings_is_appended_to_the_sources_and_graded_once()
         drafts=[quote("The kitchen closes at ten.", "handbook:0")],
         revisions=[[Revision(0, "The kitchen closes at nine.", ("kitchen:0",))]],
     )
-    session = Asked(family=family)
+    session = judged(family)
     state = await session.ask("25 days of annual leave", min_score=0.5)
     assert [(row["index"], row["segment_id"]) for row in state.sources] == [(1, "handbook:0"), (2, "kitchen:0")]
     assert family.graded == [["handbook:0"], ["kitchen:0"]]
@@ -86,7 +91,7 @@ async def test_what_a_repair_brings_is_appended_to_the_sources_and_graded_once()
     ],
 )
 async def test_a_repair_that_does_not_raise_support_is_dropped(revision: Revision) -> None:
-    session = Asked(family=writer([revision]))
+    session = judged(writer([revision]))
     state = await session.ask(QUESTION)
     assert state.sections[0]["text"] == "Staff get 25 days of annual leave."
     assert state.sections[1]["text"] == "", "nothing of it held, so it is withdrawn"
@@ -96,7 +101,7 @@ async def test_a_repair_that_does_not_raise_support_is_dropped(revision: Revisio
 
 async def test_the_message_leaves_withdrawn_sections_out_and_renumbers_their_citations() -> None:
     drafts = [[*WRONG, *GOOD]]
-    session = Asked(family=ScriptedFamily(drafts=drafts))
+    session = judged(ScriptedFamily(drafts=drafts))
     state = await session.ask(QUESTION)
     message = await session.message(state)
     assert message["answer"] == "Staff get 25 days of annual leave."
@@ -108,7 +113,7 @@ async def test_the_message_leaves_withdrawn_sections_out_and_renumbers_their_cit
 
 async def test_of_a_section_that_holds_in_part_the_part_stays() -> None:
     text = "Salaries are paid on the 28th. Salaries are paid on the 21st."
-    session = Asked(family=writer([], wrong=text))
+    session = judged(writer([], wrong=text))
     state = await session.ask(QUESTION)
     assert state.sections[1]["text"] == "Salaries are paid on the 28th."
     assert (state.outcome, state.stop_reason, state.withdrawn) == ("answered", "repairs_used_up", 1)
@@ -121,7 +126,7 @@ async def test_of_a_section_that_holds_in_part_the_part_stays() -> None:
 
 
 async def test_an_answer_of_which_nothing_holds_becomes_an_honest_no() -> None:
-    session = Asked(family=ScriptedFamily(drafts=[WRONG]))
+    session = judged(ScriptedFamily(drafts=[WRONG]))
     state = await session.ask("salaries are paid")
     assert (state.outcome, state.stop_reason) == ("abstained", "claims_not_supported")
     assert state.claims == []
@@ -136,7 +141,7 @@ async def test_what_an_answer_claims_never_goes_to_the_web() -> None:
     library = MemoryLibrary([LEAVE, PAY])
     web = MemoryWeb(library, [segment("site", 0, "Salaries are paid on the 21st somewhere.")])
     mcp = MemoryMcp(library)
-    session = Asked(library, writer([RIGHT]), ports={"web": web, "mcp": mcp})
+    session = judged(writer([RIGHT]), library, web=web, mcp=mcp)
     state = await session.ask(QUESTION, web="also")
     assert state.repairs == 1
     assert web.queries == mcp.queries == [QUESTION]
@@ -147,7 +152,7 @@ async def test_a_repair_of_what_the_web_alone_brought_works_with_the_sources_the
     library = MemoryLibrary([])
     web = MemoryWeb(library, [PAY])
     family = ScriptedFamily(drafts=[WRONG], revisions=[[Revision(0, RIGHT.text, RIGHT.source_ids)]])
-    session = Asked(library, family, ports={"web": web})
+    session = judged(family, library, web=web)
     state = await session.ask("salaries are paid", search="off", web="also")
     assert (state.outcome, state.sections[0]["text"]) == ("answered", RIGHT.text)
     assert session.steps[-4:] == ["rewrite_query", "generate_answer", "check_claims", "assess_quality"]
@@ -164,12 +169,12 @@ async def test_a_run_that_broke_off_in_a_repair_is_resumed_in_it() -> None:
             return await super().revise(question, faulty, sources, language=language, meter=meter)
 
     drafts = [[*GOOD, *quote(WRONG_TEXT, "handbook:1")]]
-    session = Asked(family=Breaking(drafts=drafts, revisions=[[RIGHT]]))
+    session = judged(Breaking(drafts=drafts, revisions=[[RIGHT]]))
     with pytest.raises(RuntimeError):
         await session.ask(QUESTION)
     resumed = await session.resume()
     assert session.steps == ["generate_answer", "check_claims", "assess_quality"]
-    whole = await Asked(family=writer([RIGHT])).ask(QUESTION)
+    whole = await judged(writer([RIGHT])).ask(QUESTION)
     assert _without_times(resumed) == _without_times(whole)
 
 
@@ -198,7 +203,7 @@ async def test_three_questions_that_use_up_their_repairs_end_as_in_fresh_session
     def session(numbers: Sequence[int]) -> Asked:
         family = (Unreachable if 0 in numbers else ScriptedFamily)(drafts=[THREE[n][2] for n in numbers])
         rewriter = ScriptedRewriter([THREE[n][1] for n in numbers])
-        return Asked(family=family, ports={"rewriter": rewriter, "assessor": Opinion()})
+        return judged(family, rewriter=rewriter, assessor=Opinion())
 
     async def ask(session: Asked, number: int) -> State:
         question, _, _, knobs = THREE[number]

@@ -56,6 +56,13 @@ async def ask(examiner: Examiner, judge: RuleJudge, *claims: OpenClaim) -> list[
     return await ExaminedJudge(judge, examiner).judge(claims, meter=Meter())
 
 
+async def missing(examiner: Examiner, judge: RuleJudge, language: str = "en") -> str:
+    """Have the exam started where it is due, as a question does, and say why there is no result."""
+    standing = await examiner.standing(judge, language, command="citewell judge exam")
+    assert standing.passed is standing.failed is None
+    return standing.reason
+
+
 async def background(name: str) -> None:
     """Wait for the exam of a judge in the background."""
     for task in exams(name):
@@ -96,22 +103,23 @@ async def test_a_judge_that_passed_has_a_say_with_its_figure(examiner: Examiner)
     assert judgement.exam == {"language": "en", "right": 20, "of": 20}
 
 
-async def test_without_an_exam_nothing_is_asked_and_the_reason_names_the_command(examiner: Examiner) -> None:
+async def test_without_an_exam_a_judge_is_asked_and_the_reason_names_the_command(examiner: Examiner) -> None:
     judge = RuleJudge(knows(EXAM))
     (judgement,) = await ExaminedJudge(judge, examiner, "citewell judge exam --model small").judge(
         [ENGLISH], meter=(meter := Meter())
     )
-    assert judgement.verdict is judgement.exam is None
-    assert why(judgement.reason)[0]["code"] == "no_judge"
-    assert why(judgement.reason)[0]["parts"][0] == "English"
+    assert (judgement.verdict, judgement.exam) == ("supported", None)
+    unexamined, missing = why(judgement.reason)
+    assert (unexamined["code"], unexamined["parts"]) == ("judged_unexamined", ["rule"])
+    assert (missing["code"], missing["parts"][0]) == ("no_judge", "English")
     assert "citewell judge exam --model small" in judgement.reason
-    assert (judge.batches, meter.calls) == ([], 0)
+    assert (judge.batches, meter.calls) == ([[ENGLISH]], 1)
 
 
 async def test_in_a_language_without_claims_who_passed_in_two_has_a_say_and_says_so(examiner: Examiner) -> None:
     judge = RuleJudge(knows(EXAM))
     await examiner.take(judge, ["vi"])
-    assert (await ask(examiner, judge, FRENCH))[0].verdict is None
+    assert (await ask(examiner, judge, FRENCH))[0].exam is None
     await examiner.take(judge, ["en"])
     judge.rule = lambda claim: YES
     (french,) = await ask(examiner, judge, FRENCH)
@@ -133,7 +141,7 @@ async def test_a_question_in_a_language_without_claims_starts_the_exam_in_two_ot
     judge = RuleJudge(knows(EXAM))
     await ask(automatic, judge, FRENCH)
     await background("rule")
-    assert len(judge.asked) == len(EXAM.claims)
+    assert len(judge.asked) == 1 + len(EXAM.claims)
     judge.rule = lambda claim: YES
     assert (await ask(automatic, judge, FRENCH))[0].verdict == "supported"
 
@@ -190,10 +198,9 @@ async def test_another_model_prompt_or_exam_needs_a_new_exam(store: ExamStore, c
     exam = Exam(EXAM.claims, "other") if changed == "exam" else EXAM
     second = Examiner(store, MANUAL, load=lambda: exam)
     (judgement,) = await ask(second, judge, ENGLISH)
-    assert judgement.verdict is None
-    assert (await ask(second, RuleJudge(knows(EXAM)), ENGLISH))[0].verdict == (
-        None if changed == "exam" else "supported"
-    )
+    assert judgement.exam is None
+    (same,) = await ask(second, RuleJudge(knows(EXAM)), ENGLISH)
+    assert (same.exam is None) == (changed == "exam")
 
 
 async def test_only_missing_languages_are_taken_unless_asked_again(examiner: Examiner) -> None:
@@ -216,11 +223,11 @@ async def test_the_first_question_starts_the_exam_once_and_says_what_it_costs(
     judge = RuleJudge(knows(EXAM), gate=asyncio.Event())
     asked = await asyncio.gather(*(ask(automatic, judge, VIETNAMESE, ENGLISH) for _ in range(5)))
     for vietnamese, english in asked:
-        assert vietnamese.verdict is english.verdict is None
+        assert vietnamese.exam is english.exam is None
         assert "(20 claims in about 2 calls, " in vietnamese.reason
     judge.gate.set()  # type: ignore[union-attr]
     await background("rule")
-    assert len(judge.asked) == len(EXAM.claims)
+    assert len(judge.asked) == 10 + len(EXAM.claims)
     starts = [record.getMessage() for record in caplog.records if "takes its exam" in record.getMessage()]
     assert len(starts) == 2  # one a language that was asked
     assert [each.verdict for each in await ask(automatic, judge, VIETNAMESE, ENGLISH)] == ["supported", "supported"]
@@ -228,11 +235,11 @@ async def test_the_first_question_starts_the_exam_once_and_says_what_it_costs(
 
 async def test_the_exam_is_not_charged_to_the_run(automatic: Examiner) -> None:
     judge = RuleJudge(knows(EXAM))
-    meter = Meter(calls_left=0)
+    meter = Meter(calls_left=1)
     await ExaminedJudge(judge, automatic).judge([ENGLISH], meter=meter)
     await background("rule")
-    assert (meter.calls, meter.tokens) == (0, 0)
-    assert len(judge.asked) == len(EXAM.of("en"))  # and no other language
+    assert (meter.calls, meter.tokens) == (1, judge.tokens)
+    assert len(judge.asked) == 1 + len(EXAM.of("en"))  # and no other language
 
 
 async def test_the_exam_knows_nothing_of_the_run_that_starts_it(automatic: Examiner) -> None:
@@ -244,7 +251,7 @@ async def test_the_exam_knows_nothing_of_the_run_that_starts_it(automatic: Exami
         return NO
 
     token = of_run.set("a run")
-    await ask(automatic, RuleJudge(note), ENGLISH)
+    await missing(automatic, RuleJudge(note))
     of_run.reset(token)
     await background("rule")
     assert seen == {"none"}
@@ -254,20 +261,19 @@ async def test_an_exam_that_ends_early_is_no_failed_one_waits_ten_minutes_and_go
     automatic: Examiner, store: ExamStore, database: Database
 ) -> None:
     judge = RuleJudge(knows(EXAM), failure=ModelUnavailable("The endpoint is down."), fails_after=1)
-    await ask(automatic, judge, ENGLISH)
+    await missing(automatic, judge)
     await background("rule")
     stored = await store.read(exam_key(judge, EXAM))
     assert stored is not None
     assert (stored.languages, stored.trouble) == ({}, "The endpoint is down.")
     assert len(stored.sittings["en"].judgements) == 10
     judge.failure = None
-    (english,) = await ask(automatic, judge, ENGLISH)
-    assert "(The endpoint is down)" in english.reason
+    assert "(The endpoint is down)" in await missing(automatic, judge)
     assert exams("rule") == []
     async with database.connection() as connection:
         await connection.execute("UPDATE judge_exams SET trouble_at = now() - interval '10 minutes'")
     later = Examiner(store, AUTO, load=lambda: EXAM)
-    await ask(later, judge, ENGLISH)
+    assert "is taking it now" in await missing(later, judge)
     assert exams("rule") != []
     await background("rule")
     assert (await ask(later, judge, ENGLISH))[0].verdict == "supported"
@@ -286,10 +292,9 @@ async def test_a_judge_that_breaks_its_port_ends_the_exam_and_no_question(
         raise ValueError("no such claim")
 
     judge = RuleJudge(broken)
-    await ask(automatic, judge, ENGLISH)
+    await missing(automatic, judge)
     await background("rule")
-    (judgement,) = await ask(automatic, judge, ENGLISH)
-    assert "ended early (ValueError: no such claim)" in judgement.reason
+    assert "ended early (ValueError: no such claim)" in await missing(automatic, judge)
     assert [record for record in caplog.records if record.exc_info and "ended early" in record.getMessage()]
 
 
@@ -300,8 +305,7 @@ async def test_one_of_two_processes_takes_an_exam(store: ExamStore, automatic: E
     other, theirs = Examiner(store, AUTO, load=lambda: EXAM, cache_seconds=0), RuleJudge(knows(EXAM))
     with pytest.raises(ExamInProgress, match="Another process"):
         await other.take(theirs, ["en"])
-    (judgement,) = await ask(other, theirs, ENGLISH)
-    assert "is taking it now" in judgement.reason
+    assert "is taking it now" in await missing(other, theirs)
     assert judge.gate is not None
     judge.gate.set()
     await asyncio.gather(*exams("rule"), return_exceptions=True)
@@ -334,8 +338,7 @@ async def test_a_refused_key_ends_an_exam_early(examiner: Examiner, store: ExamS
     assert stored.languages == {}
     assert stored.trouble_at is not None
     assert datetime.now(UTC) - stored.trouble_at < timedelta(minutes=1)
-    (judgement,) = await ask(examiner, judge, ENGLISH)
-    assert "(The key is refused); `citewell judge exam --language en` " in judgement.reason
+    assert "(The key is refused); `citewell judge exam --language en` " in await missing(examiner, judge)
 
 
 async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
@@ -349,17 +352,17 @@ async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
         judge = library.families("scripted").judge
         assert isinstance(judge, ExaminedJudge)
         assert library.families("scripted").judge is judge
-        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
-        assert "(32 claims in about 2 calls" in judgement.reason
+        standing = await judge.examiner.standing(judge.raw, "en", command=judge.command)
+        assert "(32 claims in about 2 calls" in standing.reason
         await asyncio.to_thread(hold.wait_reached)
     assert [task.get_name() for task in asyncio.all_tasks() if "exam" in task.get_name()] == []
     (asked,) = scripted_openai.requests
     assert await asyncio.to_thread(asked.wait_disconnected)
     async with open_library(without_background_exam(configured)) as library:
         judge = library.families("scripted").judge
-        assert judge is not None
-        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
-        assert "`citewell judge exam --model scripted --language en` " in judgement.reason
+        assert isinstance(judge, ExaminedJudge)
+        standing = await judge.examiner.standing(judge.raw, "en", command=judge.command)
+        assert "`citewell judge exam --model scripted --language en` " in standing.reason
     assert len(scripted_openai.requests) == 1
 
 

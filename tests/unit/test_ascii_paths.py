@@ -3,10 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.normal_forms import flatten, letter_runs
+from text.normal_forms import flatten
 from text.words import comparable_text, indexed_words
-from tools.claims.sentence_parsing import parse_sentence
-from tools.claims.source_sentences import rough_words
+from tools.claims.exact_forms import exact_form
 
 BEYOND = "é"  # which no pattern here looks for
 WORDS = (
@@ -25,12 +24,4 @@ def test_a_text_is_flattened_and_split_alike(text: str) -> None:
     alone, behind = comparable_text(text), comparable_text(f"{text} {BEYOND}")
     assert (*alone.terms, BEYOND) == behind.terms
     assert [*indexed_words(text.lower()), BEYOND] == indexed_words(f"{text.lower()} {BEYOND}")
-    assert [*letter_runs(text), BEYOND] == letter_runs(f"{text} {BEYOND}")
-    assert rough_words(text) == rough_words(f"{text} {BEYOND}")
-
-
-@given(TEXTS)
-def test_sentences_are_parsed_alike(text: str) -> None:
-    alone, behind = parse_sentence(f"{text} . x"), parse_sentence(f"{text} . x {BEYOND}")
-    assert (*alone.keys, BEYOND) == behind.keys
-    assert (*alone.negates, False) == behind.negates
+    assert (*exact_form(f"{text} x"), BEYOND) == exact_form(f"{text} x {BEYOND}")

@@ -236,6 +236,24 @@ def test_an_answer_says_first_whether_it_answers_and_then_quotes_its_passages() 
     assert lines[3:] == ["        Everybody has leave.", "        Anna has 25 days.", f"      {BAR} Bill has 28."]
 
 
+def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy() -> None:
+    message = passages(QUOTE, QUOTE, "Bill has 28.")
+    copies: Any = [
+        {"segment_id": f"{name}:0", "document_id": name, "title": name, "date": day, "dated_by": by}
+        for name, day, by in (
+            ("Leave 2024", "2024-05", "document"),
+            ("Draft", "2023-01-02", "library"),
+            ("Copy", "", ""),
+        )
+    ]
+    message["citations"][0] |= {"date": "2025-06-01", "dated_by": "document", "copies": copies}
+    out = console(width=200)
+    show_answer(out, message, wrap=True)
+    [head] = [line for line in shown(out).splitlines() if "quoted from" in line]
+    for said in ("page 3 (2025-06-01)", "Leave 2024 (2024-05); Draft (stored 2023-01-02); Copy ·"):
+        assert said in head
+
+
 def test_what_a_passage_shows_is_not_cited_again_below() -> None:
     message = passages(QUOTE, QUOTE, "Bill has 28.")
     message["sections"].append({"text": "The sources disagree.", "source_ids": ["d:0"]})

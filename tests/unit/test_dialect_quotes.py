@@ -1,13 +1,14 @@
 """Quotes with what they hang on, as clients without citations get them."""
 
 import json
+from typing import Any
 
 import pytest
 
 from api.dialects.openai.encoder import OpenAIEncoder
 from api.dialects.openai.schemas import ReplyOptions
 from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, in_context, quotes_in_context
-from graph.evidence import Citation, CitationContext, ContextRole
+from graph.evidence import Citation, CitationContext, ContextRole, Copy
 from tests.wire.script import envelopes
 
 ROW = "work_mem | 4MB | per sort"
@@ -71,6 +72,15 @@ def test_a_passage_comes_with_its_highlight_and_the_offsets_to_find_it_by() -> N
             }
         ]
     }  # fmt: skip
+
+
+def test_a_quote_comes_with_the_documents_that_hold_copies_of_it() -> None:
+    passage = citation("It opens at 8.")
+    copy: Copy = {"segment_id": "o:0", "document_id": "o", "title": "Old", "date": "2025", "dated_by": "document"}
+    told: Any = {"date": "2026-05-01", "dated_by": "library", "copies": [copy]}
+    passage |= {"highlight": {"start": 0, "end": 14}, **told}
+    [[quote]] = quotes_in_context([passage]).values()
+    assert quote.items() >= told.items()
 
 
 def test_the_excerpt_of_a_long_passage_that_hangs_on_something_shows_its_highlight() -> None:

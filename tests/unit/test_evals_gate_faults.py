@@ -58,7 +58,6 @@ TOLD = {
     "swapped_citations": (EXTRACTIVE, "answered", "claims_in_own_quotes"),
     "shifted_citations": (EXTRACTIVE, "answered", "whole_quotes"),
     "stale_offsets": (EXTRACTIVE, "answered", "quote_exactness"),
-    "wrong_ids": (EXTRACTIVE, "answered", "alce_precision"),
     "always_abstaining": (EXTRACTIVE, "answered", "answered_when_answerable"),
     "always_answering": (EXTRACTIVE, "refused", "refused_when_not"),
     "always_supported": (SCRIPTED, "caught", "wrong_shown"),

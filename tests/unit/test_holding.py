@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import assume, given, settings
 
+from answers.marks import mark_of
 from api.dialects.citation_marks import JOINER, bracket, footnote, marked_pieces, marked_text, reference, utf16
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
 from graph.events import (
@@ -27,7 +28,7 @@ from graph.events import (
     SectionStarted,
     TextDelta,
 )
-from graph.evidence import Claim, Message, Release, Section, Verdict
+from graph.evidence import Claim, Mark, Message, Release, Section, Verdict
 from tests.wire.runs import ASSESSED, FAILURE, broken_runs, cancelled_runs, is_revised, runs
 from tests.wire.texts import citation, claim, source
 from text.mark_places import settled_end
@@ -193,6 +194,33 @@ def test_a_claim_leaves_while_its_section_is_being_written() -> None:
     assert (rest.start, rest.text, rest.position) == (9, text, 0)
 
 
+def test_nothing_follows_a_claim_before_the_judge_has_spoken_of_it() -> None:
+    held, text = SectionBuffer(), "One. Two. Three."
+    cited = [citation(source(1), "unverified", 0)]
+    open_claims = [claim(text[: text.index(each)], each, "unverified", cited, mark="pending") for each in text.split()]
+    hear(held, [SectionStarted(section_index=0), TextDelta(section_index=0, delta=text)])
+    [first] = held.feed(ClaimChecked(section_index=0, claim=open_claims[0]))
+    assert marked_pieces(first, bracket) == ["One."]
+    finished_section = SectionFinished(section_index=0, text=text, source_ids=[])
+    assert hear(held, [ClaimChecked(section_index=0, claim=open_claims[1]), finished_section]) == []
+    assert hear(held, [SectionChecked(section_index=0, claims=open_claims, judging=True)]) == []
+    assert hear(held, [*written(1, "Four."), checked(1, "Four.", "supported", 1)]) == []
+    marks: list[Mark] = ["shown", "withheld", "shown"]
+    spoken = [Claim(**{**each, "mark": mark}) for each, mark in zip(open_claims, marks, strict=True)]
+    rest, following = held.feed(SectionChecked(section_index=0, claims=spoken))
+    assert "".join(marked_pieces(rest, bracket)) == "[1] Two. Three.[1]"
+    assert following.text == "Four."
+
+
+def test_a_mark_that_alone_is_left_of_a_section_leaves_when_it_is_decided() -> None:
+    held = SectionBuffer()
+    [open_claim] = judged("One.", "unverified", 1)
+    pending = SectionChecked(section_index=0, claims=[Claim(**open_claim, mark="pending")], judging=True)
+    assert hear(held, [*written(0, "One."), pending]) == ["One."]
+    [part] = held.feed(SectionChecked(section_index=0, claims=[open_claim]))
+    assert marked_pieces(part, bracket) == ["[1]"]
+
+
 def test_where_the_judge_is_waited_for_nothing_leaves_before_its_word() -> None:
     held = SectionBuffer()
     claims = judged("One.", "unverified")
@@ -285,6 +313,7 @@ def test_no_claim_leaves_before_code_has_passed_it(log: list[Envelope]) -> None:
                 over = True
         for part in held.feed(envelope.event):
             assert not any(map(_failed, part.new_claims))
+            assert all(mark_of(each) != "pending" or each["end"] == len(part.text) for each in part.claims)
             told = over or not searched or isinstance(envelope.event, Correction)
             assert told or any(texts[index].startswith(part.text) for index in checked_sections)
 

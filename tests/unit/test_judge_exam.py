@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from answers.open_claims import claim_language
 from graph.errors import ModelReplyInvalid, ModelUnavailable
 from graph.ports import Judgement, OpenClaim
 from graph.usage import Meter
@@ -36,7 +37,6 @@ from tools.judges.exam_marking import (
     share_proven,
     share_wrong,
 )
-from tools.judges.examined_judge import claim_language
 
 EXAM = built_in_exam()
 LANGUAGES = ("en", "vi", "zh", "ja", "ko", "ar", "de", "fr", "es", "pt")

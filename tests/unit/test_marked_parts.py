@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from api.dialects.citation_marks import JOINER, Mark, MarkedSection, bracket, footnote, marked_pieces, reference, utf16
 from api.dialects.citation_marks import placed_claims as placed
-from api.dialects.section_buffer import FinalSection
+from api.dialects.section_buffer import FinalSection, SectionBuffer
+from graph.events import AnyEvent, ClaimChecked, SectionChecked, SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Claim
 from tests.unit.test_answer_markdown import MARKDOWN
 from tests.wire.texts import citation, source
@@ -62,6 +63,29 @@ def test_parts_join_to_the_whole(text: str, mark: Mark, position: int) -> None:
     assert "".join(piece for part in parts_of(section) for piece in marked_pieces(part, mark)) == whole
     own = ADDED.sub("", whole.replace(JOINER, "")).replace(" ", "")
     assert own == ("\n\n" * position + text if text else "").replace(JOINER, "").replace(" ", "")
+
+
+@FAST
+@given(MARKDOWN, MARKS, st.data())
+def test_parts_whose_marks_leave_once_a_judge_has_spoken_join_to_the_whole(
+    text: str, mark: Mark, data: st.DataObject
+) -> None:
+    section = section_of(text)
+    claims = [Claim(**{**each, "verdict": "unverified"}) for each in section.claims]
+    pending = [Claim(**each, mark="pending") if data.draw(st.booleans()) else each for each in claims]
+    said: list[AnyEvent] = [
+        SectionStarted(section_index=0),
+        TextDelta(section_index=0, delta=text),
+        *(ClaimChecked(section_index=0, claim=each) for each in pending),
+        SectionFinished(section_index=0, text=text, source_ids=[]),
+        SectionChecked(section_index=0, claims=pending, judging=True),
+        SectionChecked(section_index=0, claims=claims),
+    ]
+    held = SectionBuffer()
+    parts = [part for event in said for part in held.feed(event)]
+    assert "".join(piece for part in parts for piece in marked_pieces(part, mark)) == "".join(
+        marked_pieces(replace(section, claims=claims), mark)
+    )
 
 
 @FAST

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from answers.nearness import Nearness
 from answers.open_claims import question_of
 from graph.evidence import ContextSlice, Proof, Section, Segment, SegmentBlock
 from graph.rows import ClaimRow
@@ -21,7 +22,8 @@ def row(*spans: tuple[int, int]) -> ClaimRow:
 
 
 def entries(asked: ClaimRow, segment: Segment = SEGMENT) -> list[tuple[str, tuple[str, ...]]]:
-    question = question_of(asked, Section(text=CLAIM, source_ids=["d:0"]), [segment], "Which default?")
+    section, near = Section(text=CLAIM, source_ids=["d:0"]), Nearness([segment])
+    question = question_of(asked, section, [segment], "Which default?", near)
     assert question is not None
     return [(entry.text, entry.context) for entry in question.claim.entries]
 
@@ -38,7 +40,8 @@ def test_an_entry_that_hangs_on_nothing_is_judged_with_the_text_around_it() -> N
 def test_what_is_around_two_claims_is_shown_once_and_each_with_its_own_term() -> None:
     other = replace(SEGMENT, blocks=(SegmentBlock(100, 136, "paragraph", (replace(TERM, text="temp_mem"),)),))
     section = Section(text=CLAIM, source_ids=["d:0"])
-    asked = [question_of(row((117, 136)), section, [each], "Which default?") for each in (SEGMENT, other)]
+    near = Nearness([SEGMENT, other])
+    asked = [question_of(row((117, 136)), section, [each], "Which default?", near) for each in (SEGMENT, other)]
     prompt = _numbered([each.claim for each in asked if each], 2000)
     assert prompt.count("Sets the memory.") == 1
     assert "| ~ work_mem (integer)" in prompt

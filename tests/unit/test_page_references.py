@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.numbers import names_page, page_references, without_page_references
+from text.page_references import names_page, page_references, without_page_references
 
 
 @pytest.mark.parametrize(

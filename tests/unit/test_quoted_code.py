@@ -78,12 +78,6 @@ def test_a_fence_that_is_not_closed_is_no_claim() -> None:
     assert check(f"```\n{CODE}", structured()) == []
 
 
-def test_code_that_a_source_denies_is_not_proven() -> None:
-    text = f"The following statements are false:\n\n{CODE}"
-    [found] = check(f"```\n{CODE}\n```", structured(text))
-    assert found.verdict == "unverified"
-
-
 def test_indented_code_of_a_text_without_structure_is_found() -> None:
     of = Segment("d", 0, 0, len(LIST), LIST)
     assert quotes(check("```\nmake install\nmake check\n```", of), of) == ["make install\n    make check"]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -123,6 +124,48 @@ def test_near_copies_in_other_documents_are_shown_once(other: str, shown: int) -
     hits = [*hits_of(f"# Old rules\n\n{RULE}.", "old"), *hits_of(f"# Rules\n\n{RULE}{other}.", "new")]
     chosen = choose_passages([reading(hits, {"A member": 0.5, "Guests": 0.01})], hits)
     assert len(chosen) == shown
+
+
+def dated(hits: Sequence[Hit], title: str, **fields: Any) -> list[Hit]:
+    """Return hits of a document with this title, and what else tells its date."""
+    told = [(replace(hit.segment, title=title, **fields), hit.around or hit.segment) for hit in hits]
+    return [Hit(own, 0.9, around=replace(around, title=title, **fields)) for own, around in told]
+
+
+NEWER = "2025-06-01T08:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            ("Rules", {"metadata": {"date": "2026-01-01"}}),
+            ("Rules", {"metadata": {"date": "2025-01-01"}, "updated_at": NEWER}),
+        ),
+        (("Rules 2026", {}), ("Rules 2025", {"updated_at": NEWER})),
+        (("Rules", {"updated_at": NEWER}), ("Old rules", {"updated_at": "2024-06-01T08:00:00Z"})),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_newest_copy_is_shown_and_names_the_older_ones(one: Any, other: Any, order: int) -> None:
+    newer, older = (
+        dated(hits_of(f"# Rules\n\n{RULE}.", name), title, **fields)
+        for name, (title, fields) in (("new", one), ("old", other))
+    )
+    hits = [*newer, *older][::order]
+    [passage] = choose_passages([reading(hits, {"A member": 0.5})], hits)
+    assert passage.document_id == "new"
+    assert passage.proof["copies"] == ["old:0"]
+
+
+def test_an_older_document_that_says_another_thing_is_no_copy_to_name() -> None:
+    pages = [hits_of(f"# Rules\n\n{RULE} {days}. Ask at the office.", name) for name, days in (("a", 30), ("b", 20))]
+    hits = [*dated(pages[0], "Rules 2025"), *dated(pages[1], "Rules 2026")]
+    [passage] = choose_passages([reading(hits, {"A member": 0.5})], hits)
+    assert passage.document_id == "b"
+    assert "copies" not in passage.proof
+    [passage] = choose_passages([reading(hits, {"Ask at": 0.5})], hits)
+    assert passage.proof["copies"] == ["a:0"]
 
 
 def test_each_part_of_a_question_has_its_best_passage_before_the_second_of_any() -> None:

@@ -20,8 +20,6 @@ EXAMPLES: dict[str, Part] = {"text": "a lamp", "name": "notes", "count": 3, "sha
 
 
 def example(code: str) -> tuple[Part, ...]:
-    if code == "nearly_quoted":
-        return "will", "may", "", "so far", "not", ""
     return tuple(EXAMPLES[what] for _, what in REASONS[code].parts)
 
 
@@ -47,7 +45,7 @@ def test_a_reason_is_its_sentence_with_its_code_and_parts(code: str) -> None:
 
 def test_a_reason_needs_its_parts() -> None:
     with pytest.raises(ValueError, match="argument"):
-        Reason("nowhere")
+        Reason("number_not_found")
     with pytest.raises(KeyError):
         Reason("as yet unheard of")
 

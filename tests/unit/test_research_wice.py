@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from graph.errors import InvalidRequest
-from research.fitting.fit_support import held_out, support_rows
 from research.sets.wice import WiCEClaim, load_wice, page_of
 
 BRIDGE = [
@@ -54,11 +53,10 @@ def test_a_page_keeps_its_lines_through_segments() -> None:
     assert sorted(seen) == list(range(9))
 
 
-def test_folds_are_of_whole_articles(tmp_path: Path) -> None:
-    rows = support_rows(load_wice(written(tmp_path, *ROWS)))
-    assert rows.articles == ("Town", "Bridge", "Otter")
-    assert rows.supported.tolist() == [True, False, False]
-    assert held_out(rows)["claims"] == 3
+def test_a_claim_has_its_article_label_and_lines(tmp_path: Path) -> None:
+    claims = load_wice(written(tmp_path, *ROWS))
+    assert [claim.article for claim in claims] == ["Town", "Bridge", "Otter"]
+    assert [claim.label for claim in claims] == ["supported", "partially_supported", "not_supported"]
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"label": "true"}', '{"label": "supported"}', "3", "{"])

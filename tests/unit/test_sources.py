@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources
-from answers.fusion import repeated_texts
-from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock, Spent
+from answers.fusion import repeated_texts, without_copies
+from graph.evidence import Citation, Hit, Proof, Section, Segment, SegmentBlock, Spent
 from graph.rows import ClaimRow, SourceRow
 from graph.state import spent_with
 from tests.fakes import segment
@@ -81,13 +81,31 @@ def test_a_claim_that_nothing_can_be_quoted_for_any_more_is_not_supported() -> N
 def test_a_copy_is_told_by_its_text_and_a_short_one_by_its_whole_document() -> None:
     long = "The ferry to the island leaves at nine and at noon."
     first, again = segment("one", 0, long), segment("two", 0, long.replace(" ", "\n"))
-    assert repeated_texts([first, again]) == {"two:0"}
-    assert repeated_texts([first, again], {"two:0"}) == set()
-    assert repeated_texts([first, segment("two", 0, long.replace("noon", "dusk"))]) == set()
-    assert repeated_texts([segment("three", 0, "Another text."), first, segment("two", 0, f"\n  {long} ")]) == {"two:0"}
-    assert repeated_texts([segment("one", 0, "See above."), segment("two", 0, "See above.")]) == set()
+    copied = {"two:0": "one:0"}
+    assert repeated_texts([first, again]) == copied
+    assert repeated_texts([first, again], {"one:0", "two:0"}) == {}
+    assert repeated_texts([first, segment("two", 0, long.replace("noon", "dusk"))]) == {}
+    assert repeated_texts([segment("three", 0, "Another text."), first, segment("two", 0, f"\n  {long} ")]) == copied
+    assert repeated_texts([segment("one", 0, "See above."), segment("two", 0, "See above.")]) == {}
     same = [replace(segment(name, 0, "At noon."), content_hash="c0") for name in ("one", "two")]
-    assert repeated_texts(same) == {"two:0"}
+    assert repeated_texts(same) == copied
+
+
+def test_the_newest_document_stands_for_its_copies_unless_another_is_asked_for_or_kept() -> None:
+    titles = {"one": "Timetable 2024", "two": "Timetable 2026", "three": "Timetable 2025"}
+    hits = [
+        Hit(
+            replace(segment(name, 0, "The ferry to the island leaves at nine and at noon."), title=title),
+            0.5,
+            own_score=own,
+        )
+        for own, (name, title) in zip((0.9, 0.5, 0.4), titles.items(), strict=True)
+    ]
+    segments = [hit.segment for hit in hits]
+    [newest] = without_copies(hits, repeated_texts(segments))
+    assert (newest.segment_id, newest.own_score, newest.copies) == ("two:0", 0.9, ("three:0", "one:0"))
+    assert set(repeated_texts(segments, question="When did it leave in 2024?").values()) == {"one:0"}
+    assert set(repeated_texts(segments, {"three:0"}).values()) == {"three:0"}
 
 
 def test_a_node_that_runs_twice_adds_to_its_account() -> None:

@@ -210,11 +210,11 @@ def test_without_a_second_left_nothing_is_searched_for() -> None:
     assert (library.searches, found["claims"][0]["verdict"]) == (0, "unverified")
 
 
-def test_where_nothing_is_found_a_claim_is_unsupported() -> None:
+def test_where_nothing_is_found_a_claim_is_unverified_and_says_so() -> None:
     library = MemoryLibrary([])
     evidence = LibraryEvidence(library, library, Identity())
     (claim,) = asyncio.run(verify_claims(["It rains."], evidence, verifier(), ""))["claims"]
-    assert (claim["verdict"], claim["reasons"]) == ("unsupported", [Reason("nothing_found")])
+    assert (claim["verdict"], claim["reasons"]) == ("unverified", [Reason("nothing_found")])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tools.retrieval.withholding import WITHHELD, withhold
+from tools.retrieval.withholding import WITHHELD, hidden_in, withhold
 
 SECRET = "The vault opens at 9."
 
@@ -18,6 +18,17 @@ def body(**more: Any) -> dict[str, Any]:
 def test_the_nearest_passages_of_a_refusal_are_withheld_with_their_document() -> None:
     assert SECRET not in str(withhold(body(), {"d"}))
     assert SECRET in str(withhold(body(), {"e"}))
+
+
+def test_a_document_that_holds_a_copy_is_named_no_more() -> None:
+    copy = {"segment_id": "e:0", "document_id": "e", "title": SECRET, "date": "2026", "dated_by": "document"}
+    citation = {"document_id": "d", "section_index": 0, "quote": "Open.", "copies": [copy]}
+    stored = body(citations=[citation], claims=[{"section_index": 0, "citations": [citation]}])
+    del stored["nearest"]
+    assert hidden_in(stored, {"e"}, ()) == {"e"}
+    shown = withhold(stored, {"e"})
+    assert SECRET not in str(shown)
+    assert [each["quote"] for each in (*shown["citations"], *shown["claims"][0]["citations"])] == ["Open.", "Open."]
 
 
 def test_a_section_that_showed_a_passage_shows_none_any_more() -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
+from answers.quoted_runs import quoted_once
 from graph import events as told
 from graph.events import AnyEvent, Envelope
 from graph.evidence import Claim, Disagreement, Message, SectionClaim, Source, Spent
@@ -114,9 +115,10 @@ def answered(run: Telling) -> None:
     void = write(run, matched=matched)
     run.step("generate_answer", *write(run, matched=matched), valid=[], first=void)
     rounds = run.draw(st.integers(0, 2))
-    checked: list[AnyEvent] = [
+    judged: list[AnyEvent] = [
         told.SectionChecked(section_index=index, claims=section.claims) for index, section in enumerate(run.sections)
     ]
+    checked = [*by_code(run), *judged]
     while rounds and any(section.failed for section in run.sections):
         every = list(range(len(run.sections)))
         run.step("check_claims", *checked, valid=every)
@@ -133,6 +135,22 @@ def answered(run: Telling) -> None:
         finish(run, "answered", "answer_complete")
     else:
         refuse(run, "claims_not_supported")
+
+
+def by_code(run: Telling) -> list[AnyEvent]:
+    """Check sections before a judge that has yet to speak decides on what is open in them."""
+    return [
+        told.SectionChecked(section_index=index, claims=[pending(each) for each in section.claims], judging=True)
+        for index, section in enumerate(run.sections)
+        if run.draw(st.booleans())
+    ]
+
+
+def pending(decided: Claim) -> Claim:
+    """Give a claim as it stands before a judge has spoken of it, where one is to."""
+    if decided["verdict"] == "supported":
+        return decided
+    return Claim(**{**decided, "verdict": "unverified", "mark": "pending"})
 
 
 def revise(run: Telling) -> list[AnyEvent]:
@@ -161,7 +179,8 @@ def passed(section: Written) -> Written:
     for each in section.claims:
         if each["verdict"] not in FAILED:
             text += " " if text else ""
-            claims.append(claim(text, each["text"], each["verdict"], each["citations"], repeated="by" in each))
+            kept = claim(text, each["text"], each["verdict"], each["citations"], repeated="by" in each)
+            claims.append(Claim(**kept, mark=each["mark"]) if "mark" in each else kept)
             text += each["text"]
     return Written(text, section.source_ids, claims)
 
@@ -252,7 +271,7 @@ def finish(run: Telling, outcome: str, stop_reason: str) -> None:
     message = Message(
         answer="\n\n".join(section["text"] for section in sections),
         sections=sections,
-        citations=[one for each in claims for one in each["citations"]],
+        citations=quoted_once(claims),
         sources=[] if outcome == "abstained" else run.sources,
         family="llm",
         claims=claims,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from answers.marks import marked_citations
 from api.dialects.registry import DIALECTS
 from api.stream import encode_run
 from graph.events import Envelope, RunFinished
@@ -30,7 +31,8 @@ from tests.wire.runs import (
 )
 
 EXAMPLES = settings(max_examples=25, deadline=None)
-RETRACTING = {"native", "id_citations"}  # what was revised is told anew; others are followed by a correction
+# What was revised is told anew, or replaced by the end; others are followed by a correction.
+RETRACTING = {"native", "id_citations", "conversation"}
 
 
 @dataclass
@@ -90,6 +92,13 @@ def message_of(log: Sequence[Envelope]) -> Message:
     return end.message
 
 
+def whole_of(log: Sequence[Envelope]) -> Heard:
+    """Give what a client should have at the end: the answer, and the documents that its marks stand for."""
+    message = message_of(log)
+    marked = (each for claim in message.get("claims", []) for each in marked_citations(claim))
+    return Heard(message["answer"], frozenset(each["document_id"] for each in marked), "done")
+
+
 def exact(log: Sequence[Envelope]) -> list[str]:
     """Name the dialects that end in the answer's own words: where text was revised, those that can take it back."""
     return sorted(RETRACTING if is_revised(log) else DIALECTS)
@@ -103,11 +112,10 @@ def test_every_dialect_has_an_adapter_for_the_kit() -> None:
 @EXAMPLES
 @given(log=runs())
 def test_every_dialect_tells_the_same_answer_and_the_same_citations(log: list[Envelope]) -> None:
-    message = message_of(log)
-    cited = frozenset(citation["document_id"] for citation in message["citations"])
+    whole = whole_of(log)
     told = all_heard(log)
     for name in exact(log):
-        assert told[name] == Heard(message["answer"], cited, "done"), name
+        assert told[name] == whole, name
     assert {told[name].ended for name in DIALECTS} == {"done"}
 
 
@@ -131,11 +139,10 @@ def test_no_dialect_gives_a_run_that_was_stopped_other_words(log: list[Envelope]
 @EXAMPLES
 @given(log=rewritten_runs())
 def test_an_answer_that_a_crash_has_changed_is_told_as_it_ends_or_ends_with_an_error(log: list[Envelope]) -> None:
-    message = message_of(log)
-    cited = frozenset(citation["document_id"] for citation in message["citations"])
+    whole = whole_of(log)
     told = all_heard(log)
     for name in exact(log):
-        assert told[name].ended == "error" or told[name] == Heard(message["answer"], cited, "done"), name
+        assert told[name].ended == "error" or told[name] == whole, name
     assert (told["native"].ended, told["id_citations"].ended) == ("done", "done")  # these two can take text back
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from graph.evidence import Citation, Claim, Section, Source, Space, Verdict
+from graph.evidence import Citation, Claim, Mark, Section, Source, Space, Verdict
 
 WORDS = ["Employees", "get 25 days", "đoạn văn bản", "中文的句子。", "👨‍👩‍👧 🏖️", "café", "x"]
 ODDITIES = ["**bold**", "`code`", "[1]", "[^2]", "[ref:3]", "[4](x)", "see [", "](", "(aside)", "<b>&amp;", "data: y"]
@@ -106,7 +106,8 @@ def written(draw: st.DrawFn, sources: Sequence[Source], section_index: int) -> W
         repeated = verdict == "supported" and draw(st.booleans())
         if repeated and claims and "by" in claims[-1] and draw(st.booleans()):
             cited = [Citation(**each) for each in claims[-1]["citations"]]  # the next sentence of one passage
-        claims.append(claim(text, said, verdict, cited, repeated=repeated))
+        mark = draw(st.sampled_from(["shown", "withheld"])) if verdict == "unverified" else None
+        claims.append(claim(text, said, verdict, cited, repeated=repeated, mark=mark))
         text += said
     text += draw(st.sampled_from(["", "", " (as told)", "(see below)"]))
     ids = [each["segment_id"] for one in claims for each in one["citations"]]
@@ -114,11 +115,23 @@ def written(draw: st.DrawFn, sources: Sequence[Source], section_index: int) -> W
     return Written(text, list(dict.fromkeys(ids)), claims)
 
 
-def claim(before: str, said: str, verdict: Verdict, citations: list[Citation], *, repeated: bool = False) -> Claim:
+def claim(
+    before: str,
+    said: str,
+    verdict: Verdict,
+    citations: list[Citation],
+    *,
+    repeated: bool = False,
+    mark: Mark | None = None,
+) -> Claim:
     """Make a claim that stands behind a text; ``repeated``: word for word from its source."""
     start = len(before)
     made = Claim(start=start, end=start + len(said), text=said, verdict=verdict, reasons=[], citations=citations)
-    return Claim(**made, by="text") if repeated else made
+    if repeated:
+        made["by"] = "text"
+    if mark is not None:
+        made["mark"] = mark
+    return made
 
 
 def uncited(section: Written) -> Written:

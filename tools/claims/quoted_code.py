@@ -10,8 +10,7 @@ from textwrap import dedent
 from answers.entries import entries_of
 from graph.evidence import Segment, SegmentBlock
 from tools.claims.cited_sources import Sources
-from tools.claims.source_sentences import SourceText
-from tools.claims.verbatim import SentencePlace, VerbatimMatch, is_denied
+from tools.claims.source_sentences import SentencePlace
 
 MOST_PLACES = 64  # lines of the sources equal to the first one of a block that are compared with it
 _OPENING = re.compile(r"[ \t]*(`{3,}|~{3,})[^`\n]*")
@@ -34,16 +33,12 @@ def code_of(text: str, start: int, end: int) -> tuple[str, ...]:
     return code if _SAYS.search("\n".join(code)) else ()
 
 
-def find_code(code: Sequence[str], sources: Sources) -> VerbatimMatch | None:
-    """Return the lines of a source that a block of code repeats, as one place; denied ones if there are no others."""
-    denied = None
+def find_code(code: Sequence[str], sources: Sources) -> tuple[SentencePlace, ...]:
+    """Return the lines of a source that a block of code repeats, as one place; none where no source has them."""
     for at, segment in enumerate(sources.segments) if code else ():
         for start, end in _places(code, _read(segment.text, segment.start, segment.blocks)):
-            place = at, start, end
-            if not _is_denied(segment, sources.texts[at], place):
-                return VerbatimMatch((place,), denied=False)
-            denied = denied or VerbatimMatch((place,), denied=True)
-    return denied
+            return ((at, start, end),)
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +95,3 @@ def _lines(text: str, first: int, last: int) -> Iterator[tuple[int, str]]:
     for line in text[first:last].rstrip().split("\n"):
         yield first, line
         first += len(line) + 1
-
-
-def _is_denied(segment: Segment, source: SourceText, place: SentencePlace) -> bool:
-    _, start, end = place
-    within = [at for at, each in enumerate(source.sentences) if each.end > start and each.start < end]
-    return bool(within) and is_denied(segment, source, within[0], within[-1])

@@ -15,7 +15,9 @@ from answers.quoted_runs import continues
 from graph.evidence import (
     Citation,
     CitationContext,
+    Copy,
     Cost,
+    DatedBy,
     Disagreement,
     Freshness,
     SectionClaim,
@@ -57,7 +59,8 @@ class Note:
     """A quote that proves claims, by its number in the whole export; the quote is empty where it is ``withheld``.
 
     ``place`` has ``page_idx``, ``slide``, ``sheet`` or ``cell``, as a citation does; ``highlight`` is a span of the
-    quote where it is a passage of several entries.
+    quote where it is a passage of several entries. ``copies`` are other documents with a copy of it, ``dated`` is the
+    date of its own then, and who gave it.
     """
 
     number: int
@@ -72,6 +75,8 @@ class Note:
     matched: bool
     freshness: Freshness | None
     highlight: Span | None = None
+    dated: tuple[str, DatedBy] = ("", "")
+    copies: tuple[Copy, ...] = ()
 
     @property
     def withheld(self) -> bool:
@@ -251,6 +256,8 @@ class NoteBook:
             matched=citation["origin"] == "matched",
             freshness=citation.get("freshness"),
             highlight=None if withheld else in_quote(citation),
+            dated=(citation.get("date", ""), citation.get("dated_by", "")),
+            copies=tuple(citation.get("copies", ())),
         )
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, Literal, get_args
 
 from answers.answerhood import is_copy
-from graph.evidence import SectionClaim, Source
+from graph.evidence import DatedBy, SectionClaim, Source
 from tools.exports.exported import ExportedAnswer, Note, RunAccount, Transcript
 
 Language = Literal["en", "vi", "zh"]
@@ -52,8 +52,13 @@ class Words:
         return ", ".join(part for part in (_path(source["title"], path), self.place(source)) if part)
 
     def quoted_from(self, note: Note) -> str:
-        """Return where a passage is quoted from."""
-        return self("quoted_from", where=self.where(note) or note.document_id)
+        """Return where a passage is quoted from, and which other documents hold a copy of it, all with their dates."""
+        said = self("quoted_from", where=self._dated(self.where(note) or note.document_id, *note.dated))
+        copies = "; ".join(self._dated(each["title"], each["date"], each["dated_by"]) for each in note.copies)
+        return self("also_in", quoted=said, titles=copies) if copies else said
+
+    def _dated(self, title: str, day: str, dated_by: DatedBy) -> str:
+        return self("stored" if dated_by == "library" else "dated", title=title, day=day) if day else title
 
     def giver(self, claim: SectionClaim) -> str:
         """Return who gave a claim its verdict."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from text.dates import dates_of, parts_of_date
 from text.late_patterns import LatePattern
 from text.normal_forms import flatten, fold_case
-from text.numbers import without_page_references
+from text.page_references import without_page_references
 from text.scripts import CJK
 from text.words import stem, without_framing
 

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
-from answers.disagreements import document_date
+from answers.document_dates import age_of
 from answers.entries import entries_of
 from answers.entry import Entry
 from answers.passage_markdown import as_markdown
 from answers.passages import is_whole, passage_of
-from graph.evidence import Hit, Proof, Segment, Span
+from graph.evidence import Hit, Proof, Span
+from text.normal_forms import flatten
 from text.words import ComparableText, comparable_text
 from tools.extractive.reader import RankedSentences
 from tools.extractive.table_keys import naming
@@ -25,14 +26,17 @@ COPIED = 0.85  # share of the words of the longer of two passages, from which on
 class QuotedPassage:
     """A passage of a segment as Markdown, its proof, and the reader's belief in [0, 1] that it answers.
 
-    ``dated`` orders copies: the date of its document, and when that was stored.
+    ``best`` is its highlight as ``wording`` has it. ``dated`` orders copies by age, and ``copies`` are the ids of those
+    that a search has left out.
     """
 
     text: str
     proof: Proof
     belief: float
     wording: ComparableText
-    dated: tuple[str, str]
+    best: str
+    dated: tuple[int, str, str]
+    copies: tuple[str, ...] = ()
 
     @property
     def segment_id(self) -> str:
@@ -91,7 +95,7 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
         if key not in found and is_whole(entries, shown):
             own = entries[shown.start : shown.stop]
             best = _named_row(reading.question, own, entries[at]) if entries[at].kind == "table_row" else entries[at]
-            found[key] = _passage(segment, own, best, beliefs[segment.document_id])
+            found[key] = _passage(reading.question, hit, own, best, beliefs[segment.document_id])
     told: list[QuotedPassage] = []
     asked = comparable_text(reading.question).vocabulary
     ranked = sorted(found.values(), key=lambda each: -each.belief)
@@ -102,10 +106,17 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
 
 
 def _newest(passage: QuotedPassage, ranked: Sequence[QuotedPassage], asked: frozenset[str]) -> QuotedPassage:
-    """Return the newest copy of a passage in other documents, with the belief in it; itself where it has none."""
-    copies = (each for each in ranked if each.document_id != passage.document_id and each.repeats(passage, asked))
-    newest = max((passage, *copies), key=lambda each: each.dated)
-    return replace(newest, belief=passage.belief)
+    """Return the newest copy of a passage, with the belief in it and the others that have its highlight as it is."""
+    copies = {passage.document_id: passage}
+    for each in ranked:
+        if each.repeats(passage, asked):
+            copies.setdefault(each.document_id, each)
+    newest, *older = sorted(copies.values(), key=lambda each: each.dated, reverse=True)
+    proof = Proof(**newest.proof)
+    same = [each for each in older if newest.best in each.wording.flat]
+    if same or newest.copies:
+        proof["copies"] = [*newest.copies, *(found for each in same for found in (each.segment_id, *each.copies))]
+    return replace(newest, proof=proof, belief=passage.belief)
 
 
 def _named_row(question: str, entries: Sequence[Entry], best: Entry) -> Entry:
@@ -115,7 +126,7 @@ def _named_row(question: str, entries: Sequence[Entry], best: Entry) -> Entry:
 
 
 def _passage(
-    segment: Segment, entries: Sequence[Entry], best: Entry, beliefs: Sequence[tuple[int, float]]
+    question: str, hit: Hit, entries: Sequence[Entry], best: Entry, beliefs: Sequence[tuple[int, float]]
 ) -> QuotedPassage:
     """Return a passage grown from an entry; the likeliest entry in it that is no question is highlighted.
 
@@ -125,6 +136,7 @@ def _passage(
     if best.asks or best.leads:
         told = [each for each in entries if each.quotable and not (each.asks or each.leads)]
         best = max(told, key=lambda each: held.get(each.start, 0.0), default=best)
+    segment = hit.around or hit.segment
     text = as_markdown(segment, entries)
     proof = Proof(
         segment_id=segment.segment_id,
@@ -133,6 +145,13 @@ def _passage(
         origin="cited",
         highlight=Span(start=best.start, end=best.end),
     )
-    day, dated_by = document_date(segment)
-    dated = (day if dated_by == "document" else "", segment.updated_at)
-    return QuotedPassage(text, proof, min(1.0, sum(held.values())), comparable_text(text), dated)
+    inside = min(proof["end"], hit.segment.end) - max(proof["start"], hit.segment.start)
+    return QuotedPassage(
+        text,
+        proof,
+        min(1.0, sum(held.values())),
+        comparable_text(text),
+        flatten(best.text),
+        age_of(segment, question),
+        hit.copies if inside >= COPIED * (proof["end"] - proof["start"]) else (),
+    )

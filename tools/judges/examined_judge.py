@@ -1,13 +1,13 @@
-"""A judge whose word counts only in the languages in which it passed its exam."""
+"""A judge whose support counts only in the languages in which it passed its exam, and its doubt from the start."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from answers.open_claims import claim_language
 from graph.errors import ModelReplyInvalid
 from graph.ports import Judge, Judgement, OpenClaim
 from graph.reasons import Reason, Reasons
 from graph.usage import Meter
-from text.language import language
 from tools.judges.exam_marking import LanguageResult, accepts
 from tools.judges.examiner import Examiner, Standing
 from tools.telemetry.tracing import judge_span
@@ -32,10 +32,11 @@ class ExaminedJudge:
         return self.raw.version
 
     async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
-        """Judge the claims in whose language the judge passed; the others get no verdict, and cost no request.
+        """Judge the claims but for those in whose language the judge failed, which cost no request.
 
-        A verdict "supported" with a probability below the exam's threshold becomes "unsupported". Raises
-        ModelReplyInvalid where the judge gives a verdict too many or too few.
+        Where it has no result yet, its verdict comes without an exam. With one, "supported" with a probability below
+        the exam's threshold becomes "unsupported". Raises ModelReplyInvalid where the judge gives a verdict too many or
+        too few.
         """
         with judge_span(self.name, len(claims)) as judged:
             return judged(await self._judge(claims, meter))
@@ -46,12 +47,23 @@ class ExaminedJudge:
         for code in dict.fromkeys(languages):
             standings[code] = await self.examiner.standing(self.raw, code, command=self.command)
         results = [standings[code] for code in languages]
-        asked = [claim for claim, result in zip(claims, results, strict=True) if result.passed]
+        asked = [claim for claim, result in zip(claims, results, strict=True) if not result.failed]
         judgements = iter(await self._ask(asked, meter))
         return [
-            _examined(next(judgements), result) if result.passed else Judgement(None, reason=result.reason)
+            Judgement(None, reason=result.reason) if result.failed else self._counted(next(judgements), result)
             for result in results
         ]
+
+    def _counted(self, judgement: Judgement, standing: Standing) -> Judgement:
+        """Return a judgement with what it counts by: the exam that the judge passed, or why there is none yet."""
+        if judgement.verdict is None:
+            return judgement
+        if standing.passed is not None:
+            held = _held(judgement, standing.passed)
+            return replace(held, reason=Reasons(filter(None, (held.reason, standing.reason))))
+        unexamined = Reason("judged_unexamined", self.name)
+        reasons = Reasons(filter(None, (judgement.reason, unexamined, standing.reason)))
+        return replace(judgement, reason=reasons, exam=None)
 
     async def _ask(self, claims: Sequence[OpenClaim], meter: Meter) -> list[Judgement]:
         if not claims:
@@ -71,21 +83,8 @@ def examined_by(examiner: Examiner) -> Callable[[Judge, str], Judge]:
     return examined
 
 
-def claim_language(claim: OpenClaim) -> str:
-    """Return the language (ISO 639-1) in which a judge must have passed; where a word more decides, the question's."""
-    asked = language(claim.question, default="") or language(f"{claim.question} {claim.claim}")
-    return language(claim.claim, default=asked, near=asked)
-
-
-def _examined(judgement: Judgement, standing: Standing) -> Judgement:
-    result = standing.passed
-    if judgement.verdict is None or result is None:
-        return judgement
-    held = _held(judgement, result)
-    return replace(held, reason=Reasons(filter(None, (held.reason, standing.reason))))
-
-
 def _held(judgement: Judgement, result: LanguageResult) -> Judgement:
+    """Return a judgement with the result of an exam, held to its threshold."""
     if judgement.verdict != "supported" or accepts(judgement, result.threshold):
         return replace(judgement, exam=result.figure)
     if judgement.probability is None:

@@ -9,7 +9,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from answers.fusion import join_hits, repeated_texts
+from answers.fusion import join_hits, repeated_texts, without_copies
 from graph.errors import EmbeddingUnavailable, IndexUnavailable
 from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
@@ -150,12 +150,12 @@ class HybridSearcher:
     async def _find_apart(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
         """Find hits of different texts."""
         found = await self._find(conn, asked)
-        if repeated := repeated_texts([hit.segment for hit in found]):
+        if repeated := repeated_texts([hit.segment for hit in found], question=asked.query.text):
             query = asked.query
             if sum(hit.own_score > 0 for hit in found) >= query.top_k:  # copies have taken places of others
                 found = await self._find(conn, replace(asked, query=replace(query, top_k=COPIES * query.top_k)))
-                repeated = repeated_texts([hit.segment for hit in found])
-            found = join_hits([hit for hit in found if hit.segment_id not in repeated], query)
+                repeated = repeated_texts([hit.segment for hit in found], question=query.text)
+            found = join_hits(without_copies(found, repeated), query)
         return found
 
     async def _find(self, conn: Connection, asked: BoundQuery) -> list[Hit]:

@@ -42,9 +42,10 @@ def documents_of(body: Mapping[str, Any]) -> set[str]:
     sources = [*body.get("sources", ()), *body.get("nearest", ())]
     cited = [*body.get("citations", ()), *(each for claim in body.get("claims", ()) for each in claim["citations"])]
     stated = [each for found in body.get("disagreements", ()) for each in found.get("positions", ())]
+    copies = [copy for each in cited for copy in each.get("copies", ())]
     pages = body.get("pages") or {}
     read = [*pages.get("used", ()), *pages.get("cut", ())]
-    return {each["document_id"] for each in (*sources, *cited, *stated, *read)}
+    return {each["document_id"] for each in (*sources, *cited, *copies, *stated, *read)}
 
 
 def brought_in(body: Mapping[str, Any]) -> set[str]:
@@ -85,7 +86,7 @@ def withhold(body: dict[str, Any], hidden: Collection[str], *, also: Collection[
     for name in ("sources", "nearest"):
         if name in body:
             shown[name] = [_source(each) if each["document_id"] in hidden else each for each in body[name]]
-    shown["citations"] = [_citation(each) if each["document_id"] in hidden else each for each in body["citations"]]
+    shown["citations"] = [_citation(each, hidden) for each in body["citations"]]
     sections = list(body.get("sections", ()))
     without = {each["section_index"] for each in body["citations"] if each["document_id"] in hidden} | {*also}
     without |= {
@@ -96,7 +97,11 @@ def withhold(body: dict[str, Any], hidden: Collection[str], *, also: Collection[
     shown["sections"] = [_section(section) if index in without else section for index, section in enumerate(sections)]
     shown["answer"] = answer_text(shown["sections"])
     if "claims" in body:
-        shown["claims"] = [claim for claim in body["claims"] if claim["section_index"] not in without]
+        shown["claims"] = [
+            {**claim, "citations": [_citation(each, hidden) for each in claim["citations"]]}
+            for claim in body["claims"]
+            if claim["section_index"] not in without
+        ]
         shown["claims"] += [_claim(index, shown["citations"]) for index in sorted(without) if index < len(sections)]
     if "disagreements" in body:
         shown["disagreements"] = [each for each in body["disagreements"] if not _is_about(each, hidden)]
@@ -123,7 +128,7 @@ def _is_about(disagreement: Mapping[str, Any], hidden: Collection[str]) -> bool:
 
 
 def _section(section: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in section.items() if name != "passage"}
+    kept = {name: value for name, value in section.items() if name not in ("passage", "marks")}
     return {**kept, "text": WITHHELD}
 
 
@@ -154,7 +159,13 @@ def _claim(section_index: int, citations: Iterable[Citation]) -> SectionClaim:
     )
 
 
-def _citation(citation: Mapping[str, Any]) -> Citation:
+def _citation(citation: Citation, hidden: Collection[str]) -> Citation:
+    """Return a citation without what it shows of some documents: all, or that they hold copies of it."""
+    if citation["document_id"] not in hidden:
+        if "copies" not in citation:
+            return citation
+        copies = [each for each in citation["copies"] if each["document_id"] not in hidden]
+        return Citation(**{**citation, "copies": copies})
     return Citation(
         segment_id=citation["segment_id"],
         document_id=citation["document_id"],

@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any, Literal, cast
 
 from answers.citations import build_claim, describe_nearest, describe_sources, nearest_sources, show_quotes
+from answers.marks import decided, marked_citations, with_marks
 from answers.quoted_runs import quoted_once
 from answers.standing import RunView
 from answers.surroundings import leaves, read_around
@@ -48,7 +49,7 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     rows = nearest or (state.sources if grounded else [])
     read = await reader.read_segments([row["segment_id"] for row in rows], identity)
     segments = {segment.segment_id: segment for segment in read}
-    around = await read_around(reader, read, identity) if _leave(state.claims, segments) else segments
+    around = await read_around(reader, read, identity, rows) if _leave(state.claims, segments) else segments
     passages = {near["proof"]["segment_id"]: near for near in reversed(state.nearest)} if nearest else {}
     if nearest:
         found = [row for row in rows if row["segment_id"] in segments]
@@ -70,9 +71,10 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
             citation["section_index"] = each["section_index"]
     citations = quoted_once(claims)
     show_quotes(described, citations, around)
+    show_quotes(described, [each for claim in claims for each in marked_citations(claim)], around)
     message = Message(
         answer=answer_text(state.sections),
-        sections=[section for section in state.sections if section["text"]],
+        sections=with_marks((section for section in state.sections if section["text"]), claims),
         citations=citations,
         sources=[] if nearest else described,
         family=family,
@@ -115,7 +117,7 @@ def partial_message(view: RunView, family: FamilyName) -> Message:
     standing = [(each, text) for _, each in sorted(view.sections.items()) if (text := each.standing_text)]
     sections = [section_of(text, each.cited_ids, grounded=each.grounded) for each, text in standing]
     claims = [
-        _moved_claim(claim, position)
+        decided(_moved_claim(claim, position))
         for position, (each, text) in enumerate(standing)
         for claim in each.claims
         if claim["end"] <= len(text)
@@ -123,7 +125,7 @@ def partial_message(view: RunView, family: FamilyName) -> Message:
     citations = quoted_once(claims)
     return Message(
         answer=answer_text(sections),
-        sections=sections,
+        sections=with_marks(sections, claims),
         citations=citations,
         sources=show_quotes(deepcopy(view.sources), citations, {}) if citations else [],
         family=family,

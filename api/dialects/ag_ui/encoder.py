@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
+from answers.marks import marked_citations
 from api.dialects.ag_ui.schemas import SharedState
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import (
     PlacedClaim,
     bracket,
+    claim_record,
     joined_claims,
-    judgement_fields,
     marked_pieces,
     placed_claims,
     with_latest_verdicts,
@@ -192,7 +193,7 @@ class AgUiEncoder:
         proof = {
             "message_id": self._message_id,
             "citations": citations,
-            "claims": [_claim(each) for each in placed],
+            "claims": list(map(claim_record, placed)),
             "disagreements": message.get("disagreements", []),
             "nearest": message.get("nearest", []),
         }
@@ -247,19 +248,7 @@ class AgUiEncoder:
 
 
 def _citations(placed: PlacedClaim) -> list[dict[str, Any]]:
-    return [{"start_index": placed.start, "end_index": placed.end, **each} for each in placed.claim["citations"]]
-
-
-def _claim(placed: PlacedClaim) -> dict[str, Any]:
-    claim = placed.claim
-    where = {"start_index": placed.start, "end_index": placed.end}
-    return {
-        **where,
-        "text": claim["text"],
-        "verdict": claim["verdict"],
-        "reasons": claim["reasons"],
-        **judgement_fields(claim),
-    }
+    return [{"start_index": placed.start, "end_index": placed.end, **each} for each in marked_citations(placed.claim)]
 
 
 def _frames(made: list[Frame]) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 
 from answers.citations import show_quotes
 from answers.library_listing import FROM_CATALOGUE
+from answers.marks import marked_citations
 from api.dialects.ai_sdk.answer_draft import AnswerDraft
 from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_records, proof, source_part, text_citations
 from api.dialects.buffered import ANSWER_REWRITTEN
@@ -144,7 +145,7 @@ class AiSdkEncoder:
         return frames
 
     def _settle(self, section: FinalSection) -> list[Part]:
-        citations = [citation for claim in section.claims for citation in claim["citations"]]
+        citations = [citation for claim in section.claims for citation in marked_citations(claim)]
         cited = {citation["source_index"] for citation in citations}
         # A part can't be replaced, so its excerpt shows the quote from the first.
         shown = show_quotes([Source(**each) for each in self._sources if each["index"] in cited], citations, {})
@@ -217,7 +218,7 @@ class AiSdkEncoder:
         placed = list(placed_claims(sections, bracket))
         if self._buffer is not None:
             placed = with_latest_verdicts(placed, self._buffer.latest)
-        sources = self._cite({citation["source_index"] for each in placed for citation in each.claim["citations"]})
+        sources = self._cite({citation["source_index"] for each in placed for citation in marked_citations(each.claim)})
         extra: Part = {}
         if citations := citation_records(placed):
             extra["providerMetadata"] = {NAMESPACE: {"citations": citations}}

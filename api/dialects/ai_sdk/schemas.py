@@ -8,12 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from answers.citations import landing_url
 from answers.library_listing import FROM_CATALOGUE
+from answers.marks import marked_citations
 from api.dialects.chat_request import parse_question
 from api.dialects.citation_marks import (
     PlacedClaim,
     bracket,
+    claim_record,
     joined_claims,
-    judgement_fields,
     marked_text,
     placed_claims,
 )
@@ -125,7 +126,7 @@ def citation_records(placed: Iterable[PlacedClaim]) -> list[dict[str, Any]]:
             **citation,
         }
         for each in joined_claims(placed)
-        for citation in each.claim["citations"]
+        for citation in marked_citations(each.claim)
     ]
 
 
@@ -140,7 +141,7 @@ def text_citations(placed: Iterable[PlacedClaim], sources: Sequence[Source]) -> 
             "citedText": citation["quote"],
         }
         for each in joined_claims(placed)
-        for citation in each.claim["citations"]
+        for citation in marked_citations(each.claim)
         if citation["source_index"] in by_index
     ]
 
@@ -151,20 +152,10 @@ def _whole_source(source: Source, anchor: str) -> dict[str, Any]:
 
 
 def proof(message: Message, placed: Sequence[PlacedClaim]) -> dict[str, Any]:
-    """Return the data of ``data-citations``: citations, claims with verdicts, disagreements and nearest sources."""
+    """Return the data of ``data-citations``: the citations of marks, claims with verdicts, and what else is known."""
     return {
         "citations": citation_records(placed),
-        "claims": [
-            {
-                "start_index": each.start,
-                "end_index": each.end,
-                "text": each.claim["text"],
-                "verdict": each.claim["verdict"],
-                "reasons": each.claim["reasons"],
-                **judgement_fields(each.claim),
-            }
-            for each in placed
-        ],
+        "claims": list(map(claim_record, placed)),
         "disagreements": message.get("disagreements", []),
         "nearest": message.get("nearest", []),
     }
@@ -182,7 +173,7 @@ def _question(stored: StoredMessage) -> dict[str, Any]:
 def _answer(stored: StoredMessage) -> dict[str, Any]:
     message = cast(Message, stored.body)
     placed = list(placed_claims(final_sections(message), bracket))
-    cited = {citation["source_index"] for each in placed for citation in each.claim["citations"]}
+    cited = {citation["source_index"] for each in placed for citation in marked_citations(each.claim)}
     listed = stored.stop_reason == FROM_CATALOGUE
     text: dict[str, Any] = {"type": "text", "text": marked_text(message, bracket), "state": "done"}
     if citations := citation_records(placed):

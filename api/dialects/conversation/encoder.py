@@ -9,7 +9,7 @@ from answers.library_listing import FROM_CATALOGUE
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.conversation.schemas import CitedDocuments, document_source, most_relevant
-from api.dialects.section_buffer import FinalSection
+from api.dialects.section_buffer import FinalSection, final_sections
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from api.problems import BY_CODE
 from graph import events
@@ -36,8 +36,9 @@ STAGES = {
 class ConversationEncoder:
     """An encoder of a run as `connected`, `content`, `done` or `error`, and on request its progress.
 
-    Marks ``[n]`` in the text number the ``sources`` of `done`. Only the last frame of an event has an id: a reader that
-    is disconnected between them gets all of them again, and misses none.
+    Marks ``[n]`` in the text number the ``sources`` of `done`, whose ``formattedAnswer`` is the answer as it stands at
+    the end: with it a client replaces what it was sent, corrections and all. Only the last frame of an event has an id:
+    a reader that is disconnected between them gets all of them again, and misses none.
     """
 
     stateful = True
@@ -54,7 +55,6 @@ class ConversationEncoder:
         self._buffered = BufferedEncoding(self._encode, self._content)
         self._documents = CitedDocuments()
         self._decided: events.RetrievalDecided | None = None
-        self._answer = ""
         self._connected = False
         self._percent = 0
         self._stage = ""
@@ -77,9 +77,11 @@ class ConversationEncoder:
         return frame({"type": "connected", "conversationId": self._conversation_id})
 
     def _content(self, settled: Sequence[FinalSection]) -> bytes:
-        text = "".join(piece for each in settled for piece in marked_pieces(self._documents.numbered(each), bracket))
-        self._answer += text
+        text = self._marked(settled)
         return frame({"type": "content", "content": text}) if text else b""
+
+    def _marked(self, sections: Sequence[FinalSection]) -> str:
+        return "".join(piece for each in sections for piece in marked_pieces(self._documents.numbered(each), bracket))
 
     _encode = singledispatchmethod(silent)
 
@@ -131,7 +133,7 @@ class ConversationEncoder:
         return frame(
             {
                 "type": "done",
-                "formattedAnswer": self._answer,
+                "formattedAnswer": self._marked(final_sections(event.message)),
                 "userMessageId": question_id(self._message_id) if self._message_id else None,
                 "assistantMessageId": self._message_id or None,
                 "sources": [*map(document_source, listed)] or self._documents.sources(),

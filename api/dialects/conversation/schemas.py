@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, StringConstraints, field_validator
 from typing_extensions import TypedDict
 
 from answers.citations import BETWEEN_QUOTES, excerpt
+from answers.marks import marked_citations
 from api.dialects.quotes import QuoteInContext, quotes_in_context, shown_excerpt
 from api.dialects.section_buffer import FinalSection
 from api.fields import CONTROL, AnswerFromField, ExactTypes, Question
@@ -65,7 +66,7 @@ class DocumentSource(TypedDict):
 
 
 class CitedDocuments:
-    """The documents of an answer, numbered from 1 in the order in which it first cites them.
+    """The documents that the marks of an answer stand for, numbered from 1 in the order of the first ones.
 
     Numbers never change, so that marks in text that was already sent match the list at the end.
     """
@@ -87,7 +88,7 @@ class CitedDocuments:
         return [self._source(citations) for citations in self._cited.values()]
 
     def _numbered(self, claim: Claim) -> Claim:
-        in_order = sorted(claim["citations"], key=lambda citation: citation["source_index"])
+        in_order = sorted(marked_citations(claim), key=lambda citation: citation["source_index"])
         return {**claim, "citations": [{**each, "source_index": self._number(each)} for each in in_order]}
 
     def _number(self, citation: Citation) -> int:

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import by_position, footnote, marked_pieces
-from api.dialects.quotes import QuoteInContext, quotes_in_context, shown_excerpt, with_final_excerpts
+from api.dialects.quotes import QuoteInContext, marked_quotes, shown_excerpt, with_final_excerpts
 from api.dialects.section_buffer import FinalSection
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
@@ -150,7 +150,7 @@ class DocmostEncoder:
         if not self._buffered.rests_on_sources(event):
             self._sources = []
         self._sources = with_final_excerpts(self._sources, event.message)
-        self._quotes = quotes_in_context(event.message["citations"])
+        self._quotes = marked_quotes(event.message)
         return self._context() + DONE
 
     @_encode.register

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import by_position, footnote, marked_text
 from api.dialects.docmost.encoder import RagSource, quoted_source
-from api.dialects.quotes import quotes_in_context
+from api.dialects.quotes import marked_quotes
 from api.fields import CONTROL, AnswerFromField, ExactTypes, ModelName, PageIds, Timestamp, Title, knobs_with
 from api.problems import Problem
 from graph.context import Context
@@ -184,7 +184,7 @@ class AiMessage(CamelCaseModel):
 def _with_freshness(message: Message) -> list[RagSource]:
     """Return a message's sources, each with the worst freshness of its quotes in the answer."""
     shown = []
-    quotes = quotes_in_context(message["citations"])
+    quotes = marked_quotes(message)
     for source in message["sources"]:
         quoted = [each for each in message["citations"] if each["source_index"] == source["index"]]
         shown.append(quoted_source(source, quotes))

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from answers.citations import excerpt
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import Mark, bracket, by_position, marked_pieces
-from api.dialects.quotes import QuoteInContext, quotes_in_context, shown_excerpt, with_final_excerpts
+from api.dialects.quotes import QuoteInContext, marked_quotes, shown_excerpt, with_final_excerpts
 from api.dialects.section_buffer import FinalSection, final_sections
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
@@ -167,7 +167,7 @@ class DocsChatbotEncoder:
         if not self._buffered.rests_on_sources(event):
             self._sources = []
         self._sources = with_final_excerpts(self._sources, event.message)
-        self._quotes = quotes_in_context(event.message["citations"])
+        self._quotes = marked_quotes(event.message)
         done = {"type": "done", **self._ids, "outcome": event.outcome, "stop_reason": event.stop_reason}
         return self._context() + frame(done)
 

@@ -21,7 +21,7 @@ from api.problems import problems
 from api.stream import RunStream, resume_position, stream_responses, wants_stream
 from graph.errors import NotFound
 from graph.evidence import Identity
-from text.numbers import page_references
+from text.page_references import page_references
 from tools.sessions.run_request import RunReader
 from tools.sessions.session_store import RunStatus, StoredMessage, named_session
 

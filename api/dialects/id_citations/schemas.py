@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from answers.citations import excerpt_around
 from answers.highlighting import in_quote
+from answers.marks import marked_citations
 from api.dialects.section_buffer import FinalSection, final_sections
 from api.fields import AnswerFromField, ChatOptions, ExactTypes, ModelName, PageIds, Question
 from api.problems import error_kind
@@ -17,6 +18,8 @@ from graph.evidence import (
     Citation,
     CitationContext,
     Claim,
+    Copy,
+    DatedBy,
     Freshness,
     Identity,
     JudgeMark,
@@ -63,7 +66,8 @@ class Quote(TypedDict):
 
     Of a passage ``highlight`` is the entry that bears the claim, and ``heading_path`` has the headings above it.
     ``context`` is what the quote hangs on, such as the term that it defines, the outermost first; ``anchor`` the id of
-    its place in the page at the document's url.
+    its place in the page at the document's url. ``copies`` are other documents with a copy of the quote, and ``date``
+    is then that of its own, "" where their dates tell nothing.
     """
 
     start: int
@@ -75,6 +79,9 @@ class Quote(TypedDict):
     heading_path: NotRequired[list[str]]
     context: NotRequired[list[CitationContext]]
     anchor: NotRequired[str]
+    date: NotRequired[str]
+    dated_by: NotRequired[DatedBy]
+    copies: NotRequired[list[Copy]]
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
 
@@ -91,7 +98,7 @@ class SegmentCitation(TypedDict):
 
 
 class CitedSection(TypedDict):
-    """A section of an answer, with the source ids that its writer cited, and the citations that were found.
+    """A section of an answer, with the source ids that its writer cited, and the citations of its marked sentences.
 
     ``grounded`` is there, and false, where the text is from the model's own knowledge.
     """
@@ -174,7 +181,7 @@ def answer_row(
 
 
 def cited_section(section: FinalSection, sources: Mapping[int, Source]) -> CitedSection:
-    """Convert a section, with each segment that it quotes, in the order of the text. ``sources`` are by index."""
+    """Convert a section, with the segments that its marked claims quote, in order. ``sources`` are by index."""
     citations = _by_segment(section.claims, sources)
     cited = CitedSection(text=section.text, source_ids=section.source_ids, citations=citations)
     return cited if section.grounded else CitedSection(**cited, grounded=False)
@@ -184,7 +191,7 @@ def _by_segment(claims: Iterable[Claim], sources: Mapping[int, Source]) -> list[
     """Group citations by segment and freshness, without duplicate quotes."""
     cited: dict[tuple[str, int, Freshness | None], SegmentCitation] = {}
     for claim in sorted(claims, key=lambda claim: claim["end"]):
-        for citation in claim["citations"]:
+        for citation in marked_citations(claim):
             found = _segment(_within_segment(citation, sources.get(citation["source_index"])), claim)
             key = (found["document_id"], found["segment_index"], found.get("freshness"))
             segment = cited.setdefault(key, found)
@@ -236,6 +243,8 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
         quote["context"] = citation["context"]
     if "anchor" in citation:
         quote["anchor"] = citation["anchor"]
+    if "copies" in citation:
+        quote |= {"date": citation["date"], "dated_by": citation["dated_by"], "copies": citation["copies"]}
     if "by" in claim:
         quote["by"] = claim["by"]
     if "judge" in claim:

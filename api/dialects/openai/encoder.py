@@ -15,7 +15,7 @@ from api.dialects.annotated_text import SourceAddresses
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.openai.schemas import ReplyOptions, completion_id, finish_reason, token_usage
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
-from api.dialects.quotes import quotes_in_context, shown_excerpt
+from api.dialects.quotes import marked_quotes, shown_excerpt
 from api.dialects.section_buffer import FinalSection, Retracted
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
@@ -150,7 +150,7 @@ class OpenAIEncoder:
 
     def _quotes(self, message: Message) -> bytes:
         """Return what is quoted of the sources, where that was not shown, as more text of the same sources."""
-        quotes = quotes_in_context(message["citations"])
+        quotes = marked_quotes(message)
         return self._shown(
             Source(**{**each, "excerpt": shown_excerpt(each, quotes.get(each["index"], []))})
             for each in message["sources"]

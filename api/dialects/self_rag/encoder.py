@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from functools import singledispatchmethod
 
+from answers.marks import marked_citations
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import marked_pieces, reference
-from api.dialects.quotes import QuoteInContext, quotes_in_context
+from api.dialects.quotes import QuoteInContext, marked_quotes
 from api.dialects.section_buffer import FinalSection
 from api.dialects.self_rag.schemas import RetrievedSources
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
@@ -51,7 +52,7 @@ class SelfRagEncoder:
         return b"".join(map(self._section, settled))
 
     def _section(self, section: FinalSection) -> bytes:
-        cited = [citation["source_index"] for claim in section.claims for citation in claim["citations"]]
+        cited = [citation["source_index"] for claim in section.claims for citation in marked_citations(claim)]
         unlisted = max(map(self._retrieved.number, cited), default=0) > (self._listed or 0)
         content = [frame({"delta": piece}, event="content") for piece in marked_pieces(section, self._mark)]
         return (self._retrieval() if unlisted else b"") + b"".join(content)
@@ -97,7 +98,7 @@ class SelfRagEncoder:
     def _run_finished(self, event: events.RunFinished) -> bytes:
         quotes = [
             QuoteOfSource(index=self._retrieved.number(index), **quote)
-            for index, each in quotes_in_context(event.message["citations"]).items()
+            for index, each in marked_quotes(event.message).items()
             for quote in each
         ]
         changed = self._listed is not None and self._retrieved.learn(event.message["sources"])

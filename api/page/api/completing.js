@@ -66,16 +66,22 @@ const source = object({
   slide: given(number), sheet: given(text), answerhood: given(numbered),
   passage: (value) => maybe(object({ ...quoted, text, heading_path: list(text) }))(value) ?? undefined,
 });
+const datedBy = oneOf("", "document", "library");
 const citation = object({
   ...place, ...quoted, document_id: text, heading_path: given(list(text)), origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
   slide: given(number), sheet: given(text), cell: given(text),
+  copies: given(list(object({ segment_id: text, document_id: text, title: text, date: text, dated_by: datedBy }))), date: given(text), dated_by: given(datedBy),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted", "withheld"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
 const why = given(list(object({ code: text, parts: list((part) => (Number.isFinite(part) ? part : text(part))), text })));
-const judge = object({ model: text, exam: object({ language: text, right: number, of: number }) });
+const judge = object({
+  model: text, exam: maybe(object({ language: text, right: number, of: number })),
+  says: oneOf(undefined, "unverified", "supported", "contradicted", "unsupported"),
+});
 const claim = object({
   start: number, end: number, text, verdict, reasons: list(text), citations: list(citation),
   by: oneOf(undefined, "text", "judge"), judge: (value) => maybe(judge)(value) ?? undefined, why,
+  mark: oneOf(undefined, "shown", "pending", "withheld"),
 });
 const section = object({ text, source_ids: list(text), grounded: given(unlessDenied) });
 const uses = list(object({ document_id: text, title: text, segments: number, of: number }));
@@ -85,7 +91,7 @@ const fallback = maybe(object({ code: text, message: text, suggestion: text, why
 const dropped = list(object({ segment_id: text, reason: text, why }));
 const position = object({
   segment_id: text, document_id: text, title: text, start: number, end: number, quote: text, value: text, date: text,
-  dated_by: oneOf("", "document", "library"),
+  dated_by: datedBy,
 });
 const disagreement = { segment_ids: list(text), reason: text, positions: given(list(position)) };
 const assessment = {

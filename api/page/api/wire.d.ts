@@ -34,8 +34,8 @@ export type AnswerAssessed = {
 };
 
 /**
- * The assessment of an answer by its verdicts. `supported`: no claim failed and at least one was proven. `utility` in
- * [0, 1] is derived from verdicts, coverage of the question and outcome; `model_score` is a model's opinion, None
+ * The assessment of an answer by its verdicts. `supported`: no claim is doubted and at least one was proven. `utility`
+ * in [0, 1] is derived from verdicts, coverage of the question and outcome; `model_score` is a model's opinion, None
  * unless one was asked. `answerhood` in [0, 1] is the chance that what is shown answers the question, which no verdict
  * says: the extractive reader's, calibrated, or else `model_score`; None where nobody estimated it.
  */
@@ -71,10 +71,12 @@ export type ChosenDocuments = {
  * A proof of a claim. It exists only where `canonical_text[start:end] == quote`. `highlight` is the entry in the quote
  * that bears the claim, where the quote is a passage of several; `heading_path` has the headings above that entry, the
  * outermost first. `context` is what the quote hangs on, the outermost first. `anchor` is the id of its place in the
- * page that the document was taken from, where the document has a url. `slide`, `sheet` and `cell` are where it stands
- * in a presentation or a workbook; slides count from 0. When an old session is read, `freshness` shows whether the
- * quote is fresh, moved, changed or deleted, and `now` is its current location, if the offsets or the segment number
- * have changed. It is withheld, and empty, where the reader may no longer read its document.
+ * page that the document was taken from, where the document has a url. `copies` are other documents with a copy of the
+ * quote; then `date` is that of the quote's own document, "" where their dates tell nothing. `slide`, `sheet` and
+ * `cell` are where it stands in a presentation or a workbook; slides count from 0. When an old session is read,
+ * `freshness` shows whether the quote is fresh, moved, changed or deleted, and `now` is its current location, if the
+ * offsets or the segment number have changed. It is withheld, and empty, where the reader may no longer read its
+ * document. In the list of a finished message `mark` is that of its claim.
  */
 export type Citation = {
   segment_id: string;
@@ -92,11 +94,15 @@ export type Citation = {
   heading_path?: string[];
   context?: CitationContext[];
   anchor?: string;
+  copies?: Copy[];
+  date?: string;
+  dated_by?: "document" | "library" | "";
   slide?: number;
   sheet?: string;
   cell?: string;
   freshness?: "fresh" | "moved" | "changed" | "deleted" | "withheld";
   now?: Place;
+  mark?: "shown" | "pending" | "withheld";
 };
 
 /** A slice of the canonical text that a quote hangs on, such as the term that it defines. */
@@ -111,8 +117,9 @@ export type CitationContext = {
 
 /**
  * One sentence of a section, the unit of checking. Offsets are into the section's text. `by` is who gave the verdict;
- * an `unverified` claim has none, since nobody who may decide has. `judge` is there where a judge gave it. `why` are
- * the reasons again, with their codes and parts.
+ * an `unverified` claim of which no judge has spoken has none. `judge` is there where a judge spoke of it. `mark` is
+ * whether a reader sees a mark behind it; messages of earlier releases lack it. `why` are the reasons again, with their
+ * codes and parts.
  */
 export type Claim = {
   start: number;
@@ -123,6 +130,7 @@ export type Claim = {
   citations: Citation[];
   by?: "text" | "judge";
   judge?: JudgeMark;
+  mark?: "shown" | "pending" | "withheld";
   why?: Why[];
 };
 
@@ -162,6 +170,18 @@ export type ContentRemoved = {
   section_index: number;
   kind: string;
   target: string;
+};
+
+/**
+ * An older document that says what a passage says, in the same words or almost, with its title and date. The date is
+ * ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing.
+ */
+export type Copy = {
+  segment_id: string;
+  document_id: string;
+  title: string;
+  date: string;
+  dated_by: "document" | "library" | "";
 };
 
 /**
@@ -534,10 +554,18 @@ export type JobPage = {
   next_cursor: string | null;
 };
 
-/** The judge that gave a verdict: the name of its model, and its result in the exam of the claim's language. */
+/**
+ * The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language. `exam` is
+ * None until it has passed: what it then `says` may take a mark away, but proves nothing. `version`, `language` (ISO
+ * 639-1) and `probability` are what it takes to decide on the claim once it has passed.
+ */
 export type JudgeMark = {
   model: string;
-  exam: ExamFigure;
+  exam: ExamFigure | null;
+  says?: "supported" | "contradicted" | "unsupported" | "unverified";
+  version?: string;
+  language?: string;
+  probability?: number | null;
 };
 
 /** How a document is laid out: its blocks and its pictures, both in order. */
@@ -853,7 +881,8 @@ export type Problem = {
 
 /**
  * A span of a cited segment that bears a claim: whole entries, in offsets of the canonical text. `highlight` is the
- * entry in it that bears the claim, where it is a passage of several.
+ * entry in it that bears the claim, where it is a passage of several. `copies` are the ids of segments of older
+ * documents that hold a copy of it, or almost one.
  */
 export type Proof = {
   segment_id: string;
@@ -861,6 +890,7 @@ export type Proof = {
   end: number;
   origin: "cited" | "matched";
   highlight?: Span;
+  copies?: string[];
 };
 
 /** A question that the library answers, and the quote by which it does: `canonical_text[start:end] == quote`. */
@@ -1104,7 +1134,7 @@ export type SearchResults = {
  * One paragraph of the answer and the segment ids it cites, in citation order. `grounded` is False for text from the
  * model's own knowledge, which cites nothing and is not checked. `passage` is what a section that only quotes shows. A
  * `notice` is a fixed line about the answer, and no part of it: the question asks for more than quotes, or how a model
- * is added.
+ * is added. `marks` are the sentences of a finished section behind which a mark stands, by their offsets in its text.
  */
 export type Section = {
   text: string;
@@ -1112,6 +1142,7 @@ export type Section = {
   grounded?: boolean;
   passage?: Proof;
   notice?: "quotes_only" | "add_model";
+  marks?: Span[];
 };
 
 /**
@@ -1143,6 +1174,7 @@ export type SectionClaim = {
   citations: Citation[];
   by?: "text" | "judge";
   judge?: JudgeMark;
+  mark?: "shown" | "pending" | "withheld";
   why?: Why[];
   section_index: number;
 };

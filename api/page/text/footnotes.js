@@ -2,6 +2,7 @@
 
 import { landing, safeAddress } from "./addresses.js";
 import { addressOfQuote } from "./deep_links.js";
+import { gradeOf, markOf } from "./grades.js";
 import { highlighted } from "./highlighted.js";
 import { codePointIndex } from "./offsets.js";
 import { placeOf } from "./places.js";
@@ -15,7 +16,7 @@ import { continues } from "./runs.js";
  * @property {string} home The address below which this server's documents are.
  * @property {import("./places.js").PlaceWords} places
  * @property {string} ungrounded What stands before text from the model's own knowledge.
- * @property {Record<"unverified" | "contradicted" | "unsupported", string>} marks What stands behind a claim that is not proven.
+ * @property {Record<import("./grades.js").Grade, string>} marks What stands behind a claim that is not proven.
  */
 
 /**
@@ -41,9 +42,10 @@ export function footnoted({ sections, sources }, wording) {
   }
 
   /** @param {Claim} claim */
-  function marksOf({ citations, verdict }) {
-    const cited = [...new Set(citations.map(numberOf))].map((number) => `[^${number}]`).join("");
-    return verdict === "supported" ? cited : `${cited} (${wording.marks[verdict]})`;
+  function marksOf(claim) {
+    const marked = markOf(claim) === "shown" ? claim.citations : [];
+    const cited = [...new Set(marked.map(numberOf))].map((number) => `[^${number}]`).join("");
+    return claim.verdict === "supported" ? cited : `${cited} (${wording.marks[gradeOf(claim)]})`;
   }
 
   const paragraphs = sections.filter(({ text }) => text).flatMap(({ text, claims, grounded }, index, shown) => {

@@ -1,11 +1,20 @@
-/** What a reader is told of a claim: its verdict, or that it is quoted, which proves the words and not that they answer. */
+/** What a reader is told of a claim, and whether a mark stands behind it. */
 
+/** @typedef {import("../api/types.js").Claim} Claim */
 /** @typedef {import("../api/types.js").Verdict} Verdict */
-/** @typedef {Verdict | "quoted"} Grade */
+/** Quoted: which proves the words and not that they answer. Checked: by a judge that has yet to pass its exam.
+ * @typedef {Verdict | "quoted" | "checked"} Grade */
 
-/** Give a claim's grade: only a judge's word is told as support. @param {{verdict: Verdict, by?: "text" | "judge"}} claim @returns {Grade} */
-export function gradeOf({ verdict, by }) {
+/** Give a claim's grade: only the word of a judge with an exam is told as support. @param {Pick<Claim, "verdict" | "by" | "judge">} claim @returns {Grade} */
+export function gradeOf({ verdict, by, judge }) {
+  if (verdict === "unverified" && judge?.says === "supported") return "checked";
   return verdict === "supported" && by !== "judge" ? "quoted" : verdict;
+}
+
+/** Give a claim's mark; one of an earlier release has none of its own. @param {Pick<Claim, "citations" | "verdict" | "mark">} claim */
+export function markOf({ citations, verdict, mark = "shown" }) {
+  const failed = verdict === "contradicted" || verdict === "unsupported";
+  return failed || !citations.length ? "withheld" : mark;
 }
 
 /**

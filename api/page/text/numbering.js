@@ -1,5 +1,7 @@
 /** The numbers of an answer's sources as its reader meets them: cited ones in the order of the text, then the others. */
 
+import { markOf } from "./grades.js";
+
 /** @typedef {import("../api/types.js").Source} Source */
 /**
  * @typedef {object} Numbered What is asked of an answer.
@@ -25,8 +27,9 @@ export function numbersOf(answer) {
   return numbers;
 }
 
-/** Give the indices of the sources that are cited, as often as they are. @param {Pick<Numbered, "sections">} answer */
+/** Give the indices of the sources that marks stand for, or may yet, as often as they do. @param {Pick<Numbered, "sections">} answer */
 export function citedIn({ sections }) {
   const claims = sections.flatMap((section) => [...(section.claims ?? [])].sort((one, other) => one.start - other.start));
-  return claims.flatMap(({ citations }) => citations.map((citation) => citation.source_index));
+  const marked = claims.filter((claim) => markOf(claim) !== "withheld");
+  return marked.flatMap(({ citations }) => citations.map((citation) => citation.source_index));
 }

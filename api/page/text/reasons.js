@@ -41,13 +41,12 @@ export function sayFallback({ code, message, suggestion, why }) {
 
 /** @param {string} code @param {(string | number)[]} parts @returns {string[]} */
 function partsOf(code, parts) {
-  if (code === "nearly_quoted") return [changes(parts.map(String))];
+  if (code === "differs") return [change(parts.map(String))];
   const written = parts.map((part) => (typeof part === "string" ? part : SHARES.has(code) ? percent(part) : number(part)));
   return code === "repair" ? [words.run.listed(written)] : written;
 }
 
 /** Write what differs in signs that need no translation: what the source says, and what the answer says instead. @param {string[]} sides */
-function changes(sides) {
-  const pairs = Array.from({ length: sides.length / 2 }, (_, at) => [sides[2 * at], sides[2 * at + 1]]);
-  return pairs.map(([left, added]) => (!left ? `+“${added}”` : added ? `“${left}” → “${added}”` : `−“${left}”`)).join(", ");
+function change([left = "", added = ""]) {
+  return !left ? `+“${added}”` : added ? `“${left}” → “${added}”` : `−“${left}”`;
 }

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { citedIn, numbersOf } from "../text/numbering.js";
 import { placeOf } from "../text/places.js";
-import { number } from "../words/format.js";
+import { day, number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
@@ -14,7 +14,7 @@ import { icon } from "./icons.js";
 /** @type {Record<import("../api/types.js").SourceKind, import("./icons.js").IconName>} */
 export const KINDS = { page: "page", search: "book", web: "web" };
 
-/** List the sources that are cited, and apart those that were only read, folded. @param {App} app @param {Answer} answer */
+/** List the sources that are cited, with what a mark means, and apart those that were only read, folded. @param {App} app @param {Answer} answer */
 export function sourceList(app, answer) {
   const numbers = numbersOf(answer);
   const numberOf = (/** @type {Source} */ { index }) => numbers.get(index) ?? index;
@@ -26,6 +26,7 @@ export function sourceList(app, answer) {
   const rows = (/** @type {Source[]} */ shown) =>
     shown.map((source) => h("li", null, sourceButton(app, source, sources, numberOf(source))));
   const list = h("ol", { class: "sources" });
+  const marks = cited.length ? h("p", { class: "muted" }, words.answer.marks) : "";
   const rest = h("ol", { class: "sources", "aria-label": words.answer.onlyRead });
   const element = h("details", { class: "all-sources", ontoggle: fillOnce });
 
@@ -38,7 +39,7 @@ export function sourceList(app, answer) {
   const told = cited.length
     ? [words.answer.cited(cited.length), others.length ? words.answer.alsoRead(others.length) : ""]
     : [words.answer.sources(others.length)];
-  element.append(h("summary", null, told.filter(Boolean).join(" · ")), list);
+  element.append(h("summary", null, told.filter(Boolean).join(" · ")), marks, list);
   if (others.length) element.append(cited.length ? h("p", { class: "muted" }, words.answer.onlyRead) : "", rest);
   return element;
 }
@@ -81,6 +82,14 @@ export function saidPlace(entry, page) {
  */
 export function pathOf({ heading, title }, { heading_path: path = heading.split(" > ") } = {}) {
   return (path[0] === title ? path.slice(1) : path).join(" › ");
+}
+
+/**
+ * Say the date of a document: its own, or the day on which the library stored it.
+ * @param {Pick<import("../api/types.js").Position, "date" | "dated_by">} document
+ */
+export function dateOf({ date, dated_by: by }) {
+  return by === "library" ? words.apart.added(day(date)) : words.apart.dated(day(date));
 }
 
 /**

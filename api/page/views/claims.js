@@ -1,7 +1,7 @@
-/** The claims of a section: each wrapped in its verdict, with markers and signs right behind its end. */
+/** The claims of a section: each wrapped in its grade, with its marks and signs right behind its end. */
 
 import { h } from "../dom.js";
-import { gradeOf } from "../text/grades.js";
+import { gradeOf, markOf } from "../text/grades.js";
 import { numbersOf } from "../text/numbering.js";
 import { continues } from "../text/runs.js";
 import { badge, marker } from "./marker.js";
@@ -30,16 +30,17 @@ export function dressOf(app, popover, claims, standing) {
     behind(index) {
       const claim = /** @type {Claim} */ (claims[index]);
       if (continues(claim, claims[index + 1])) return [];
-      const { citations, verdict } = claim;
+      const [mark, grade] = [markOf(claim), gradeOf(claim)];
       const numbers = numbersOf(standing(index)().answer);
       const numberOf = (/** @type {number} */ source) => numbers.get(source) ?? source;
-      const cited = new Set(citations.map((citation) => citation.source_index));
+      const cited = new Set(mark === "shown" ? claim.citations.map((citation) => citation.source_index) : []);
       const sources = [...cited].sort((one, other) => numberOf(one) - numberOf(other));
       let first = index;
       while (first && continues(/** @type {Claim} */ (claims[first - 1]), claims[first])) first -= 1;
       const shown = pieces.slice(first, index + 1).flat();
       const markers = sources.map((source) => marker(app, popover, source, standing(index), shown));
-      const signs = verdict === "supported" ? [] : [badge(popover, standing(index), piecesOf(index))];
+      const needsNone = mark === "pending" || ["supported", "quoted", "checked"].includes(grade);
+      const signs = needsNone ? [] : [badge(popover, standing(index), piecesOf(index))];
       // The joiner keeps them on the line on which the claim ends.
       return markers.length || signs.length ? [h("span", { class: "behind" }, JOINER, markers, signs)] : [];
     },
@@ -53,12 +54,12 @@ const JOINER = "\u2060";
  * @param {Claim[] | null} claims
  */
 export function traitsOf(claims) {
-  const traits = (claims ?? []).map(({ start, end, verdict, by, reasons, citations }) => {
+  const traits = (claims ?? []).map(({ start, end, verdict, by, judge, mark, reasons, citations }) => {
     const cited = citations.map((each) => {
       const freshness = each.freshness === "fresh" ? undefined : each.freshness;
       return [each.segment_id, each.start, each.end, each.origin, each.source_index, each.highlight?.start, freshness];
     });
-    return [start, end, verdict, by, reasons, cited];
+    return [start, end, verdict, by, judge?.says, mark, reasons, cited];
   });
   return JSON.stringify(claims && traits);
 }

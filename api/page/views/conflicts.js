@@ -4,9 +4,9 @@ import { h } from "../dom.js";
 import { numbersOf } from "../text/numbering.js";
 import { bothQuoted, positionsOf } from "../text/apart.js";
 import { sayReason } from "../text/reasons.js";
-import { day, number } from "../words/format.js";
+import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { pathOf, saidPlace, sourceButton } from "./answer_sources.js";
+import { dateOf, pathOf, saidPlace, sourceButton } from "./answer_sources.js";
 import { icon, textButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -57,11 +57,6 @@ function sideOf(app, answer, position, newest) {
     ),
     textButton("quiet small", read, icon("book"), words.proof.read),
   ];
-}
-
-/** @param {Position} position */
-function dateOf({ date, dated_by: by }) {
-  return by === "library" ? words.apart.added(day(date)) : words.apart.dated(day(date));
 }
 
 /** Give the citation of a position, or make one of it. @param {Answer} answer @param {Position} position @returns {import("../api/types.js").Citation} */

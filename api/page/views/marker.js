@@ -1,4 +1,4 @@
-/** What stands behind a claim: a numbered marker for each source that bears it, and a sign where it is not proven. */
+/** What stands behind a claim: its mark, a numbered marker for each source that bears it, and a sign where it is not proven. */
 
 import { h } from "../dom.js";
 import { gradeOf } from "../text/grades.js";

@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { gradeOf } from "../text/grades.js";
 import { highlighted, highlightIn } from "../text/highlighted.js";
 import { words } from "../words/index.js";
-import { pathOf, saidPlace } from "./answer_sources.js";
+import { dateOf, pathOf, saidPlace } from "./answer_sources.js";
 
 /** @typedef {import("../api/types.js").Citation} Citation */
 /** @typedef {import("../api/types.js").Source} Source */
@@ -22,10 +22,10 @@ export function passageIn({ claims }, { family }) {
 }
 
 /**
- * Say where a passage is quoted from.
+ * Say where a passage is quoted from, and which other documents hold a copy of it; of all of them the date, if it tells anything.
  * @param {HTMLElement} way The button that leads there.
  * @param {Source | undefined} source
- * @param {Pick<Citation, "page_idx" | "slide" | "sheet" | "cell" | "heading_path">} place
+ * @param {Pick<Citation, "page_idx" | "slide" | "sheet" | "cell" | "heading_path" | "copies" | "date" | "dated_by">} place
  */
 export function quotedFrom(way, source, place) {
   const at = saidPlace({ ...place, page_idx: place.page_idx ?? source?.page_idx ?? null }, words.answer.page);
@@ -37,7 +37,19 @@ export function quotedFrom(way, source, place) {
     h("cite", { class: "title", dir: "auto" }, source?.title ?? ""),
     path && [" › ", h("bdi", null, path)],
     at && [" · ", h("bdi", null, at)],
+    dated(place),
+    place.copies?.flatMap((copy) => [
+      h("br", null),
+      `${words.proof.alsoIn} `,
+      h("cite", { class: "title", dir: "auto" }, copy.title),
+      ...dated(copy),
+    ]),
   ));
+}
+
+/** @param {Pick<Citation, "date" | "dated_by">} document */
+function dated({ date, dated_by }) {
+  return date && dated_by ? [" · ", h("span", { class: "date" }, dateOf({ date, dated_by }))] : [];
 }
 
 /**

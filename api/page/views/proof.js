@@ -73,15 +73,17 @@ export function verdictProof(claim) {
   return [...parts, reasonList(claim), decidedBy(claim)].flatMap((part) => part ?? []);
 }
 
-/** Say who decided on a claim: a comparison of the texts, or a judge and how it did in its exam. @param {Claim} claim */
+/** Say by whom a claim was judged. @param {import("../api/types.js").JudgeMark} judge */
+function judgedBy({ model, exam }) {
+  return exam ? words.proof.judged(model, number(exam.right), number(exam.of)) : words.proof.unexamined(model);
+}
+
+/** Say who decided on a claim: a comparison of the texts, or a judge and how it did in its exam, if it took one. @param {Claim} claim */
 function decidedBy(claim) {
   const { by, judge } = claim;
   if (gradeOf(claim) === "quoted") return h("p", { class: "by" }, words.proof.means.quoted);
-  if (!by) return null;
-  const said = by === "judge" && judge
-    ? words.proof.judged(judge.model, number(judge.exam.right), number(judge.exam.of))
-    : words.proof.compared;
-  return h("p", { class: "by" }, said);
+  if (!by && !judge) return null;
+  return h("p", { class: "by" }, judge ? judgedBy(judge) : words.proof.compared);
 }
 
 /**

@@ -9,7 +9,7 @@ import { icon } from "./icons.js";
 /** @typedef {Exclude<import("../api/types.js").Freshness, "fresh">} Change */
 
 /** @type {Record<Grade, import("./icons.js").IconName>} */
-export const SIGNS = { supported: "check", quoted: "quote", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
+export const SIGNS = { supported: "check", quoted: "quote", checked: "unsure", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
 /** @type {Record<Change, import("./icons.js").IconName>} */
 export const CHANGES = { moved: "send", changed: "edit", deleted: "trash", withheld: "dash" };
 

@@ -10,7 +10,7 @@ const WORDING = {
   home: "http://127.0.0.1:8400/wells/",
   places: { page: (number) => `p. ${number}`, slide: (number) => `slide ${number}`, sheet: (name) => `sheet ${name}` },
   ungrounded: "The model's own knowledge",
-  marks: { unverified: "unverified", contradicted: "contradicted", unsupported: "unsupported" },
+  marks: { checked: "checked", unverified: "unverified", contradicted: "contradicted", unsupported: "unsupported" },
 };
 const SOURCE = { index: 1, segment_id: `${DOCUMENT}:2`, document_id: DOCUMENT, title: "Staff handbook", heading: "Leave > Annual", url: null };
 
@@ -59,10 +59,16 @@ test("offsets count code points", () => {
   assert.equal(written(text, [claim(text, "🦊🦊 lapse.", [citation("x")]), claim(text, "假期 in 𝒜 March.", [citation("x")])]).split("\n")[0], "🦊🦊 lapse.[^1] 假期 in 𝒜 March.[^1]");
 });
 
-test("a claim that is not proven says so", () => {
-  const text = "One. Two. Three.";
-  const claims = [claim(text, "One.", [citation("x")], "unverified"), claim(text, "Two.", [citation("x")], "contradicted"), claim(text, "Three.", [], "unsupported")];
-  assert.equal(written(text, claims).split("\n")[0], "One.[^1] (unverified) Two.[^1] (contradicted) Three. (unsupported)");
+test("a claim that is not proven says so, and has marks only where one stands behind it", () => {
+  const text = "One. Two. Three. Four. Five.";
+  const [one, two, ...rest] = text.split(" ").map((part) => claim(text, part, [citation("x")], "unverified"));
+  const [three, four, five] = rest;
+  const judge = { model: "m", exam: null, says: "supported" };
+  const claims = [{ ...one, mark: "shown", judge }, { ...two, mark: "withheld" }, { ...three, mark: "pending" }, four, { ...five, verdict: "contradicted" }];
+  assert.equal(
+    written(text, claims).split("\n")[0],
+    "One.[^1] (checked) Two. (unverified) Three. (unverified) Four.[^1] (unverified) Five. (contradicted)",
+  );
 });
 
 test("a quote that moved is found where it stands now", () => {

@@ -13,5 +13,10 @@ test("cited sources are numbered as the text meets them, the others follow", () 
   assert.deepEqual([...numbersOf({ sections, sources })], [[3, 1], [1, 2], [4, 3], [2, 4]]);
 });
 
+test("a source that only a doubted sentence cites is not numbered with the cited ones", () => {
+  const sections = [{ claims: [{ ...claim(0, 3), mark: "withheld" }, { ...claim(2, 4), verdict: "contradicted" }, { ...claim(4, 2), mark: "pending" }] }];
+  assert.deepEqual([...numbersOf({ sections, sources })].map(([index]) => index), [2, 1, 3, 4]);
+});
+
 test("where nothing is cited they keep their order", () =>
   assert.deepEqual([...numbersOf({ sections: [], sources })].map(([index]) => index), [1, 2, 3, 4]));

@@ -10,13 +10,13 @@ const why = (code, ...parts) => [{ code, parts, text: "in English" }];
 
 const { problems, reasons } = en;
 const CASES = [
-  [reasons.part_of_sentence, "part_of_sentence"],
+  [reasons.elsewhere, "elsewhere"],
   [reasons.closest_sentence("87%"), "closest_sentence", 0.87],
   [reasons.closest_sentence("100%"), "closest_sentence", 1],
-  [reasons.nowhere("30"), "nowhere", "30"],
-  [reasons.differs("25 days", "30 days"), "differs", "25 days", "30 days"],
-  [reasons.nearly_quoted("“will” → “may”"), "nearly_quoted", "will", "may"],
-  [reasons.nearly_quoted("+“so far”, −“not”"), "nearly_quoted", "", "so far", "not", ""],
+  [reasons.number_not_found("30"), "number_not_found", "30"],
+  [reasons.differs("“25 days” → “30 days”"), "differs", "25 days", "30 days"],
+  [reasons.differs("+“so far”"), "differs", "", "so far"],
+  [reasons.differs("−“not”"), "differs", "not", ""],
   [reasons.repair("2, 5"), "repair", 2, 5],
   [reasons.results_cut("notes", "1,200", "100,000"), "results_cut", "notes", 1200, 100000],
 ];

@@ -21,7 +21,6 @@ class ConversationAdapter(Adapter):
             return Heard("", frozenset(), "error", last["code"])
         if last["type"] != "done":
             return Heard("", frozenset(), "cut")
-        shown = "".join(data["content"] for data in told if data["type"] == "content")
-        assert shown == last["formattedAnswer"]
+        shown = last["formattedAnswer"]
         cited = frozenset(last["sources"][int(number) - 1]["documentId"] for number in BRACKET.findall(shown))
         return Heard(unmarked(shown, BRACKET), cited, "done")

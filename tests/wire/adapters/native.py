@@ -30,5 +30,6 @@ class NativeAdapter(Adapter):
             return Heard("", frozenset(), "error", last["code"])
         if last["type"] != "run_finished":
             return Heard("", frozenset(), "cut")
-        cited = frozenset(citation["document_id"] for citation in last["message"]["citations"])
+        citations = last["message"]["citations"]
+        cited = frozenset(each["document_id"] for each in citations if each["mark"] == "shown")
         return Heard(last["message"]["answer"], cited, "done")

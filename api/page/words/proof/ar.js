@@ -2,13 +2,14 @@
 
 /** @type {import("../index.js").Words["proof"]} */
 export const proof = {
-  verdicts: { supported: "ثابت", quoted: "مقتبس", unverified: "غير متحقق منه", contradicted: "مناقَض", unsupported: "بلا سند" },
+  verdicts: { supported: "ثابت", quoted: "مقتبس", checked: "فُحص", unverified: "غير متحقق منه", contradicted: "مناقَض", unsupported: "بلا سند" },
   means: {
     supported: "يقول المصدر ما تقوله هذه الجملة.",
     quoted: "هذه كلمات المصدر نفسها. وهذا يثبت الكلمات، ولا يثبت أنها تجيب عن سؤالك.",
-    unverified: "في المصدر هذه الكلمات، لكن الكلمات وحدها لا تثبت أن المعنى واحد. اقرأ الاقتباس واحكم بنفسك.",
+    checked: "وجد نموذج أن المصدر يقول هذا. ولم يُختبر النموذج بعد، فليس هذا إثباتًا.",
+    unverified: "لم يقل أحد ممن يستطيع الحكم إن كان المصدر يقول هذا. اقرأ الاقتباس واحكم بنفسك.",
     contradicted: "يقول المصدر غير ما تقوله هذه الجملة.",
-    unsupported: "لا يرد في مصادرها إلا القليل مما تقوله هذه الجملة.",
+    unsupported: "لا تثبت مصادرها هذه الجملة.",
   },
   fresh: { moved: "انتقل", changed: "تغيّر", deleted: "حُذف", withheld: "محجوب" },
   since: {
@@ -17,11 +18,12 @@ export const proof = {
     deleted: "المستند لم يعد موجودًا: حُذف أو انتهت مدته أو لم يعد لك حق قراءته. الاقتباس هو ما كان فيه.",
     withheld: "لم يعد لك حق قراءة هذا المستند، لذلك حُجب ما يستشهد به.",
   },
-  quotedFrom: "مقتبس من", best: "الأوثق صلة: ",
+  quotedFrom: "مقتبس من", alsoIn: "وأيضًا في", best: "الأوثق صلة: ",
   kinds: { page: "مستند مختار", search: "المكتبة", web: "الويب" },
   origins: { cited: "استشهدت به الإجابة", matched: "وُجد بالمطابقة، ولم تستشهد به الإجابة نفسها" },
   compared: "حُكم بمقارنة النصين.",
   judged: (model, right, of) => `حكم به النموذج ${model}، وقد أصاب في ${right} من ${of} عبارات اختباره بهذه اللغة.`,
+  unexamined: (model) => `فحصه النموذج ${model}، ولم يُختبر بعد.`,
   marker: (number, title, verdict) => `المصدر ${number}، ${title}: ${verdict}`,
   label: (number) => `الإثبات من المصدر ${number}`,
   badge: (verdict) => `${verdict}. لماذا؟`,

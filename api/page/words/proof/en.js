@@ -3,13 +3,14 @@
 /** @typedef {string} S */
 
 export const proof = {
-  verdicts: { supported: "Supported", quoted: "Quoted", unverified: "Unverified", contradicted: "Contradicted", unsupported: "Unsupported" },
+  verdicts: { supported: "Supported", quoted: "Quoted", checked: "Checked", unverified: "Unverified", contradicted: "Contradicted", unsupported: "Unsupported" },
   means: {
     supported: "The source says what this sentence says.",
     quoted: "These are the source's own words. That proves the words, and not that they answer your question.",
-    unverified: "The source has these words, but words alone can't prove that they mean the same. Read the quote and judge for yourself.",
+    checked: "A model found that the source says this. It has not been examined yet, so that this is no proof.",
+    unverified: "Nobody who can tell has said whether the source says this. Read the quote and judge for yourself.",
     contradicted: "The source says something other than this sentence.",
-    unsupported: "Too little of this sentence is in its sources.",
+    unsupported: "Its sources do not bear this sentence out.",
   },
   fresh: { moved: "Moved", changed: "Changed", deleted: "Deleted", withheld: "Withheld" },
   since: {
@@ -18,11 +19,12 @@ export const proof = {
     deleted: "The document is gone: deleted, expired, or no longer yours to read. The quote is what it said.",
     withheld: "You may no longer read this document, so what cites it is withheld.",
   },
-  quotedFrom: "Quoted from", best: "Most relevant: ",
+  quotedFrom: "Quoted from", alsoIn: "Also in", best: "Most relevant: ",
   kinds: { page: "Selected document", search: "Library", web: "Web" },
   origins: { cited: "Cited by the answer", matched: "Found by matching, not cited by the answer itself" },
   compared: "Decided by comparing the texts.",
   judged: (/** @type {S} */ model, /** @type {S} */ right, /** @type {S} */ of) => `Decided by the model ${model}, which was right on ${right} of ${of} statements of its exam in this language.`,
+  unexamined: (/** @type {S} */ model) => `Checked by the model ${model}, which has not been examined yet.`,
   marker: (/** @type {S} */ number, /** @type {S} */ title, /** @type {S} */ verdict) => `Source ${number}, ${title}: ${verdict}`,
   label: (/** @type {S} */ number) => `Proof from source ${number}`,
   badge: (/** @type {S} */ verdict) => `${verdict}. Why?`,

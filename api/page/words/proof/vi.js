@@ -2,13 +2,14 @@
 
 /** @type {import("../index.js").Words["proof"]} */
 export const proof = {
-  verdicts: { supported: "Có căn cứ", quoted: "Trích nguyên văn", unverified: "Chưa xác minh", contradicted: "Mâu thuẫn", unsupported: "Không có căn cứ" },
+  verdicts: { supported: "Có căn cứ", quoted: "Trích nguyên văn", checked: "Đã đối chiếu", unverified: "Chưa xác minh", contradicted: "Mâu thuẫn", unsupported: "Không có căn cứ" },
   means: {
     supported: "Nguồn nói đúng điều mà câu này nói.",
     quoted: "Đây là lời nguyên văn của nguồn. Điều đó chứng minh lời văn, chứ không chứng minh rằng nó trả lời câu hỏi của bạn.",
-    unverified: "Nguồn có những từ này, nhưng chỉ từ ngữ thôi chưa đủ để chứng minh là cùng một ý. Hãy đọc trích dẫn và tự đánh giá.",
+    checked: "Một mô hình thấy nguồn nói điều này. Mô hình chưa qua bài kiểm tra, nên đây chưa phải là bằng chứng.",
+    unverified: "Chưa ai đủ khả năng xác định nguồn có nói điều này hay không. Hãy đọc trích dẫn và tự đánh giá.",
     contradicted: "Nguồn nói khác với câu này.",
-    unsupported: "Nguồn có quá ít nội dung của câu này.",
+    unsupported: "Các nguồn không chứng minh câu này.",
   },
   fresh: { moved: "Đã đổi vị trí", changed: "Đã thay đổi", deleted: "Đã xóa", withheld: "Không hiển thị" },
   since: {
@@ -17,11 +18,12 @@ export const proof = {
     deleted: "Tài liệu không còn: đã bị xóa, hết hạn, hoặc bạn không còn quyền đọc. Trích dẫn là nội dung lúc trả lời.",
     withheld: "Bạn không còn quyền đọc tài liệu này, nên phần trích dẫn nó không được hiển thị.",
   },
-  quotedFrom: "Trích từ", best: "Liên quan nhất: ",
+  quotedFrom: "Trích từ", alsoIn: "Cũng có trong", best: "Liên quan nhất: ",
   kinds: { page: "Tài liệu đã chọn", search: "Thư viện", web: "Web" },
   origins: { cited: "Do câu trả lời trích dẫn", matched: "Tìm được nhờ đối chiếu, câu trả lời không tự trích dẫn" },
   compared: "Được quyết định bằng cách so sánh văn bản.",
   judged: (model, right, of) => `Được quyết định bởi mô hình ${model}, đã đúng ${right} trên ${of} nhận định của bài kiểm tra bằng ngôn ngữ này.`,
+  unexamined: (model) => `Được đối chiếu bởi mô hình ${model}, mô hình này chưa qua bài kiểm tra.`,
   marker: (number, title, verdict) => `Nguồn ${number}, ${title}: ${verdict}`,
   label: (number) => `Bằng chứng từ nguồn ${number}`,
   badge: (verdict) => `${verdict}. Vì sao?`,

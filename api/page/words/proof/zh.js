@@ -2,13 +2,14 @@
 
 /** @type {import("../index.js").Words["proof"]} */
 export const proof = {
-  verdicts: { supported: "有依据", quoted: "引用原文", unverified: "未证实", contradicted: "矛盾", unsupported: "无依据" },
+  verdicts: { supported: "有依据", quoted: "引用原文", checked: "已核对", unverified: "未证实", contradicted: "矛盾", unsupported: "无依据" },
   means: {
     supported: "来源说的正是这句话的意思。",
     quoted: "这是来源的原话。这证明原文如此，并不证明它回答了您的问题。",
-    unverified: "来源中有这些词，但仅凭词语无法证明意思相同。请阅读引文，自行判断。",
+    checked: "有模型认为来源说了这一点；该模型尚未通过测试，因此这不算证明。",
+    unverified: "还没有能够判断的一方说明来源是否说了这一点。请阅读引文，自行判断。",
     contradicted: "来源的说法与这句话不同。",
-    unsupported: "来源中与这句话相符的内容太少。",
+    unsupported: "来源不能证明这句话。",
   },
   fresh: { moved: "已移动", changed: "已改动", deleted: "已删除", withheld: "已隐去" },
   since: {
@@ -17,11 +18,12 @@ export const proof = {
     deleted: "文档已不在：已被删除、已过期，或您无权再读取。引文是回答时的内容。",
     withheld: "您已无权读取此文档，因此引用它的内容不再显示。",
   },
-  quotedFrom: "引自", best: "最相关：",
+  quotedFrom: "引自", alsoIn: "亦见于", best: "最相关：",
   kinds: { page: "所选文档", search: "资料库", web: "网络" },
   origins: { cited: "由回答引用", matched: "通过匹配找到，回答本身并未引用" },
   compared: "由文本比对判定。",
   judged: (model, right, of) => `由模型 ${model} 判定；在该语言的测试中，它对 ${of} 条陈述判对了 ${right} 条。`,
+  unexamined: (model) => `由模型 ${model} 核对，该模型尚未经过测试。`,
   marker: (number, title, verdict) => `来源 ${number}，${title}：${verdict}`,
   label: (number) => `来源 ${number} 的依据`,
   badge: (verdict) => `${verdict}。为什么？`,

@@ -82,7 +82,7 @@ export const run = {
     madeUp: (count) => `حُذف ${n(count, "مصدر اختلقه", "مصدران اختلقهما", "مصادر اختلقها", "مصدرًا اختلقها")} النموذج`,
     removed: { link: "حُذف رابط ليس في أي مصدر", image: "حُذفت صورة ليست في أي مصدر" },
     checked: (count) => (count ? `جرى التحقق من ${n(count, "عبارة", "عبارتين", "عبارات", "عبارة")}` : "لا عبارة للتحقق منها"),
-    verdicts: { supported: "ثابتة", quoted: "مقتبسة", contradicted: "مناقَضة", unsupported: "بلا سند", unverified: "غير متحقق منها" },
+    verdicts: { supported: "ثابتة", quoted: "مقتبسة", checked: "فحصها نموذج", contradicted: "مناقَضة", unsupported: "بلا سند", unverified: "غير متحقق منها" },
     counted: (count, verdict) => `${count} ${verdict}`,
     repaired: (count) => `أُصلحت ${n(count, "فقرة", "فقرتان", "فقرات", "فقرة")}`,
     withdrew: (count) => `سُحبت ${n(count, "فقرة", "فقرتان", "فقرات", "فقرة")}`,

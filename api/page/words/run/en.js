@@ -84,7 +84,7 @@ export const run = {
     madeUp: (/** @type {number} */ count) => `Left out ${n(count, "source", "sources")} that the model made up`,
     removed: { link: "Left out a link that no source holds", image: "Left out an image that no source holds" },
     checked: (/** @type {number} */ count) => (count ? `Checked ${n(count, "statement", "statements")}` : "No statement to check"),
-    verdicts: { supported: "supported", quoted: "quoted", contradicted: "contradicted", unsupported: "unsupported", unverified: "unverified" },
+    verdicts: { supported: "supported", quoted: "quoted", checked: "checked by a model", contradicted: "contradicted", unsupported: "unsupported", unverified: "unverified" },
     counted: (/** @type {number} */ count, /** @type {string} */ verdict) => `${count} ${verdict}`,
     repaired: (/** @type {number} */ count) => `Repaired ${n(count, "section", "sections")}`,
     withdrew: (/** @type {number} */ count) => `Withdrew ${n(count, "section", "sections")}`,

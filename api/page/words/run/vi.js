@@ -80,7 +80,7 @@ export const run = {
     madeUp: (count) => `Bỏ ${count} nguồn do mô hình bịa ra`,
     removed: { link: "Bỏ một liên kết không có trong nguồn nào", image: "Bỏ một hình ảnh không có trong nguồn nào" },
     checked: (count) => (count ? `Đã kiểm chứng ${count} khẳng định` : "Không có khẳng định nào để kiểm chứng"),
-    verdicts: { supported: "có căn cứ", quoted: "trích nguyên văn", contradicted: "mâu thuẫn", unsupported: "không có căn cứ", unverified: "chưa xác minh" },
+    verdicts: { supported: "có căn cứ", quoted: "trích nguyên văn", checked: "được mô hình đối chiếu", contradicted: "mâu thuẫn", unsupported: "không có căn cứ", unverified: "chưa xác minh" },
     counted: (count, verdict) => `${count} ${verdict}`,
     repaired: (count) => `Đã sửa ${count} mục`,
     withdrew: (count) => `Đã rút ${count} mục`,

@@ -75,7 +75,7 @@ export const run = {
     madeUp: (count) => `去掉了模型编造的 ${count} 个来源`,
     removed: { link: "去掉了一个来源中没有的链接", image: "去掉了一张来源中没有的图片" },
     checked: (count) => (count ? `核查了 ${count} 条论断` : "没有需要核查的论断"),
-    verdicts: { supported: "有依据", quoted: "引用原文", contradicted: "矛盾", unsupported: "无依据", unverified: "未证实" },
+    verdicts: { supported: "有依据", quoted: "引用原文", checked: "经模型核对", contradicted: "矛盾", unsupported: "无依据", unverified: "未证实" },
     counted: (count, verdict) => `${count} 条${verdict}`,
     repaired: (count) => `修正了 ${count} 节`,
     withdrew: (count) => `撤回了 ${count} 节`,

@@ -1,0 +1,154 @@
+"""The page numbers that a question names."""
+
+import re
+from collections.abc import Mapping
+
+from text.late_patterns import LatePattern
+from text.normal_forms import compose
+
+_UNITS: Mapping[str, int] = {
+    word: value
+    for value, word in enumerate(
+        re.findall(
+            r"\w+",
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+            "seventeen eighteen nineteen",
+        )
+    )
+}
+_TENS: Mapping[str, int] = {
+    word: 10 * value
+    for value, word in enumerate(re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
+}
+_ORDINALS: Mapping[str, int] = {
+    word: value
+    for value, word in enumerate(
+        re.findall(
+            r"\w+",
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
+        ),
+        start=1,
+    )
+}
+
+
+# The word for page, in languages that put it before the number. A title such as "Page 3" counts; a bare "p 3" does not.
+_BEFORE = (
+    r"\b(?:pages?|pgs?\.?|pp\.?|seiten?|páginas?|paginas?|pagin[ae]|págs?\.|страниц\w*|стр\.|(?:các )?trang|tr\.)\s*"
+    r"(?:number\s+|no\.?\s*|nr\.?\s*|n[º°]\s*|số\s+|thứ\s+|№\s*|#\s*)?|\bp\.\s*"
+)
+_AGAIN = r"(?:(?:pages?|trang|seite|página|pagina|страниц\w*)\s+(?:số\s+|thứ\s+)?)?"
+_THROUGH = r"\s*(?:-|–|—|~|～|\bto\b|\bthrough\b|\bthru\b|\buntil\b|\bbis\b|\bđến\b|\btới\b)\s*"
+_AND = r"\s*(?:,\s*(?:and\b|or\b|và\b)?|&|\band\b|\bor\b|\bund\b|\bet\b|\by\b|\bvà\b|\bhoặc\b|\bhay\b)\s*"
+
+_ENGLISH = {word: value for word, value in _UNITS.items() if value} | dict(_TENS)
+_ENGLISH |= {
+    f"{ten}{by}{unit}": _TENS[ten] + value
+    for ten in _TENS
+    for unit, value in _UNITS.items()
+    if 0 < value < 10
+    for by in "- "
+}
+_VIETNAMESE_UNITS = ["một", "hai", "ba", "bốn", "năm", "sáu", "bảy", "tám", "chín"]
+_VIETNAMESE = {word: value for value, word in enumerate(_VIETNAMESE_UNITS, 1)} | {"tư": 4, "bẩy": 7, "mười": 10}
+_VIETNAMESE |= {"đầu": 1, "đầu tiên": 1, "nhất": 1, "nhì": 2}
+_AFTER_TEN = _VIETNAMESE | {"lăm": 5, "mốt": 1}
+_VIETNAMESE |= {f"mười {unit}": 10 + _AFTER_TEN[unit] for unit in [*_VIETNAMESE_UNITS, "lăm"]}
+_VIETNAMESE |= {
+    f"{ten} mươi{unit and ' '}{unit}": 10 * _VIETNAMESE[ten] + (_AFTER_TEN[unit] if unit else 0)
+    for ten in _VIETNAMESE_UNITS[1:]
+    for unit in ["", *_VIETNAMESE_UNITS, "lăm", "mốt", "tư"]
+}
+_WORDS = _ENGLISH | _VIETNAMESE
+_LONGEST_FIRST = "|".join(sorted(_WORDS, key=len, reverse=True))
+# "trang năm 2020" is a page of the year 2020, "page 3.5" is no page.
+_NUMBER = rf"(?:\d{{1,5}}(?![\d%]|\.\d)|(?:{_LONGEST_FIRST})(?!\w|\s+\d))"
+_LIST = LatePattern(
+    rf"(?:{_BEFORE})({_NUMBER}(?:(?:{_THROUGH}|{_AND}){_AGAIN}{_NUMBER})*)",
+    re.IGNORECASE,
+)
+_SPAN = LatePattern(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNORECASE)
+_PAGE_WORD = re.compile(_BEFORE, re.IGNORECASE)  # one is in whatever the other patterns of spaced languages find
+_ORDINAL_PAGE = LatePattern(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
+
+_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+_HAN_NUMBER = rf"(?:\d{{1,5}}|[{''.join(_HAN_DIGITS)}{''.join(_HAN_UNITS)}]{{1,7}})"
+_HAN_LIST = re.compile(
+    rf"第\s*({_HAN_NUMBER}(?:\s*(?:[页頁]?\s*[-–—~～至到、,，和与與及]\s*第?)\s*{_HAN_NUMBER})*)\s*(?:[页頁]|ページ|페이지)"
+)
+_HAN_SPAN = re.compile(rf"({_HAN_NUMBER})(?:\s*[页頁]?\s*[-–—~～至到]\s*第?\s*({_HAN_NUMBER}))?")
+# Japanese and Korean count "3ページ" without a prefix.
+_COUNTED = re.compile(r"(\d{1,5})(?:\s*[-–—~～]\s*(\d{1,5}))?\s*(?:ページ目?|페이지|쪽)")
+
+
+def page_references(question: str) -> tuple[range, ...]:
+    """Return the pages that a question names, in that order.
+
+    Pages count from 1, and both ends of a range are included: "pages 3-5" is ``range(3, 6)``.
+    """
+    text = compose(question)
+    found: list[tuple[int, range]] = []
+    if _PAGE_WORD.search(text):
+        for match in _LIST.finditer(text):
+            found += [(match.start(), _pages(_number(a), _number(b))) for a, b in _SPAN.findall(match[1])]
+        for match in _ORDINAL_PAGE.finditer(text):
+            value = _ORDINALS.get(_plain(match[1])) if match[1] else int(match[2])
+            found.append((match.start(), _pages(value, None)))
+    for match in _HAN_LIST.finditer(text):
+        found += [(match.start(), _pages(_han(a), _han(b))) for a, b in _HAN_SPAN.findall(match[1])]
+    for match in _COUNTED.finditer(text):
+        found.append((match.start(), _pages(int(match[1]), int(match[2]) if match[2] else None)))
+    ordered = [pages for _, pages in sorted(found, key=lambda pair: pair[0]) if pages.start > 0]
+    return tuple(dict.fromkeys(ordered))
+
+
+def without_page_references(question: str) -> str:
+    """Remove the page references from a question, so that only what it asks about those pages is left."""
+    text = compose(question)
+    text = _COUNTED.sub(" ", _HAN_LIST.sub(" ", text))
+    if _PAGE_WORD.search(text):
+        text = _ORDINAL_PAGE.sub(" ", _LIST.sub(" ", text))
+    return " ".join(text.split())
+
+
+def names_page(references: tuple[range, ...], page_idx: int | None) -> bool:
+    """Whether a 0-based page index is among the 1-based references."""
+    return page_idx is not None and any(page_idx + 1 in pages for pages in references)
+
+
+def _pages(first: int | None, last: int | None) -> range:
+    if first is None:
+        return range(0)
+    ends = sorted((first, first if last is None else last))
+    return range(ends[0], ends[1] + 1)
+
+
+def _number(text: str) -> int | None:
+    if not text:
+        return None
+    return int(text) if text.isdecimal() else _WORDS.get(_plain(text))
+
+
+def _plain(words: str) -> str:
+    """Fold case as patterns that ignore it do: they take a dotless or dotted "i" and a long "s" for the letter."""
+    return " ".join(words.casefold().replace("ı", "i").replace("\u0307", "").split())
+
+
+def _han(text: str) -> int | None:
+    """Read a number in Chinese numerals below ten thousand, or in digits."""
+    if not text:
+        return None
+    if text.isdecimal():
+        return int(text)
+    if not any(letter in _HAN_UNITS for letter in text):
+        return int("".join(str(_HAN_DIGITS[letter]) for letter in text))
+    total, digit = 0, None
+    for letter in text:
+        if letter in _HAN_UNITS:
+            total += (1 if digit is None else digit) * _HAN_UNITS[letter]
+            digit = None
+        else:
+            digit = _HAN_DIGITS[letter] or None
+    return total + (digit or 0)
