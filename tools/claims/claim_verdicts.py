@@ -20,7 +20,7 @@ from tools.claims.source_sentences import SentencePlace, SourceSentence
 from tools.claims.verbatim import find_verbatim
 
 NOTHING = 0.05  # share of a claim's weight: with less it shares nothing with what it cites
-BEARS = 0.6  # share that another source must hold to be the one that is meant
+BEARS = 0.4  # share that another source must hold to be the one that is meant
 BETTER = 0.3  # and by which it must hold more than those that are cited
 MOST_WHOLE = 2400  # characters of a segment that is shown where no entry of it is nearer than the others
 MOST_NUMBERS = 3  # that are told as not found
