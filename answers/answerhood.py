@@ -32,8 +32,3 @@ def said_of(message: Message) -> str:
     assessment = message.get("assessment")
     chance = None if assessment is None else assessment.get("answerhood")
     return "" if chance is None else SAID[answerhood_of(chance)]
-
-
-def is_copy(claim: Mapping[str, object]) -> bool:
-    """Whether a claim was found to be a copy of its source: it is quoted, and no word of it says that it answers."""
-    return claim["verdict"] == "supported" and claim.get("by") == "text"

@@ -369,9 +369,9 @@ class CheckedAnswer:
 
     def _ask(self, index: int, row: ClaimRow) -> Question | None:
         """Return an open claim with what its section cites, or what lies nearest to it, and what else there is."""
-        if not is_open(row):
-            return None
         section = self.sections[index]
+        if not is_open(row) or "passage" in section:
+            return None
         text = section["text"][row["start"] : row["end"]]
         cited = section["source_ids"] or self._nearest(text, self.segments)
         proven = [proof["segment_id"] for proof in row["proofs"]]

@@ -1,14 +1,16 @@
-"""Whether a reader sees a mark behind a claim: the one rule that every dialect follows.
+"""Whether a reader sees a mark behind a claim, and what a claim is called: the rules that every dialect follows.
 
 A mark says "this passage bears this sentence". It stands behind what is quoted, what a judge supports and, where no
 judge can be had, what code has found nothing against. It never stands behind a sentence that somebody competent doubts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from graph.evidence import Citation, Claim, Mark, Section, SectionClaim, Span, Verdict
 from graph.rows import ClaimRow
 
+Grade = Verdict | Literal["quoted", "checked"]  # what a claim is called where a person reads it
 DOUBTED: frozenset[Verdict] = frozenset({"contradicted", "unsupported"})
 
 
@@ -56,3 +58,16 @@ def with_marks(sections: Iterable[Section], claims: Sequence[SectionClaim]) -> l
         Section(**section, marks=marked_spans(own[position])) if position in own else section
         for position, section in enumerate(sections)
     ]
+
+
+def grade_of(claim: Mapping[str, Any]) -> Grade:
+    """Return what a claim is called where a person reads it.
+
+    A copy is quoted, which does not say that it answers; what only a judge without an exam supports is checked.
+    """
+    judge = claim.get("judge")
+    if claim["verdict"] == "unverified" and judge is not None and judge.get("says") == "supported":
+        return "checked"
+    is_copy = claim["verdict"] == "supported" and claim.get("by") == "text"
+    verdict: Verdict = claim["verdict"]
+    return "quoted" if is_copy else verdict

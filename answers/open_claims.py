@@ -27,14 +27,13 @@ BEFORE_CHARACTERS = 600
 MOST_ENTRIES = 4
 ADDED = 0.25  # share of a claim's words from which on a second segment is cited for them too
 REPAIR_CALLS = 2  # model calls that a repair takes: the revision, and judging it
-OPEN_VERDICTS = ("unverified", "unsupported")
 
 Shown = tuple[Segment, Sequence[Proof]]  # a segment as a judge reads it, with what was found in it near the claim
 
 
 def is_open(row: ClaimRow) -> bool:
-    """Whether code left a claim to the judge: it found no copy of it."""
-    return row["verdict"] in OPEN_VERDICTS and "judge" not in row
+    """Whether a judge has yet to speak of a claim: of a copy too, which may be torn from what takes it back."""
+    return "judge" not in row and row["verdict"] != "contradicted"
 
 
 def says_supported(row: ClaimRow) -> bool:
@@ -149,9 +148,12 @@ def _around(segment: Segment, proofs: Sequence[Proof]) -> str:
 def judged_row(question: Question, judgement: Judgement, judge: Judge) -> ClaimRow:
     """Return a claim with a judge's verdict, or with the reason why it has none.
 
-    Without an exam, support proves nothing: the claim stays unverified, and the judge is named with what it says.
+    Without an exam, support proves nothing: a copy stays one, another claim stays unverified, and the judge is named
+    with what it says.
     """
     row, verdict, said = settled(question.row), judgement.verdict, why(judgement.reason)
+    if row["verdict"] == verdict == "supported" and judgement.exam is None:
+        return row
     if verdict is None:
         return ClaimRow(**{**row, "reasons": [*row["reasons"], *texts(said)], "why": [*row.get("why", []), *said]})
     decided = ClaimRow(**{**row, "verdict": verdict, "reasons": texts(said), "why": said})
@@ -165,6 +167,8 @@ def judged_row(question: Question, judgement: Judgement, judge: Judge) -> ClaimR
             language=claim_language(question.claim),
             probability=judgement.probability,
         )
+        if row.get("doubted"):
+            decided["judge"]["doubted"] = True
         if verdict == "supported":
             decided["verdict"] = "unverified"
     if verdict == "supported" or (verdict == "contradicted" and not row["proofs"]):

@@ -11,6 +11,7 @@ from answers.checking import WORST_FIRST
 from answers.citations import build_claim, place_of, with_place
 from answers.claim_evidence import CitedSource, Evidence
 from answers.inline_marks import MarkedAnswer
+from answers.marks import DOUBTED, mark_of
 from answers.verifier import ClaimToVerify, Verifier, merged_row, row_of
 from graph.errors import InvalidRequest
 from graph.evidence import (
@@ -18,6 +19,7 @@ from graph.evidence import (
     CitationContext,
     Failure,
     JudgeMark,
+    Mark,
     Section,
     Segment,
     Spent,
@@ -58,6 +60,7 @@ class VerifiedQuote(TypedDict):
 class VerifiedClaim(TypedDict):
     """A claim with its verdict. Offsets are code points of the answer; a claim of a list is a text of its own.
 
+    ``mark`` is whether an answer would have a mark behind it: it is withheld where code or a judge has a doubt.
     ``cited`` is what the marks of an answer name. ``cited_ok`` is whether that bears the claim: None where nobody has
     decided, or where it is not known what the marks name.
     """
@@ -68,6 +71,7 @@ class VerifiedClaim(TypedDict):
     verdict: Verdict
     reasons: list[str]
     citations: list[VerifiedQuote]
+    mark: Mark
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
     why: NotRequired[list[Why]]
@@ -78,31 +82,41 @@ class VerifiedClaim(TypedDict):
 class Verification(TypedDict):
     """Verified claims in order, how many have each verdict, and what it took.
 
+    ``passed`` is whether none is contradicted or unsupported and, where asked strictly, none is unverified.
     ``judge`` is the model that was there to judge what code left open, None without one; ``fallback`` is why it could
     not be asked. ``degraded`` is the reason why a part of search was left out.
     """
 
     claims: list[VerifiedClaim]
     totals: dict[Verdict, int]
+    passed: bool
     judge: str | None
     fallback: Failure | None
     degraded: str | None
     spent: dict[str, Spent]
 
 
-async def verify_claims(claims: Sequence[str], evidence: Evidence, verifier: Verifier, question: str) -> Verification:
-    """Verify claims one by one. Raises InvalidRequest for more or larger ones than the limits allow."""
+async def verify_claims(
+    claims: Sequence[str], evidence: Evidence, verifier: Verifier, question: str, *, strict: bool = False
+) -> Verification:
+    """Verify claims one by one; ``strict``: what is unverified does not pass.
+
+    Raises InvalidRequest for more or larger ones than the limits allow.
+    """
     _check_limits(claims, "claims")
     items = [ClaimToVerify(Section(text=text, source_ids=[]), 0, len(text), question=question) for text in claims]
     await _find_each(items, evidence, verifier)
     await verifier.check(items)
     await verifier.ask_judge(items, evidence)
-    return _verification([_verified(item, evidence) for item in items], evidence, verifier)
+    return _verification([_verified(item, evidence) for item in items], evidence, verifier, strict)
 
 
-async def verify_answer(answer: str, evidence: Evidence, verifier: Verifier, question: str) -> Verification:
+async def verify_answer(
+    answer: str, evidence: Evidence, verifier: Verifier, question: str, *, strict: bool = False
+) -> Verification:
     """Verify each claim of a Markdown answer. What its marks cite is looked at first, then everything else.
 
+    ``strict``: what is unverified does not pass.
     Raises InvalidRequest for a larger answer, or one with more claims, than the limits allow.
     """
     _check_limits([answer], "answer")
@@ -130,7 +144,7 @@ async def verify_answer(answer: str, evidence: Evidence, verifier: Verifier, que
         claim["start"], claim["end"], claim["text"] = start, end, answer[start:end]
         claim["cited"] = [source for mark in own for source in evidence.name_cited(mark)]
         claim["cited_ok"] = False if item.cited == () and evidence.is_lost(own) else _cited_ok(item)
-    return _verification(claims, evidence, verifier)
+    return _verification(claims, evidence, verifier, strict)
 
 
 def _check_limits(texts: Sequence[str], name: str) -> None:
@@ -171,6 +185,7 @@ def _verified(item: ClaimToVerify, evidence: Evidence) -> VerifiedClaim:
         verdict=claim["verdict"],
         reasons=claim["reasons"],
         citations=[_quote(segments[each["segment_id"]], each, evidence) for each in claim["citations"]],
+        mark=mark_of(claim),
     )
     if "by" in claim:
         verified["by"] = claim["by"]
@@ -210,13 +225,15 @@ def _cited_ok(item: ClaimToVerify) -> bool | None:
     return False if cited.get("doubted") and item.final["verdict"] == "supported" else None
 
 
-def _verification(claims: list[VerifiedClaim], evidence: Evidence, verifier: Verifier) -> Verification:
+def _verification(claims: list[VerifiedClaim], evidence: Evidence, verifier: Verifier, strict: bool) -> Verification:
+    failing: frozenset[Verdict] = DOUBTED | {"unverified"} if strict else DOUBTED
     totals: dict[Verdict, int] = dict.fromkeys(reversed(WORST_FIRST), 0)
     for claim in claims:
         totals[claim["verdict"]] += 1
     return Verification(
         claims=claims,
         totals=totals,
+        passed=not any(totals[each] for each in failing),
         judge=verifier.judge.name if verifier.judge is not None else None,
         fallback=verifier.failure,
         degraded=evidence.degraded,

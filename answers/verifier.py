@@ -19,6 +19,7 @@ MOST_JUDGED = 3  # segments of which a judge reads a part for one claim
 BETWEEN = "\n\n"
 NOTHING_FOUND = Reason("nothing_found")
 NO_CLAIM = Reason("states_nothing")
+DIFFERENCES = frozenset({"differs", "number_not_found"})  # reasons that stand beside a judge's word
 
 
 @dataclass(slots=True)
@@ -159,7 +160,7 @@ class Verifier:
             return rows
 
         def deliver(at: int, decided: Sequence[ClaimRow], failure: Failure | None) -> None:
-            rows[at] = decided[0]
+            rows[at] = _told(rows[at], decided[0])
 
         queue = JudgeQueue(judge, self.meter, deliver)
         try:
@@ -171,6 +172,16 @@ class Verifier:
             await queue.cancel()
         self.failure = queue.failure
         return rows
+
+
+def _told(row: ClaimRow, judged: ClaimRow) -> ClaimRow:
+    """Return a judged claim with what code said of its difference from its source before what the judge said."""
+    before = [each for each in row.get("why", []) if each["code"] in DIFFERENCES and each not in judged.get("why", [])]
+    if not before:
+        return judged
+    return ClaimRow(
+        **{**judged, "reasons": [*texts(before), *judged["reasons"]], "why": [*before, *judged.get("why", [])]}
+    )
 
 
 def _is_undecided(row: ClaimRow) -> bool:

@@ -28,12 +28,14 @@ async def verify(
     identity: Identity | None = None,
     question: str = "",
     model: str = "",
+    strict: bool = False,
 ) -> Verification:
     """Verify a Markdown answer, or claims one by one, against given texts or else against a library.
 
     Without a library code alone decides. With one, the judge of its model is asked about what code leaves open, and
-    what ``identity`` may read is searched where no texts are given. ``question`` is what was answered. Raises
-    InvalidRequest for texts beyond the limits, UnknownModel, DatabaseUnavailable.
+    what ``identity`` may read is searched where no texts are given. ``question`` is what was answered; ``strict``:
+    what is unverified does not pass. Raises InvalidRequest for texts beyond the limits, UnknownModel,
+    DatabaseUnavailable.
     """
     if not sources and library is None:
         raise InvalidRequest("sources: there are none.", suggestion="Give texts to check against, or a library.")
@@ -48,8 +50,8 @@ async def verify(
         verifier = Verifier(checker, judge, Meter(calls_left=MODEL_CALLS, seconds_left=SECONDS))
         evidence = await _evidence(sources, library, me)
         if isinstance(answer, str):
-            return await verify_answer(answer, evidence, verifier, question)
-        return await verify_claims(answer, evidence, verifier, question)
+            return await verify_answer(answer, evidence, verifier, question, strict=strict)
+        return await verify_claims(answer, evidence, verifier, question, strict=strict)
 
 
 async def _evidence(sources: Sequence[str | GivenText], library: "Library | None", me: Identity) -> Evidence:

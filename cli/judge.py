@@ -53,11 +53,13 @@ async def exam(
     """
     from tools.judges.exam_store import ExamStore
     from tools.judges.examiner import Examiner, exam_cost
+    from tools.runs.verdict_upgrades import VerdictUpgrades
 
     settings = settings_for()
     asked = _judge_of(settings, model)
     async with opened_database(settings) as storage:
-        examiner = Examiner(ExamStore(storage.database), settings.judge)
+        upgrades = VerdictUpgrades(storage.database)
+        examiner = Examiner(ExamStore(storage.database), settings.judge, after_exam=upgrades.run)
         exam = await examiner.exam()
         chosen = _checked(language, exam) if language else await _languages_of_library(storage, exam)
         console = progress_console()

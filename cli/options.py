@@ -97,6 +97,18 @@ Tasks = Annotated[
         show_default=False,
     ),
 ]
+Removed = Annotated[
+    bool, typer.Option("--removed", help="Also ask each question without the documents its answer needs.")
+]
+Planted = Annotated[bool, typer.Option("--planted", help="Add each question's sentences of known truth to its answer.")]
+FaithfulnessJudge = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        help="Ask this configured model whether passages bear the sentences shown with a mark.",
+        show_default=False,
+    ),
+]
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")]
 Most = Annotated[
     int | None,

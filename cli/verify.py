@@ -1,5 +1,6 @@
 """citewell verify: verify the claims of a text that somebody else wrote, with exact quotes."""
 
+import json
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -33,12 +34,18 @@ Sources = Annotated[
 ]
 FromLibrary = Annotated[bool, typer.Option("--library", help="Check against the library; so it is without --source.")]
 AskedQuestion = Annotated[str, typer.Option("--question", help="The question that the text answers.")]
+ClaimsFile = Annotated[
+    Path | None,
+    typer.Option("--claims", help="Verify the claims of this file instead: one a line, as text or JSON; - is a pipe."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail on claims that are unverified, too.")]
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="Decide by code alone, without asking a model.")]
 
 
 @awaited
 async def verify(
     file: File = STDIN,
+    claims: ClaimsFile = None,
     source: Sources = None,
     library: FromLibrary = False,
     space: Spaces = None,
@@ -46,6 +53,7 @@ async def verify(
     question: AskedQuestion = "",
     model: Model = "",
     no_judge: NoJudge = False,
+    strict: Strict = False,
     max_model_calls: ModelCalls = 8,
     max_tokens: Tokens = None,
     max_seconds: Seconds = 120.0,
@@ -56,11 +64,13 @@ async def verify(
     """Verify each claim of a Markdown text, against files or the library.
 
     Shows a verdict for each claim, with the sentences that bear it out or contradict it. Exits with 1 if a claim is
-    contradicted or unsupported.
+    contradicted or unsupported or, with --strict, unverified.
     """
-    from answers.verification import verify_answer
+    from answers.verification import verify_answer, verify_claims
     from answers.verifier import Verifier
 
+    if claims is not None and file != STDIN:
+        raise InvalidRequest("--claims: FILE is a text of its own.", suggestion="Leave one of them out.")
     if source and (library or space or page):
         name = "--library" if library else "--space" if space else "--page"
         raise InvalidRequest(
@@ -69,18 +79,21 @@ async def verify(
         )
     settings = settings_for(workspace, user)
     texts = [_given_text(path) for path in source or ()]
-    text = _decoded(_bytes(file), "FILE", file)
+    listed = None if claims is None else _claims(_decoded(_bytes(str(claims), "--claims"), "--claims", str(claims)))
+    text = "" if claims is not None else _decoded(_bytes(file, "FILE"), "FILE", file)
     async with _opened(settings, model, not no_judge, bool(texts)) as (family, opened):
         meter = Meter(calls_left=max_model_calls, tokens_left=max_tokens, seconds_left=max_seconds)
         evidence = _evidence(texts, opened, identity_of(settings), space or [], page or [])
         verifier = Verifier(family.checker, None if no_judge else family.judge, meter)
-        found = await verify_answer(text, evidence, verifier, question)
+        if listed is None:
+            found = await verify_answer(text, evidence, verifier, question, strict=strict)
+        else:
+            found = await verify_claims(listed, evidence, verifier, question, strict=strict)
     if as_json:
         print_json(found)
     else:
         _show(found, source or [])
-    failed = found["totals"]["contradicted"] + found["totals"]["unsupported"]
-    return Exit.CLAIM_FAILED if failed else Exit.OK
+    return Exit.OK if found["passed"] else Exit.CLAIM_FAILED
 
 
 @asynccontextmanager
@@ -116,10 +129,33 @@ def _evidence(
     return LibraryEvidence(library.searcher, library.reader, identity, spaces=spaces, document_ids=page_ids)
 
 
-def _bytes(file: str) -> bytes:
+def _claims(text: str) -> list[str]:
+    """Return the claims of a list, one a line: its text, or JSON that is a string or an object with a `claim`."""
+    return [_claim(line.strip(), number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def _claim(line: str, number: int) -> str:
+    if not line.startswith(("{", '"')):
+        return line
+    try:
+        row: object = json.loads(line)
+    except ValueError as error:
+        if line.startswith('"'):
+            return line  # a claim that begins with a quotation
+        raise InvalidRequest(f"--claims: line {number} is not JSON.", suggestion=_CLAIM) from error
+    claim = row.get("claim") if isinstance(row, dict) else row
+    if not isinstance(claim, str):
+        raise InvalidRequest(f"--claims: line {number} has no text `claim`.", suggestion=_CLAIM)
+    return claim
+
+
+_CLAIM = 'Write a claim as text, or as {"claim": "..."}.'
+
+
+def _bytes(file: str, name: str) -> bytes:
     if file == STDIN:
         return sys.stdin.buffer.read()
-    return _read(Path(file), "FILE")
+    return _read(Path(file), name)
 
 
 def _read(path: Path, name: str) -> bytes:
@@ -155,12 +191,12 @@ def _given_text(path: Path) -> "GivenText":
 
 
 def _show(found: "Verification", files: list[Path]) -> None:
-    from cli.rendering.answer import said_verdict
+    from answers.marks import grade_of
     from cli.rendering.transcript import show_verdicts
 
     show_verdicts(result_console(), found, [str(path) for path in files])
     console = progress_console()
-    counts = ", ".join(f"{count} {said}" for said, count in Counter(map(said_verdict, found["claims"])).items())
+    counts = ", ".join(f"{count} {said}" for said, count in Counter(map(grade_of, found["claims"])).items())
     console.print(f"{len(found['claims'])} claims: {counts}." if counts else "No claims.")
     for note in (found["degraded"], found["fallback"] and found["fallback"]["message"]):
         if note:

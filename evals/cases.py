@@ -83,6 +83,14 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     return start + len(body) - len(body.lstrip()), end - (len(body) - len(body.rstrip()))
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class PlantedSentence:
+    """A sentence to plant in an answer, and whether the library bears it."""
+
+    text: str
+    faithful: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """One question of a data set, with the description of a right answer.
@@ -90,10 +98,11 @@ class Case:
     ``evidence`` lists alternative sets of sentences: citing all sentences of any one set is right. ``accepted``
     sentences may be cited too, but need not be. ``passages`` are evidence where sentences are not annotated.
     ``answers`` are strings any of which makes an answer right, if it also has one of each group of ``all_of``.
-    ``trap`` is what must not be quoted without that which governs it. ``before`` lists questions asked first, in the
-    same session. ``pages`` names the selected documents, ``spaces`` the spaces to search, all of them if it is empty.
-    ``removal`` names the documents without which the question can't be answered; if it is empty, the question has no
-    unanswerable twin. ``tags`` group figures, such as ``language`` and ``kind``.
+    ``trap`` is what must not be quoted without that which governs it. ``planted`` are sentences of known truth that a
+    run with planting adds to the answer. ``before`` lists questions asked first, in the same session. ``pages`` names
+    the selected documents, ``spaces`` the spaces to search, all of them if it is empty. ``removal`` names the
+    documents without which the question can't be answered; if it is empty, the question has no unanswerable twin.
+    ``tags`` group figures, such as ``language`` and ``kind``.
     """
 
     case_id: str
@@ -105,6 +114,7 @@ class Case:
     accepted: frozenset[Sentence] = frozenset()
     passages: tuple[Passage, ...] = ()
     trap: Trap | None = None
+    planted: tuple[PlantedSentence, ...] = ()
     before: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     only_selected_pages: bool = False

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from evals.metrics import passage_metrics
 from evals.metrics.answer_metrics import contains
 from evals.metrics.governed_metrics import is_twin, is_twin_answered, misleading_passages
-from evals.metrics.passage_metrics import gold_passages, has_gold, is_hit, passage_of, shown_text
+from evals.metrics.passage_metrics import has_gold, is_gold, said_text
 from evals.metrics.retrieval_metrics import gold_documents, is_searched, ranked_documents
-from evals.records import CitationRecord, Record, citations_of
+from evals.records import Record, all_citations, citations_of
 
 ErrorKind = Literal[
     "run_failed",
@@ -19,11 +18,11 @@ ErrorKind = Literal[
     "citation_not_exact",
     "citation_not_offered",
     "no_gold_shown",
+    "answer_not_contained",
     "claim_failed",
     "id_invented",
     "gold_not_retrieved",
     "first_not_gold",
-    "answer_not_contained",
 ]
 KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)  # the most severe first
 
@@ -35,14 +34,14 @@ TITLES: dict[ErrorKind, str] = {
     "citation_not_exact": "A quote differs from the text at its offsets",
     "citation_not_offered": "A cited segment was not among the run's sources",
     "no_gold_shown": "No passage holds gold evidence",
+    "answer_not_contained": "The answer does not say what is asked for",
     "claim_failed": "A claim failed its check",
     "id_invented": "An id was invented, and dropped",
     "gold_not_retrieved": "A gold document was not retrieved",
     "first_not_gold": "The first passage does not hold gold evidence",
-    "answer_not_contained": "The gold answer is not in what is shown",
 }
 
-_WRONG = frozenset(KINDS[: KINDS.index("no_gold_shown") + 1])  # a record with other errors is still right
+_WRONG = frozenset(KINDS[: KINDS.index("answer_not_contained") + 1])  # a record with other errors is still right
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +59,13 @@ def errors_of(record: Record) -> list[RecordError]:
 
 
 def is_right(record: Record) -> bool:
-    """Return whether the outcome is as expected and, for an answer, whether gold evidence proves it.
+    """Return whether the outcome is as expected and an expected answer says what is asked for, with its evidence.
 
-    Citations must be exact and name a source of the run. If no evidence is known, an expected answer is right. Where
-    evidence is passages, the answer must also say what is asked for; a twin's need not (``evals.metrics``).
+    It says one of the question's answers, and a passage behind one of its marks holds evidence; either is enough in a
+    twin (``governed_metrics``). Where only one of the two is known, that alone decides; where neither is, every
+    answer is right. All citations must be exact and name a source of the run.
     """
-    if any(mistake.kind in _WRONG for mistake in errors_of(record)):
-        return False
-    return not _has_passages(record) or is_twin(record) or passage_metrics.is_right(record)
-
-
-def _has_passages(record: Record) -> bool:
-    return record["expected"] == "answered" and bool(record.get("passages"))
-
-
-def is_gold(record: Record, citation: CitationRecord) -> bool:
-    """Return whether a passage is right, or holds an accepted sentence."""
-    accepted = {(each["document"], each["index"]) for each in record["accepted"]}
-    if any((citation["document"], index) in accepted for index in citation["sentences"]):
-        return True
-    return is_hit(passage_of(citation), gold_passages(record))
+    return not any(mistake.kind in _WRONG for mistake in errors_of(record))
 
 
 def documents_with_gold(record: Record) -> frozenset[str]:
@@ -118,7 +104,7 @@ def _where_gold_ranked(record: Record) -> str:
 
 
 def _is_searched(record: Record) -> bool:
-    return is_searched(record) or (record["variant"] == "asked" and _has_passages(record))
+    return is_searched(record) or (record["variant"] == "asked" and has_gold(record) and bool(record.get("passages")))
 
 
 def _traps(record: Record) -> Iterator[RecordError]:
@@ -129,7 +115,7 @@ def _traps(record: Record) -> Iterator[RecordError]:
 
 
 def _citations(record: Record) -> Iterator[RecordError]:
-    for citation in citations_of(record):
+    for citation in all_citations(record):
         if not citation["exact"]:
             yield RecordError(
                 "citation_not_exact", f"{citation['document']} does not read “{citation['quote']}” there."
@@ -183,10 +169,10 @@ def _answer(record: Record) -> Iterator[RecordError]:
     if record["expected"] != "answered" or record["outcome"] != "answered":
         return
     groups = [group for group in (record["answers"], *record.get("all_of", [])) if group]
-    text = shown_text(record)
+    text = said_text(record)
     missing = [_either(group) for group in groups if not contains(text, group)]
     if missing and not (is_twin(record) and is_twin_answered(record)):
-        yield RecordError("answer_not_contained", f"What is shown does not hold {', nor '.join(missing)}.")
+        yield RecordError("answer_not_contained", f"It does not say {', nor '.join(missing)}.")
 
 
 def _either(answers: list[str]) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 from evals.calibration import calibration_of
 from evals.cases import Case, DataSet
 from evals.dataset_store import stored_data_set, without_documents
+from evals.faithfulness_judging import judge_sentences
 from evals.metrics import by_tag, figures
-from evals.metrics.alce import ALCE, described
+from evals.metrics.faithfulness_metrics import faithfulness_of
 from evals.metrics.metric_groups import METRICS, TAGS
 from evals.pacing import Progress
+from evals.prose_claims import AnyJudge
 from evals.recorder import Recorder
 from evals.records import Record, Variant, may_pass, record_key
 from evals.report.report_figures import Baseline
@@ -19,6 +21,7 @@ from evals.run_folder import RunFolder, RunOptions, configuration_of
 from graph.entrypoint import Citewell
 from graph.errors import InvalidRequest
 from tools.concurrency.tasks import for_each_concurrently
+from tools.settings import EXTRACTIVE
 
 
 async def evaluate(
@@ -27,19 +30,22 @@ async def evaluate(
     options: RunOptions,
     folder: RunFolder,
     *,
+    judge: AnyJudge | None = None,
     baseline: Baseline | None = None,
     progress: Progress | None = None,
 ) -> Mapping[str, Any]:
     """Run what the folder does not hold yet, then write and return the figures of the whole run.
 
-    A question whose run failed for a temporary reason is asked again. The report compares the figures with the
-    ``baseline``, if there is one. Raises UnknownModel, InvalidRequest if the folder holds another run, and what
-    ``run_data_set`` raises.
+    A question whose run failed for a temporary reason is asked again. A ``judge`` is asked about the sentences with a
+    mark. The report compares the figures with the ``baseline``, if there is one. Raises UnknownModel, InvalidRequest
+    if the folder holds another run, and what ``run_data_set`` raises.
     """
     citewell.library.families(options.model)  # load the model now, so that the first runs do not wait for it
     records = folder.begin(configuration_of(data, options, citewell.library.settings))
     done = frozenset(record_key(record) for record in records if not may_pass(record))
     await run_data_set(citewell, data, options, folder.append, done=done, progress=progress)
+    if judge is not None:
+        await judge_sentences(folder, judge, citewell.library.families(EXTRACTIVE).checker)
     return write_figures(folder, baseline)
 
 
@@ -54,24 +60,25 @@ def write_figures(folder: RunFolder, baseline: Baseline | None = None) -> Mappin
         raise InvalidRequest(
             f"{folder.path} holds no results.", suggestion="Name a folder that `citewell eval run` has written to."
         )
-    metrics = all_figures(records)
+    metrics = all_figures(records, next((each["judge"] for each in folder.judged()), None))
     folder.write_metrics(metrics)
     write_report(folder, baseline)
     return metrics
 
 
-def all_figures(records: Sequence[Record]) -> Mapping[str, Any]:
+def all_figures(records: Sequence[Record], judge: str | None = None) -> Mapping[str, Any]:
     """Return every measure over all records, and over those that share a tag's value.
 
-    ``support`` names the function that ALCE's measures use, and how well it agrees with people. ``calibration`` is
-    that of the stated chances of answers, None where no answer has one or can be told right from wrong.
+    ``faithfulness`` counts what the headline, citation faithfulness, rests on; ``judge`` names who was asked of it.
+    ``calibration`` is that of the stated chances of answers, None where no answer has one or can be told right from
+    wrong.
     """
     ordered = sorted(records, key=record_key)  # concurrency must not change the resamples
     groups = {tag: by_tag(ordered, METRICS, tag) for tag in TAGS}
     return {
         "questions": len(ordered),
         "all": figures(ordered, METRICS),
-        "support": described(ALCE.support),
+        "faithfulness": faithfulness_of(ordered, judge),
         "calibration": calibration_of(ordered),
         "by": {tag: groups[tag] for tag in TAGS if len(groups[tag]) > 1},
     }

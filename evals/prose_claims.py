@@ -11,16 +11,19 @@ from pydantic import BaseModel, ValidationError
 from typing_extensions import TypedDict
 
 from answers.claim_evidence import GivenEvidence
+from answers.marks import mark_of_row
 from answers.open_claims import is_open
 from answers.verifier import ClaimToVerify, Verifier
 from evals.pacing import Progress
 from graph.errors import InvalidRequest
-from graph.evidence import ExamFigure, Section, Segment, Verdict
+from graph.evidence import ExamFigure, Mark, Section, Segment, Verdict
 from graph.ports import ClaimChecker, Judge, Judgement, OpenClaim
 from graph.usage import Meter
+from tools.backends.backend_registry import configured_families
 from tools.concurrency.tasks import for_each_concurrently
+from tools.settings import Settings
 
-BATCH = 5  # claims judged together, about as many as a section of an answer has
+BATCH = 20  # claims verified together: the most that a chat judge is asked about in one request
 FAILED: tuple[Verdict, ...] = ("contradicted", "unsupported")
 
 
@@ -52,14 +55,16 @@ class ProseClaim(BaseModel, frozen=True):
 class Rates(TypedDict):
     """Counts of true and false claims, and the shares of each in [0, 1]; None where there are none.
 
-    Failed and caught both mean found contradicted or unsupported.
+    Failed and caught both mean found contradicted or unsupported; marked, that an answer would have a mark behind it.
     """
 
     true: int
     true_supported: float | None
+    true_marked: float | None
     true_failed: float | None
     false: int
     false_supported: float | None
+    false_marked: float | None
     false_caught: float | None
 
 
@@ -106,6 +111,22 @@ class AnyJudge:
         return [replace(each, exam=each.exam or ExamFigure(language="", right=0, of=0)) for each in judgements]
 
 
+def judge_of(settings: Settings, name: str) -> AnyJudge:
+    """Return the judge of a configured model, whose every verdict counts. Raises InvalidRequest if it has none."""
+    judge = configured_families(settings)(name).judge
+    if judge is None:
+        raise without_judge(name)
+    return AnyJudge(judge)
+
+
+def without_judge(name: str) -> InvalidRequest:
+    """Return the error of a model that has no judge."""
+    return InvalidRequest(
+        f"--judge: the model {name!r} has no judge.",
+        suggestion="Name a model of CITEWELL_MODELS, and leave CITEWELL_JUDGE__KIND on.",
+    )
+
+
 def load_prose(path: Path) -> list[ProseClaim]:
     """Load claims from JSON lines. Raises InvalidRequest where one can't be read, naming its line and field."""
     try:
@@ -140,15 +161,37 @@ async def run_prose(
     at_once: int = 4,
     progress: Progress | None = None,
 ) -> ProseReport:
-    """Verify every claim against its evidence, as a claim of an answer is, and compare with what is true.
-
-    Claims are judged in batches, at most ``at_once`` at a time. Neighbours in the file are not judged together: a true
-    and a false claim on one passage would give each other away.
-    """
+    """Verify every claim against its evidence, as a claim of an answer is, and compare with what is true."""
     items = [claim.to_verify(number) for number, claim in enumerate(claims, start=1)]
-    strides = -(-len(items) // BATCH)
     meter = Meter()
-    failures: list[str] = [""] * len(items)
+    failures = await verify_each(items, checker, judge, meter, at_once=at_once, progress=progress)
+    verdicts = list(zip(claims, [(item.final["verdict"], mark_of_row(item.final)) for item in items], strict=True))
+    return ProseReport(
+        **_rates(verdicts),
+        languages={
+            name: _rates([each for each in verdicts if each[0].lang == name]) for name in _names(claims, "lang")
+        },
+        kinds={name: _rates([each for each in verdicts if each[0].kind == name]) for name in _names(claims, "kind")},
+        judge=None if judge is None else _judge_report(judge, items, failures, meter),
+    )
+
+
+async def verify_each(
+    items: Sequence[ClaimToVerify],
+    checker: ClaimChecker,
+    judge: Judge | None,
+    meter: Meter,
+    *,
+    at_once: int = 4,
+    progress: Progress | None = None,
+) -> list[str]:
+    """Give every claim its verdict, and return why a judge could not be asked about it, "" where it could.
+
+    Claims are judged in batches, at most ``at_once`` at a time. Neighbours are not judged together: a true and a false
+    claim on one passage would give each other away.
+    """
+    strides = -(-len(items) // BATCH)
+    failures = [""] * len(items)
     done = 0
 
     async def verify(batch: int) -> None:
@@ -164,22 +207,14 @@ async def run_prose(
             progress(done, len(items))
 
     await for_each_concurrently(range(strides), verify, at_once=at_once)
-    verdicts = list(zip(claims, [item.final["verdict"] for item in items], strict=True))
-    return ProseReport(
-        **_rates(verdicts),
-        languages={
-            name: _rates([each for each in verdicts if each[0].lang == name]) for name in _names(claims, "lang")
-        },
-        kinds={name: _rates([each for each in verdicts if each[0].kind == name]) for name in _names(claims, "kind")},
-        judge=None if judge is None else _judge_report(judge, items, failures, meter),
-    )
+    return failures
 
 
 def _judge_report(judge: Judge, items: Sequence[ClaimToVerify], failures: Sequence[str], meter: Meter) -> JudgeReport:
     decided = sum("judge" in item.final for item in items)
     left: Counter[str] = Counter()
     for item, failure in zip(items, failures, strict=True):
-        if is_open(item.final):
+        if is_open(item.final) and item.final["verdict"] != "supported":
             left[failure or (item.final["reasons"] or [""])[-1]] += 1
     return JudgeReport(
         name=judge.name,
@@ -196,18 +231,20 @@ def _names(claims: Sequence[ProseClaim], field: str) -> list[str]:
     return sorted({str(getattr(claim, field)) for claim in claims})
 
 
-def _rates(verdicts: Sequence[tuple[ProseClaim, Verdict]]) -> Rates:
-    true = Counter(verdict for claim, verdict in verdicts if claim.supported)
-    false = Counter(verdict for claim, verdict in verdicts if not claim.supported)
+def _rates(verdicts: Sequence[tuple[ProseClaim, tuple[Verdict, Mark]]]) -> Rates:
+    true = [found for claim, found in verdicts if claim.supported]
+    false = [found for claim, found in verdicts if not claim.supported]
     return Rates(
-        true=true.total(),
+        true=len(true),
         true_supported=_share(true, "supported"),
+        true_marked=_share(true, "shown"),
         true_failed=_share(true, *FAILED),
-        false=false.total(),
+        false=len(false),
         false_supported=_share(false, "supported"),
+        false_marked=_share(false, "shown"),
         false_caught=_share(false, *FAILED),
     )
 
 
-def _share(counts: Counter[Verdict], *verdicts: Verdict) -> float | None:
-    return round(sum(counts[each] for each in verdicts) / counts.total(), 4) if counts else None
+def _share(found: Sequence[tuple[Verdict, Mark]], *wanted: Verdict | Mark) -> float | None:
+    return round(sum(not each.isdisjoint(wanted) for each in map(set, found)) / len(found), 4) if found else None

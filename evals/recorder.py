@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 
 from answers.citations import segments_of
+from answers.marks import mark_of
 from answers.standing import RunView, SectionView
 from evals.case_run import FollowedRun, ask_case, context_of
 from evals.cases import Case, Document, Sentence
@@ -17,6 +18,7 @@ from evals.records import (
     GoldTrap,
     NearestPassage,
     PageRecord,
+    PlantedRecord,
     Record,
     RetrievedSegment,
     SectionRecord,
@@ -144,6 +146,7 @@ class Recorder:
             verdict=claim["verdict"],
             reasons=claim["reasons"],
             citations=[self._citation(citation, read) for citation in claim["citations"]],
+            mark=mark_of(claim),
         )
 
     def _citation(self, citation: Citation, read: Mapping[str, Segment]) -> CitationRecord:
@@ -234,6 +237,8 @@ def _add_annotations(record: Record, case: Case) -> None:
         ]
     if case.all_of:
         record["all_of"] = [list(group) for group in case.all_of]
+    if case.planted:
+        record["planted"] = [PlantedRecord(text=each.text, faithful=each.faithful) for each in case.planted]
     if case.trap is not None:
         record["trap"] = GoldTrap(text=case.trap.text, governs=case.trap.governs)
 

@@ -5,12 +5,13 @@ records, not the data set or the library.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
+from answers.marks import mark_of
 from graph.errors import CitewellError
-from graph.evidence import CitationContext, Failure, Origin, SourceKind, Spent, Verdict
+from graph.evidence import CitationContext, Claim, Failure, Mark, Origin, SourceKind, Spent, Verdict
 
 Variant = Literal["asked", "removed"]  # with the whole library, or without the documents that the answer needs
 
@@ -38,6 +39,13 @@ class GoldTrap(TypedDict):
 
     text: str
     governs: str
+
+
+class PlantedRecord(TypedDict):
+    """A sentence that the set plants in the answer, and whether the library bears it."""
+
+    text: str
+    faithful: bool
 
 
 class RetrievedSegment(TypedDict):
@@ -100,13 +108,19 @@ class NearestPassage(TypedDict):
 
 
 class ClaimRecord(TypedDict):
-    """A claim with its verdict and citations. ``section`` is the index of its section in the record's matching list."""
+    """A claim with its verdict and citations. ``section`` is the index of its section in the record's matching list.
+
+    ``mark`` is whether a reader sees one behind it; records of earlier releases lack it. ``faithful`` is whether a
+    judge of the evaluation says that the passages bear the claim.
+    """
 
     section: int
     text: str
     verdict: Verdict
     reasons: list[str]
     citations: list[CitationRecord]
+    mark: NotRequired[Mark]
+    faithful: NotRequired[bool]
 
 
 class SectionRecord(TypedDict):
@@ -135,8 +149,8 @@ class Record(TypedDict):
     and ``claims`` those of the finished answer. The last ones may come from the run itself: one for each of
     ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question;
     ``retrieved_as_asked`` that for the original words if a follow-up was made standalone, else null. A failed run has
-    ``error`` and neither text nor citations. ``all_of``, ``passages`` and ``trap`` are there where the case has them,
-    ``nearest`` where the run refused and showed what came nearest.
+    ``error`` and neither text nor citations. ``all_of``, ``passages``, ``trap`` and ``planted`` are there where the
+    case has them, ``nearest`` where the run refused and showed what came nearest.
     ``answerhood`` is the chance in [0, 1] that the run's assessment gives of having answered the question; None or not
     there where nobody estimated it. ``ms`` is the time of the whole run, ``first_text_ms`` the time to the first text
     of the answer.
@@ -155,6 +169,7 @@ class Record(TypedDict):
     all_of: NotRequired[list[list[str]]]
     passages: NotRequired[list[GoldPassage]]
     trap: NotRequired[GoldTrap]
+    planted: NotRequired[list[PlantedRecord]]
     nearest: NotRequired[list[NearestPassage]]
 
     outcome: Literal["answered", "abstained", "failed", "cancelled"]
@@ -185,8 +200,18 @@ def record_key(record: Record) -> tuple[str, Variant]:
     return record["case_id"], record["variant"]
 
 
+def is_marked(claim: ClaimRecord) -> bool:
+    """Return whether a reader sees a mark behind a claim."""
+    return mark_of(cast(Claim, claim)) == "shown"
+
+
 def citations_of(record: Record) -> list[CitationRecord]:
-    """Return the citations of the finished answer, in the order shown."""
+    """Return the citations that the finished answer shows behind its marks, in the order shown."""
+    return [citation for claim in record["claims"] if is_marked(claim) for citation in claim["citations"]]
+
+
+def all_citations(record: Record) -> list[CitationRecord]:
+    """Return every citation of the finished answer, those of claims without a mark too."""
     return [citation for claim in record["claims"] for citation in claim["citations"]]
 
 

@@ -1,7 +1,7 @@
 """Retrievers for evaluations, our hybrid search and LangChain's vector store, and their measurement."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +19,7 @@ from evals.pacing import Progress
 from graph.entrypoint import Citewell, open_runner
 from graph.errors import InvalidRequest
 from graph.evidence import Hit, Identity
-from graph.ports import SearchQuery, SearchResult, SegmentSearcher
+from graph.ports import Resources, SearchQuery, SearchResult, SegmentSearcher
 from tools.judges.examiner import without_background_exam
 from tools.langchain.vector_store import library_vector_store
 from tools.process.library import Library, open_library
@@ -81,18 +81,25 @@ async def open_searcher(library: Library, retriever: RetrieverName) -> AsyncIter
 
 @asynccontextmanager
 async def open_with_retriever(
-    settings: Settings, retriever: RetrieverName, *, durability: Durability | None = None
+    settings: Settings,
+    retriever: RetrieverName,
+    *,
+    durability: Durability | None = None,
+    change: Callable[[Resources], Resources] | None = None,
 ) -> AsyncIterator[Citewell]:
     """Open Citewell with a retriever instead of its own search. No exam of a judge starts by itself.
 
+    ``change`` alters the graph's ports, as a writer that plants sentences does.
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
     async with (
         open_library(without_background_exam(settings)) as library,
         open_searcher(library, retriever) as searcher,
-        open_runner(replace(library, searcher=searcher), settings, durability=durability) as citewell,
     ):
-        yield citewell
+        searched = replace(library, searcher=searcher)
+        resources = searched.resources if change is None else change(searched.resources)
+        async with open_runner(searched, settings, durability=durability, resources=resources) as citewell:
+            yield citewell
 
 
 SEGMENTS = 30  # enough for ten documents even if some yield several segments

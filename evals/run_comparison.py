@@ -13,6 +13,7 @@ from typing import Literal
 from evals.bootstrap import Interval, false_discovery_adjusted
 from evals.error_analysis import errors_of, is_right
 from evals.metrics import Figure, Metric, Unit, as_figure
+from evals.metrics.cost_metrics import COST
 from evals.metrics.metric_groups import METRICS
 from evals.records import Record, Variant, citations_of, record_key
 from evals.run_folder import RunFolder, differences
@@ -77,6 +78,17 @@ class Comparison:
     otherwise: list[str]
     metrics: list[MetricChange]
     questions: list[QuestionChange]
+
+    @property
+    def turned_wrong(self) -> int:
+        """How many questions turned from right to wrong."""
+        return sum(change.turn == "right to wrong" for change in self.questions)
+
+    @property
+    def worse(self) -> list[str]:
+        """The measures that got significantly worse, but for those of time and cost, which the machine decides too."""
+        cost = {metric.name for metric in COST}
+        return [change.name for change in self.metrics if change.judgement == "worse" and change.name not in cost]
 
     @property
     def lengths(self) -> tuple[float, float] | None:

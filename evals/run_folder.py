@@ -9,7 +9,7 @@ import hashlib
 import importlib.metadata
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,7 +35,8 @@ _WHERE_NOT_WHAT = {"database_url", "replica", "data_dir", "host", "port", "log_l
 class RunOptions:
     """Options for running a data set.
 
-    With ``removed``, each question that has an unanswerable twin is also asked without the documents it needs.
+    With ``removed``, each question that has an unanswerable twin is also asked without the documents it needs; with
+    ``planted``, sentences of known truth are added to answers.
     ``concurrency`` is how many questions are in flight. ``retriever`` names the retriever that Citewell was opened
     with. The rest configure each run.
     """
@@ -43,6 +44,7 @@ class RunOptions:
     model: str = "extractive"
     concurrency: int = 4
     removed: bool = False
+    planted: bool = False
     top_k: int = 10
     min_score: float = 0.3
     max_rewrites: int = 1
@@ -124,6 +126,16 @@ def _versions() -> dict[str, str]:
     return {"python": platform.python_version(), **installed}
 
 
+class JudgedSentence(TypedDict):
+    """What a judge of the evaluation said of a sentence with a mark; ``faithful`` is None where it said nothing."""
+
+    case_id: str
+    variant: Variant
+    text: str
+    judge: str
+    faithful: bool | None
+
+
 _RECORD = TypeAdapter(Record)
 
 
@@ -182,7 +194,10 @@ class RunFolder:
         return found
 
     def records(self) -> list[Record]:
-        """Read the records, each question and variant once. Raises InvalidRequest naming the invalid line."""
+        """Read the records, each question and variant once, with what a judge of the evaluation said of them.
+
+        Raises InvalidRequest naming the invalid line.
+        """
         file = self.path / "results.jsonl"
         if not file.exists():
             return []
@@ -191,7 +206,32 @@ class RunFolder:
             if line:
                 record = _read(line, f"{file}, line {number}")
                 found[record_key(record)] = record
+        for judged in self.judged():
+            about = found.get((judged["case_id"], judged["variant"]))
+            for claim in about["claims"] if about is not None else ():
+                if judged["faithful"] is not None and claim["text"] == judged["text"]:
+                    claim["faithful"] = judged["faithful"]
         return list(found.values())
+
+    def judged(self) -> list[JudgedSentence]:
+        """Read what a judge of the evaluation said of sentences; nothing where none was asked."""
+        file = self.path / "judged.json"
+        if not file.exists():
+            return []
+        judged: list[JudgedSentence] = json.loads(file.read_text(encoding="utf-8"))
+        return judged
+
+    def write_judged(self, judged: Sequence[JudgedSentence]) -> None:
+        """Write what a judge of the evaluation said."""
+        _write(self.path / "judged.json", judged)
+
+    def ragas(self) -> Mapping[str, Any] | None:
+        """Read the scores by ragas; None if the run was not scored."""
+        file = self.path / "ragas.json"
+        if not file.exists():
+            return None
+        found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return found
 
     def ended(self) -> datetime:
         """Return when the last result was written, in UTC. Raises InvalidRequest if there is none."""
@@ -234,5 +274,5 @@ def _read(line: str, where: str) -> Record:
         ) from error
 
 
-def _write(file: Path, content: Mapping[str, Any]) -> None:
+def _write(file: Path, content: object) -> None:
     file.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -22,6 +22,7 @@ from graph.evidence import (
     PageUse,
     Position,
     Release,
+    SectionClaim,
     Source,
     SourceKind,
     Spent,
@@ -296,6 +297,20 @@ class RunFailed:
     message: str
     suggestion: str
     retryable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictsUpgraded:
+    """An event of a session, not of a run: the exam of a judge is over that had judged an answer before it.
+
+    ``claims`` are all of that message, as they stand now.
+    """
+
+    type: Literal["verdicts_upgraded"] = "verdicts_upgraded"
+    session_id: str
+    message_id: str
+    at: str
+    claims: list[SectionClaim]
 
 
 AnyEvent = (

@@ -380,7 +380,8 @@ class Place(TypedDict):
 class Copy(TypedDict):
     """An older document that says what a passage says, in the same words or almost, with its title and date.
 
-    The date is ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing.
+    The date is ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing. It
+    ``differs`` where what is highlighted of the passage does not stand in it word for word.
     """
 
     segment_id: str
@@ -388,6 +389,7 @@ class Copy(TypedDict):
     title: str
     date: str
     dated_by: DatedBy
+    differs: bool
 
 
 class Citation(TypedDict):
@@ -442,7 +444,8 @@ class JudgeMark(TypedDict):
     """The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language.
 
     ``exam`` is None until it has passed: what it then ``says`` may take a mark away, but proves nothing. ``version``,
-    ``language`` (ISO 639-1) and ``probability`` are what it takes to decide on the claim once it has passed.
+    ``language`` (ISO 639-1) and ``probability`` are what it takes to decide on the claim once it has passed, and
+    ``doubted``, that code has found something against it, once it has failed.
     """
 
     model: str
@@ -451,6 +454,7 @@ class JudgeMark(TypedDict):
     version: NotRequired[str]
     language: NotRequired[str]
     probability: NotRequired[float | None]
+    doubted: NotRequired[bool]
 
 
 class Claim(TypedDict):

@@ -404,7 +404,6 @@ class Dispute:
 class CheckedClaim:
     """One sentence of a section with its verdict and proofs. Offsets are into the section's text.
 
-    A ``near_verbatim`` claim repeats a source sentence but for a few words: a judge may fail it, but not prove it.
     Code has found something against a ``doubted`` one: without a judge it carries no mark.
     """
 
@@ -415,7 +414,6 @@ class CheckedClaim:
     reasons: tuple[str, ...] = ()
     proofs: tuple[Proof, ...] = ()
     disputes: tuple[Dispute, ...] = ()
-    near_verbatim: bool = False
     doubted: bool = False
 
 

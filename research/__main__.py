@@ -1,4 +1,4 @@
-"""Command line: ``python -m research`` run, retrieval, injection, recorded or small-talk."""
+"""Command line: ``python -m research`` run, retrieval, injection, recorded, small-talk or exam-rule."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -66,6 +66,15 @@ async def small_talk(as_json: AsJson = False) -> None:
     show_report(await run_small_talk(), as_json=as_json)
 
 
+def exam_rule(
+    judges: Annotated[int, typer.Option("--judges", min=1, help="How many judges of each kind take it.")] = 10_000,
+) -> None:
+    """Simulate how often judges of known error rates pass the exam, and in how many requests."""
+    from research.exam_rule import table
+
+    print(table(judges))
+
+
 app = typer.Typer(
     name="research",
     help=f"Measure Citewell on public data sets, or one part of it. SET may also be {', '.join(PUBLIC)}.",
@@ -76,7 +85,7 @@ app = typer.Typer(
 )
 app.callback()(register)
 app.command("run")(run_set)
-for measurement in (retrieval, injection, recorded, small_talk):
+for measurement in (retrieval, injection, recorded, small_talk, exam_rule):
     app.command(measurement.__name__.replace("_", "-"))(measurement)
 
 if __name__ == "__main__":

@@ -60,11 +60,13 @@ def claim(
     verdict: Verdict = "supported",
     section: int = 0,
     reasons: tuple[str, ...] = (),
+    **changes: Any,
 ) -> ClaimRecord:
     """A claim that is supported by a quote of itself unless told otherwise."""
-    return ClaimRecord(
+    plain = ClaimRecord(
         section=section, text=text, verdict=verdict, reasons=list(reasons), citations=list(citations or (citation(),))
     )
+    return cast(ClaimRecord, {**plain, **changes})
 
 
 def section(text: str = FIRST_BOAT, *source_ids: str, unknown_ids: int = 0) -> SectionRecord:

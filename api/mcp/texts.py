@@ -6,10 +6,10 @@ Text of documents is quoted line by line, so that nothing in it can pass for a h
 from collections import Counter
 from collections.abc import Iterator
 
-from answers.answerhood import SAID, is_copy, said_of
+from answers.answerhood import SAID, said_of
 from answers.citations import said_copies, said_date
 from answers.highlighting import in_quote
-from answers.marks import marked_citations
+from answers.marks import Grade, grade_of, marked_citations
 from answers.verification import Verification
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.section_buffer import final_sections
@@ -54,7 +54,7 @@ def answer_text(answer: Answer, end: RunFinished) -> str:
     said = said_of(end.message)
     parts = [*([f"{said}:"] if said else []), *_sections(end.message)]
     lines = dict.fromkeys(
-        _citation_line(each, sources.get(each["source_index"]), is_copy=is_copy(claim))
+        _citation_line(each, sources.get(each["source_index"]), grade_of(claim))
         for claim in end.message.get("claims", [])
         for each in marked_citations(claim)
     )
@@ -81,7 +81,7 @@ def _passage(passage: ShownPassage) -> str:
     return quoted("\n".join([*(each["text"] for each in passage["context"]), passage["quote"]]))
 
 
-def _citation_line(citation: Citation, source: Source | None, *, is_copy: bool) -> str:
+def _citation_line(citation: Citation, source: Source | None, grade: Grade) -> str:
     """Return a quote with its place; of a passage, which the answer shows whole, its highlight alone."""
     place = f"document_id {citation['document_id']}, characters {citation['start']} to {citation['end']}"
     if source is not None:
@@ -90,17 +90,17 @@ def _citation_line(citation: Citation, source: Source | None, *, is_copy: bool) 
     if date := said_date(citation):
         place += f", {date}"
     if copies := said_copies(citation):
-        place += f"; also in {one_line(copies)}"
+        place += f"; {one_line(copies)}"
     context = "".join(f" ({each['role']}: {one_line(each['text'])})" for each in citation.get("context", []))
     start, end = in_quote(citation) or (0, len(citation["quote"]))
-    verdict = "quoted" if is_copy else citation["verdict"]
-    return f"[{citation['source_index']}] {verdict}: “{one_line(citation['quote'][start:end])}”{context} {place}"
+    return f"[{citation['source_index']}] {grade}: “{one_line(citation['quote'][start:end])}”{context} {place}"
 
 
 def verification_text(verified: Verification) -> str:
     """Return each claim with its verdict, the reasons, and the quotes that decide it."""
-    said = ["quoted" if is_copy(claim) else claim["verdict"] for claim in verified["claims"]]
-    lines = [", ".join(f"{count} {verdict}" for verdict, count in Counter(said).items()) or "no claims"]
+    said = [grade_of(claim) for claim in verified["claims"]]
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(said).items()) or "no claims"
+    lines = [f"{'passed' if verified['passed'] else 'not passed'}: {counts}"]
     for claim, verdict in zip(verified["claims"], said, strict=True):
         reasons = f" ({'; '.join(map(one_line, claim['reasons']))})" if claim["reasons"] else ""
         lines.append(f"- {verdict}: {one_line(claim['text'])}{reasons}")

@@ -149,6 +149,7 @@ class VerifyArguments(Body):
     )
     document_ids: PageIds = Field(default=[], description="Look up claims in these documents of the library alone.")
     question: Question | None = Field(default=None, description="The question that the text answers, if any.")
+    strict: bool = Field(default=False, description="Let the text pass only if every claim is supported.")
 
     @model_validator(mode="after")
     def _one_library(self) -> "VerifyArguments":

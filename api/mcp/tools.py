@@ -188,7 +188,11 @@ class Toolbox:
     async def verify(self, asked: VerifyArguments, me: Identity) -> Verification:
         """Verify the claims of a text against given sources, some documents, or the library. Raises Overloaded."""
         request = VerifyRequest(
-            answer=asked.text, question=asked.question, sources=asked.sources, document_ids=asked.document_ids
+            answer=asked.text,
+            question=asked.question,
+            sources=asked.sources,
+            document_ids=asked.document_ids,
+            strict=asked.strict,
         )
         return await run_verification(request, me, self.citewell.library, self.slots)
 

@@ -73,6 +73,7 @@ class VerifyRequest(Body):
         default=[], description="Search these spaces of the library alone, by id or slug."
     )
     model: ModelName = ""
+    strict: bool = Field(default=False, description="Let `passed` be false where a claim is unverified, too.")
     judge: bool = Field(default=True, description="Let a judge decide on what code leaves open, if there is one.")
     budget: Budget = Budget()
 
@@ -105,6 +106,7 @@ EXAMPLES: dict[str, Any] = {
         "value": {
             "answer": "Unused leave lapses in April [1].",
             "sources": [{"title": "Staff handbook", "text": "Unused leave lapses in March."}],
+            "strict": True,
         }
     },
     "claims against the library": {"value": {"claims": ["Unused leave lapses in March."]}},
@@ -115,14 +117,14 @@ VERIFIED: dict[str, Any] = {
             "start": 0,
             "end": 33,
             "text": "Unused leave lapses in April [1].",
-            "verdict": "contradicted",
-            "by": "text",
-            "reasons": ["the source says March, the answer says April"],
+            "verdict": "unverified",
+            "mark": "withheld",
+            "reasons": ['it is a source sentence, but has "April" for "March"'],
             "why": [
                 {
                     "code": "differs",
                     "parts": ["March", "April"],
-                    "text": "the source says March, the answer says April",
+                    "text": 'it is a source sentence, but has "April" for "March"',
                 }
             ],
             "citations": [
@@ -140,10 +142,11 @@ VERIFIED: dict[str, Any] = {
                 }
             ],
             "cited": [{"mark": "[1]", "source": 1, "segment_id": None}],
-            "cited_ok": False,
+            "cited_ok": None,
         }
     ],
-    "totals": {"supported": 0, "unverified": 0, "unsupported": 0, "contradicted": 1},
+    "totals": {"supported": 0, "unverified": 1, "unsupported": 0, "contradicted": 0},
+    "passed": False,
     "judge": None,
     "fallback": None,
     "degraded": None,
@@ -211,8 +214,8 @@ async def run_verification(
         verifier = Verifier(family.checker, family.judge if body.judge else None, meter)
         evidence = await _evidence(body, me, library)
         if body.answer is not None:
-            return await verify_answer(body.answer, evidence, verifier, body.question or "")
-        return await verify_claims(body.claims or [], evidence, verifier, body.question or "")
+            return await verify_answer(body.answer, evidence, verifier, body.question or "", strict=body.strict)
+        return await verify_claims(body.claims or [], evidence, verifier, body.question or "", strict=body.strict)
 
 
 async def _evidence(body: VerifyRequest, me: Identity, library: Library) -> Evidence:

@@ -1,11 +1,12 @@
 """citewell eval compare: compare two runs by measure and by question."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import awaited
+from cli.command import Exit, awaited
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, writing
 
@@ -23,11 +24,15 @@ async def compare(
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write the comparison as an HTML page.", show_default=False)
     ] = None,
+    turned_wrong: Annotated[
+        int, typer.Option("--turned-wrong", min=0, help="Questions that may turn from right to wrong.")
+    ] = 0,
     as_json: AsJson = False,
-) -> None:
+) -> Exit:
     """Compare two runs over the questions that both asked.
 
     Each measure's change has a 95% interval by paired bootstrap, and a p-value corrected for multiple comparisons.
+    Exits with 9 if a measure is significantly worse, time and cost aside, or a question turned from right to wrong.
     """
     from evals.run_comparison import compare_runs
     from evals.run_folder import RunFolder
@@ -39,11 +44,12 @@ async def compare(
         with writing(html, "html"):
             write_comparison(html, comparison)
     if as_json:
-        print_json(comparison)
+        print_json({**asdict(comparison), "worse": comparison.worse, "turned_wrong": comparison.turned_wrong})
     else:
         _show(comparison)
         if html is not None:
             progress_console().print(f"Written to {html}.")
+    return Exit.WORSE if comparison.worse or comparison.turned_wrong > turned_wrong else Exit.OK
 
 
 def _show(comparison: "Comparison") -> None:
@@ -51,6 +57,8 @@ def _show(comparison: "Comparison") -> None:
     for line in comparison.configuration:
         notes.print(line)
     notes.print(_counts(comparison))
+    worse = ", ".join(comparison.worse) or "none"
+    notes.print(f"Turned from right to wrong: {comparison.turned_wrong}. Significantly worse: {worse}.")
     if lengths := comparison.lengths:
         notes.print(f"Characters shown: {lengths[0]:.0f} → {lengths[1]:.0f}.")
     _show_measures(comparison)

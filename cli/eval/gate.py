@@ -1,4 +1,4 @@
-"""citewell eval gate: judge both families on the gate's own sets against the committed thresholds and baseline."""
+"""citewell eval gate: judge a change on the gate's own sets, or a set of one's own by bounds of one's own."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +9,8 @@ import typer
 
 from cli.command import Exit, awaited, settings_for
 from cli.console import print_json, progress_bar, progress_console, result_console
-from cli.options import AsJson
+from cli.options import AsJson, FaithfulnessJudge, ModelName, Planted, Removed
+from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from evals.gate.gate_judging import GateJudgement
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
 
 @awaited
 async def gate(
+    path: Annotated[
+        Path | None,
+        typer.Option("--path", help="Judge this set of your own, in the form of `eval run own`.", show_default=False),
+    ] = None,
+    thresholds: Annotated[
+        Path | None, typer.Option("--thresholds", help="The bounds for --path, as TOML.", show_default=False)
+    ] = None,
+    model: ModelName = "extractive",
+    removed: Removed = False,
+    planted: Planted = False,
+    judge: FaithfulnessJudge = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Keep the run folders here, to inspect each question.", show_default=False),
@@ -32,14 +44,33 @@ async def gate(
 ) -> Exit:
     """Judge a change on the golden set and our own manuals: by thresholds, and paired with the committed baseline.
 
-    Exits with 9 if a bound breaks its threshold or a measure is significantly worse than the baseline.
+    With --path and --thresholds, judge a set of your own by its bounds alone; --model, --removed, --planted and --judge
+    are for it. Exits with 9 if a figure breaks its bound or a measure is significantly worse than the baseline.
     """
-    from evals.gate.gate_run import judge_gate
-
+    _check(path, thresholds, is_ours=bool(write_baseline or fault), is_own=removed or planted or judge is not None)
     with TemporaryDirectory(prefix="citewell-gate-") as scratch, progress_bar() as progress:
-        judgements = await judge_gate(
-            settings_for(), out or Path(scratch), fault=fault, rewrites=write_baseline, progress=progress
-        )
+        folder = out or Path(scratch)
+        if path is None or thresholds is None:
+            from evals.gate.gate_run import judge_gate
+
+            judgements = await judge_gate(
+                settings_for(), folder, fault=fault, rewrites=write_baseline, progress=progress
+            )
+        else:
+            from evals.own_gate import judge_own
+            from evals.pacing import with_long_pool_timeout
+            from evals.run_folder import RunFolder, RunOptions
+            from evals.sets.own import load_own
+
+            judgements = await judge_own(
+                with_long_pool_timeout(settings_for()),
+                load_own(path),
+                RunOptions(model=model, removed=removed, planted=planted),
+                RunFolder(folder),
+                thresholds,
+                judge=judge,
+                progress=progress,
+            )
     failed = [judgement for judgement in judgements if judgement.faults]
     if as_json:
         print_json({"passed": not failed, "measures": [_row(judgement) for judgement in judgements]})
@@ -50,6 +81,18 @@ async def gate(
     if failed and out is None:
         console.print("Use --out DIR to keep every question's record and a report.")
     return Exit.WORSE if failed else Exit.OK
+
+
+def _check(path: Path | None, thresholds: Path | None, *, is_ours: bool, is_own: bool) -> None:
+    if (path is None) != (thresholds is None):
+        given, lacking = ("--path", "--thresholds") if thresholds is None else ("--thresholds", "--path")
+        raise InvalidRequest(f"{given}: a set of your own is judged by your own bounds.", suggestion=f"Add {lacking}.")
+    if path is not None and is_ours:
+        raise InvalidRequest("--path: --write-baseline and --fault are of our own sets.", suggestion="Leave it out.")
+    if path is None and is_own:
+        raise InvalidRequest(
+            "--path: --removed, --planted and --judge are for a set of your own.", suggestion="Add it."
+        )
 
 
 def _row(judgement: "GateJudgement") -> dict[str, Any]:

@@ -25,7 +25,7 @@ async def prose(
         typer.Option("--judge", help="Also ask the judge of this configured model.", show_default=False),
     ] = None,
     any_judge: Annotated[
-        bool, typer.Option("--any-judge", help="Let the judge count without a passed exam, as no answer does.")
+        bool, typer.Option("--any-judge", help="Let the judge's support prove without a passed exam, as in no answer.")
     ] = False,
     concurrency: Concurrency = 4,
     as_json: AsJson = False,
@@ -57,22 +57,17 @@ async def prose(
 
 async def _open_judge(stack: AsyncExitStack, name: str, any_judge: bool) -> "Judge":
     """Return the judge of a model: with its exam, which the library's database holds, or as it is."""
-    from evals.prose_claims import AnyJudge
-    from tools.backends.backend_registry import configured_families
+    from evals.prose_claims import judge_of, without_judge
     from tools.judges.examiner import without_background_exam
     from tools.process.library import open_library
 
     settings = without_background_exam(settings_for())
     if any_judge:
-        judge = configured_families(settings)(name).judge
-    else:
-        judge = (await stack.enter_async_context(open_library(settings))).families(name).judge
+        return judge_of(settings, name)
+    judge = (await stack.enter_async_context(open_library(settings))).families(name).judge
     if judge is None:
-        raise InvalidRequest(
-            f"--judge: the model {name!r} has no judge.",
-            suggestion="Name a model of CITEWELL_MODELS, and leave CITEWELL_JUDGE__KIND on.",
-        )
-    return AnyJudge(judge) if any_judge else judge
+        raise without_judge(name)
+    return judge
 
 
 def _show(report: "ProseReport") -> None:
@@ -92,8 +87,10 @@ def _rows(name: str, rates: "Rates") -> Iterator[list[str]]:
 
     for measure, share, of in (
         ("true_supported", rates["true_supported"], rates["true"]),
+        ("true_marked", rates["true_marked"], rates["true"]),
         ("true_failed", rates["true_failed"], rates["true"]),
         ("false_supported", rates["false_supported"], rates["false"]),
+        ("false_marked", rates["false_marked"], rates["false"]),
         ("false_caught", rates["false_caught"], rates["false"]),
     ):
         if share is not None:
@@ -103,7 +100,7 @@ def _rows(name: str, rates: "Rates") -> Iterator[list[str]]:
 
 def _show_judge(judge: "JudgeReport") -> None:
     console = progress_console()
-    exam = "" if judge["examined"] else " without an exam: in an answer its word would not count"
+    exam = "" if judge["examined"] else ", as if it had passed an exam"
     console.print(
         f"{judge['name']} decided {judge['decided']} of {judge['open']} claims that code left open{exam}; "
         f"{judge['calls']} calls, {judge['tokens']:,} tokens."

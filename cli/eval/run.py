@@ -24,8 +24,11 @@ from cli.options import (
     Concurrency,
     DataSetName,
     DataSetPath,
+    FaithfulnessJudge,
     ModelName,
     Most,
+    Planted,
+    Removed,
     Retriever,
     RetrieverChoice,
     RunPath,
@@ -35,7 +38,6 @@ from cli.options import (
 if TYPE_CHECKING:
     from evals.calibration import Calibration
     from evals.metrics import Figures
-    from evals.metrics.alce import SupportDescription
     from evals.run_folder import RunFolder
 
 
@@ -48,9 +50,9 @@ async def run_set(
         Path | None,
         typer.Option("--out", help="The run's folder; a stopped run there is resumed.", show_default="runs/..."),
     ] = None,
-    removed: Annotated[
-        bool, typer.Option("--removed", help="Also ask each question without the documents its answer needs.")
-    ] = False,
+    removed: Removed = False,
+    planted: Planted = False,
+    judge: FaithfulnessJudge = None,
     concurrency: Concurrency = 4,
     top_k: Annotated[int, typer.Option("--top-k", min=1, max=30, help="Segments that a search returns.")] = 10,
     refuse_below: Annotated[
@@ -71,6 +73,8 @@ async def run_set(
     """
     from evals.evaluation import evaluate
     from evals.pacing import with_long_pool_timeout
+    from evals.planting import planting
+    from evals.prose_claims import judge_of
     from evals.report.report_figures import read_baseline
     from evals.retrievers import LEAST_SCORES, open_with_retriever
     from evals.run_folder import RunFolder, RunOptions
@@ -88,15 +92,20 @@ async def run_set(
         model=model,
         concurrency=concurrency,
         removed=removed,
+        planted=planted,
         top_k=top_k,
         retriever=retriever.value,
         min_score=LEAST_SCORES[retriever.value],
     )
     if out is None:
         progress_console().print(f"Writing to {folder.path}; to resume after a stop, pass it as --out.")
-    async with open_with_retriever(settings, retriever.value, durability="exit") as citewell:
+    change = planting(data) if planted else None
+    asked = None if judge is None else judge_of(settings, judge)
+    async with open_with_retriever(settings, retriever.value, durability="exit", change=change) as citewell:
         with progress_bar() as progress:
-            metrics = await evaluate(citewell, data, options, folder, baseline=compared_with, progress=progress)
+            metrics = await evaluate(
+                citewell, data, options, folder, judge=asked, baseline=compared_with, progress=progress
+            )
     if as_json:
         print_json({"run": str(folder.path), **metrics})
     else:
@@ -106,13 +115,14 @@ async def run_set(
 
 
 def _show(folder: "RunFolder", metrics: Mapping[str, Any]) -> None:
+    from evals.metrics.faithfulness_metrics import headline
     from evals.metrics.metric_groups import BY_GROUP
 
     show_figures(metrics["all"])
     for tag, groups in metrics["by"].items():
         show_groups(tag, groups, BY_GROUP)
     console = progress_console()
-    console.print(_support_note(metrics["support"]))
+    console.print(headline(metrics["faithfulness"], metrics["all"].get("citation_faithfulness")))
     if calibration := metrics["calibration"]:
         console.print(_calibration_note(calibration))
     failed = [(record["case_id"], error["message"]) for record in folder.records() if (error := record["error"])]
@@ -120,16 +130,6 @@ def _show(folder: "RunFolder", metrics: Mapping[str, Any]) -> None:
         show_failures(f"{len(failed)} of {metrics['questions']} runs failed:", failed, rest_in="results.jsonl")
         console.print(f"Run it again with --out {folder.path} to retry those that failed for a temporary reason.")
     console.print(f"Written to {folder.path}. Open {folder.report} in a browser; it explains each measure.")
-
-
-def _support_note(support: "SupportDescription") -> str:
-    name, rating = support["name"], support["rating"]
-    if rating is None:
-        return f"ALCE's measures rest on {name}; its agreement with people is unknown."
-    return (
-        f"ALCE's measures rest on {name}: AUROC {rating['auroc']:.3f}, balanced accuracy "
-        f"{rating['balanced_accuracy']:.3f} on {rating['claims']} claims that people labelled ({rating['of']})."
-    )
 
 
 def _calibration_note(found: "Calibration") -> str:
@@ -141,13 +141,25 @@ def _calibration_note(found: "Calibration") -> str:
 
 
 @awaited
-async def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
+async def report(
+    run_path: RunPath, judge: FaithfulnessJudge = None, baseline: BaselineRun = None, as_json: AsJson = False
+) -> None:
     """Recompute a run's figures from its results, and rewrite its report.html."""
     from evals.evaluation import write_figures
     from evals.report.report_figures import read_baseline
     from evals.run_folder import RunFolder
 
     folder = RunFolder(run_path)
+    if judge is not None:
+        from evals.faithfulness_judging import judge_sentences
+        from evals.prose_claims import judge_of
+        from tools.backends.backend_registry import configured_families
+        from tools.settings import EXTRACTIVE
+
+        settings = settings_for()
+        checker = configured_families(settings)(EXTRACTIVE).checker
+        with progress_bar("Judging") as progress:
+            await judge_sentences(folder, judge_of(settings, judge), checker, progress=progress)
     write_figures(folder, None if baseline is None else read_baseline(baseline))
     print_result({"report": str(folder.report)}, f"Written to {folder.report}.", as_json=as_json, wrote=True)
 

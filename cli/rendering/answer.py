@@ -1,17 +1,20 @@
 """An answer in the terminal: whether it answers, the passages that it quotes, what proves it, or what came nearest."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 
 from rich.console import Console
 from rich.text import Text
 
-from answers.answerhood import SAID, is_copy, said_of
-from answers.citations import excerpt, said_copies, said_date, said_place, segments_of
+from answers.answerhood import SAID, said_of
+from answers.citations import excerpt, said_copies, said_date, said_place
 from answers.highlighting import in_markdown, in_quote
+from answers.marks import Grade, grade_of, marked_citations
+from api.dialects.citation_marks import BETWEEN_SECTIONS, bracket, marked_pieces
+from api.dialects.section_buffer import final_sections
 from cli.rendering.shown_passages import Highlight, show_passage
 from cli.rendering.wrapping import Flow, show_indented
 from cli.tables import one_line
-from graph.evidence import Citation, Claim, Message, SectionClaim, ShownPassage, Source
+from graph.evidence import Citation, Message, SectionClaim, ShownPassage, Source
 
 Quoted = tuple[int, int, int, str]
 
@@ -21,13 +24,9 @@ NEAREST_SHOWN = 150
 NOT_GROUNDED = "(from the model's own knowledge, not checked)"
 FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red", "withheld": "bold red"}
 VERDICT_STYLE = {
-    "supported": "green", "quoted": "cyan", "unverified": "yellow", "unsupported": "red", "contradicted": "bold red"
+    "supported": "green", "quoted": "cyan", "checked": "cyan", "unverified": "yellow", "unsupported": "red",
+    "contradicted": "bold red",
 }  # fmt: skip
-
-
-def said_verdict(claim: Mapping[str, object]) -> str:
-    """Return what a verdict is called where a person reads it: a copy is quoted, which does not say that it answers."""
-    return "quoted" if is_copy(claim) else str(claim["verdict"])
 
 
 def show_answer(console: Console, message: Message, *, wrap: bool) -> None:
@@ -41,7 +40,8 @@ def show_answer(console: Console, message: Message, *, wrap: bool) -> None:
         show_indented(console, said, 2)
         console.print()
     shown: set[Quoted] = set()
-    for index, section in enumerate(message.get("sections", [])):
+    sections = message.get("sections", [])
+    for index, (section, final) in enumerate(zip(sections, final_sections(message) if sections else (), strict=True)):
         cited = next((each for each in citations if each["section_index"] == index), None)
         if index:
             console.print()
@@ -50,9 +50,7 @@ def show_answer(console: Console, message: Message, *, wrap: bool) -> None:
             _show_quoted(console, cited, sources[cited["source_index"]], section["text"], wrap=wrap)
             continue
         flow = Flow(console, wrap=wrap)
-        flow.write(section["text"])
-        for number in _numbers(section["source_ids"], sources.values()):
-            flow.mark(f"[{number}]", "bold cyan")
+        flow.write("".join(marked_pieces(final, bracket)).removeprefix(BETWEEN_SECTIONS))
         flow.close()
         if not section.get("grounded", True):
             show_indented(console, Text(NOT_GROUNDED, style="dim"), 2)
@@ -60,12 +58,13 @@ def show_answer(console: Console, message: Message, *, wrap: bool) -> None:
 
 
 def show_proof(console: Console, message: Message, shown: Set[Quoted] = frozenset(), *, wrap: bool) -> None:
-    """Show the citations of an answer that no passage has ``shown``, what is not proven, and what comes nearest."""
+    """Show the quotes that marks stand for and no passage has ``shown``, what is not proven, and what comes nearest."""
     claims = message.get("claims", [])
-    rest = [each for each in message.get("citations", []) if not any(_is_within(each, other) for other in shown)]
+    marked = [(each, grade_of(claim)) for claim in claims for each in marked_citations(claim)]
+    rest = [pair for pair in marked if not any(_is_within(pair[0], other) for other in shown)]
     if rest:
         console.print()
-        show_citations(console, rest, message.get("sources", []), claims)
+        show_citations(console, rest, message.get("sources", []))
     doubted = [claim for claim in claims if claim["verdict"] != "supported"]
     if doubted:
         console.print()
@@ -80,11 +79,6 @@ def _is_within(citation: Citation, shown: Quoted) -> bool:
     return citation["source_index"] == source_index and start <= citation["start"] and citation["end"] <= end
 
 
-def _numbers(source_ids: Sequence[str], sources: Iterable[Source]) -> list[int]:
-    numbers = {segment_id: source["index"] for source in sources for segment_id in segments_of(source)}
-    return list(dict.fromkeys(numbers[each] for each in source_ids if each in numbers))
-
-
 def _show_quoted(console: Console, citation: Citation, source: Source, text: str, *, wrap: bool) -> None:
     span = (f" · characters {citation['start']}–{citation['end']}", "dim")
     place = _place_of_quote(citation, source)
@@ -96,7 +90,7 @@ def _show_quoted(console: Console, citation: Citation, source: Source, text: str
 def _copies(citation: Citation) -> list[str]:
     """Return the date of a quote's document and the older ones that hold a copy of it; nothing if none does."""
     date, copies = said_date(citation), one_line(said_copies(citation))
-    return [*([f" ({date})"] if date else []), *([f" · also in {copies}"] if copies else [])]
+    return [*([f" ({date})"] if date else []), *([f" · {copies}"] if copies else [])]
 
 
 def _place_of_quote(citation: Citation, source: Source) -> Text:
@@ -107,27 +101,24 @@ def _place_of_quote(citation: Citation, source: Source) -> Text:
     return line
 
 
-def show_citations(
-    console: Console, citations: Sequence[Citation], sources: Sequence[Source], claims: Sequence[Claim] = ()
-) -> None:
-    """Show citations grouped by source: number, document, heading and page, then offsets, verdict and quote.
+def show_citations(console: Console, citations: Sequence[tuple[Citation, Grade]], sources: Sequence[Source]) -> None:
+    """Show citations grouped by source: number, document, heading and page, then offsets, grade of the claim and quote.
 
-    A quote that proves several claims with the same verdict is shown once; ``claims`` say who gave it.
+    A quote that bears several claims of the same grade is shown once.
     """
     by_index = {source["index"]: source for source in sources}
-    copies = {quoted(each) for claim in claims if said_verdict(claim) == "quoted" for each in claim["citations"]}
     shown: set[int] = set()
-    quotes: set[Quoted] = set()
-    for citation in sorted(citations, key=lambda c: (c["source_index"], c["start"])):
+    quotes: set[tuple[Quoted, Grade]] = set()
+    for citation, grade in sorted(citations, key=lambda each: (each[0]["source_index"], each[0]["start"])):
         index = citation["source_index"]
-        if quoted(citation) in quotes:
+        if (quoted(citation), grade) in quotes:
             continue
-        quotes.add(quoted(citation))
+        quotes.add((quoted(citation), grade))
         if index not in shown:
             shown.add(index)
             marker = Text(f"  [{index}] ", style="bold cyan")
             show_indented(console, _place(by_index[index]), INDENT, first=marker)
-        show_indented(console, _verdict(citation, is_copy=quoted(citation) in copies), INDENT)
+        show_indented(console, _place_and_grade(citation, grade), INDENT)
         for each in citation.get("context", []):
             show_indented(console, Text(f"{each['role']}: {one_line(each['text'])}", style="dim"), INDENT + 2)
         show_indented(console, Text(f"“{one_line(citation['quote'])}”", style="italic"), INDENT + 2)
@@ -139,9 +130,10 @@ def quoted(citation: Citation) -> Quoted:
 
 
 def show_doubts(console: Console, claims: Sequence[SectionClaim]) -> None:
-    """Show the claims that are not proven, each with its verdict and the reasons."""
+    """Show the claims that are not proven, each with what it is called and the reasons."""
     for claim in claims:
-        show_indented(console, Text(claim["verdict"], style=VERDICT_STYLE[claim["verdict"]]), 2)
+        grade = grade_of(claim)
+        show_indented(console, Text(grade, style=VERDICT_STYLE[grade]), 2)
         show_indented(console, Text(f"“{one_line(excerpt(claim['text'], NEAREST_SHOWN))}”"), INDENT)
         for reason in claim["reasons"]:
             show_indented(console, Text(one_line(reason), style="dim"), INDENT + 2)
@@ -191,13 +183,12 @@ def _place(source: Source) -> Text:
     return line
 
 
-def _verdict(citation: Citation, *, is_copy: bool) -> Text:
-    verdict = "quoted" if is_copy else citation["verdict"]
+def _place_and_grade(citation: Citation, grade: Grade) -> Text:
     matched = ", matched by its text" if citation["origin"] == "matched" else ""
     return Text.assemble(
         (f"{citation['cell']} · " if "cell" in citation else "", "dim"),
         (f"characters {citation['start']}–{citation['end']} · ", "dim"),
-        (verdict, VERDICT_STYLE[verdict]),
+        (grade, VERDICT_STYLE[grade]),
         (matched, "dim"),
         *_freshness(citation),
     )

@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime
 from functools import singledispatchmethod
 
@@ -12,8 +11,10 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from answers.citations import excerpt
-from answers.standing import RunView
-from cli.rendering.answer import answerhood_line, quoted, said_verdict, show_answer, show_proof
+from answers.marks import grade_of
+from api.dialects.citation_marks import BETWEEN_SECTIONS, bracket, marked_pieces
+from api.dialects.section_buffer import Retracted, SectionBuffer
+from cli.rendering.answer import answerhood_line, quoted, show_answer, show_proof
 from cli.rendering.wrapping import Flow, show_indented
 from cli.tables import one_line
 from graph import events, evidence
@@ -30,8 +31,9 @@ class TerminalRun:
     """Live view of one run: steps and notes on one console, the answer and its proof on the other.
 
     A step that writes text is shown with the time to its first text; any other step is shown when it ends. What a model
-    writes is shown as it is written. Passages are there at once, so they are shown at the end, behind what is said
-    first of an answer: whether it answers.
+    writes is shown as it may leave, with its marks, and corrected where it turns out false: a terminal takes nothing
+    back. Passages are there at once, so they are shown at the end, behind what is said first of an answer: whether it
+    answers.
     """
 
     def __init__(self, answer: Console, steps: Console, *, wrap: bool | None = None) -> None:
@@ -42,7 +44,8 @@ class TerminalRun:
         self._began: dict[str, float] = {}
         self._notes: dict[str, list[str]] = {}
         self._flow: Flow | None = None
-        self._view = RunView()
+        self._buffer = SectionBuffer()
+        self._is_retracted = False  # what was shown of the answer is no beginning of it
         self._started = time.perf_counter()
         self._family = self._question = ""
         self._asked: set[str] = set()  # what is searched for, as far as it was shown
@@ -55,8 +58,8 @@ class TerminalRun:
     def show(self, envelope: events.Envelope) -> None:
         """Show an event. Times are the events' timestamps, since several events may arrive at once."""
         self._now = datetime.fromisoformat(envelope.at).timestamp()
-        self._view.feed(envelope.event)
         if not (self._family == "extractive" and isinstance(envelope.event, WRITING)):
+            self._write(envelope.event)
             self._show(envelope.event)
 
     def close(self) -> None:
@@ -170,23 +173,11 @@ class TerminalRun:
         for step in list(self._began):
             took = f"{(self._now - self._began[step]) * 1000:.0f} ms"
             self._step(step, took, "" if step == "check_claims" else "to the first words")
-        if event.section_index == 0:
-            self._steps.print()
-        else:
-            self._answer.print()
         if event.fallback is not None:
             self._remark(f"fallback: {event.fallback['message']}")
-        self._flow = Flow(self._answer, wrap=self._wrap)
-
-    @_show.register
-    def _text_delta(self, event: events.TextDelta) -> None:
-        if self._flow is not None:
-            self._stop_status()
-            self._flow.write(event.delta)
 
     @_show.register
     def _section_finished(self, event: events.SectionFinished) -> None:
-        self._close_section(event.source_ids)
         if event.unknown_ids:
             self._remark(f"{_count(event.unknown_ids, 'unknown source id')} dropped")
 
@@ -200,19 +191,11 @@ class TerminalRun:
         number = event.section_index + 1
         self._count_verdicts(event.section_index, event.claims)
         withdrawn = "told with the source that contradicts it" if event.moved else "withdrawn"
-        self._remark(f"section {number} now reads:" if event.text else f"section {number} {withdrawn}")
-        if event.text:
-            self._flow = Flow(self._answer, wrap=self._wrap)
-            self._flow.write(event.text)
-            self._close_section(event.source_ids)
+        self._remark(f"section {number} {'revised' if event.text else withdrawn}")
 
     @_show.register
     def _content_removed(self, event: events.ContentRemoved) -> None:
-        remark = f"{event.kind} removed, not in any source: {event.target}"
-        if self._flow is None:
-            self._remark(remark)
-        else:
-            self._deferred.append(remark)
+        self._remark(f"{event.kind} removed, not in any source: {event.target}")
 
     @_show.register
     def _answer_assessed(self, event: events.AnswerAssessed) -> None:
@@ -230,7 +213,8 @@ class TerminalRun:
     def _run_finished(self, event: events.RunFinished) -> None:
         self._stop_status()
         message = event.message
-        if self._family == "extractive":
+        self._close_section()
+        if self._family == "extractive" or self._is_retracted:
             self._steps.print()
             show_answer(self._answer, message, wrap=self._wrap)
         else:
@@ -244,13 +228,32 @@ class TerminalRun:
     @_show.register
     def _run_failed(self, event: events.RunFailed) -> None:
         self._stop_status()
-        if self._flow is not None:
-            self._flow.close()
+        self._close_section()
 
-    def _close_section(self, source_ids: Sequence[str]) -> None:
+    def _write(self, event: events.AnyEvent) -> None:
+        """Write what a model's answer may leave of itself now, with its marks."""
+        if self._is_retracted or self._family == "extractive":
+            return
+        try:
+            parts = self._buffer.feed(event)
+        except Retracted:
+            self._is_retracted = True
+            self._close_section()
+            self._remark("the answer is written again; what was shown of it no longer holds")
+            return
+        for part in parts:
+            if not part.start and not part.owes_marks:
+                self._close_section()
+                (self._answer if part.position else self._steps).print()
+                self._flow = Flow(self._answer, wrap=self._wrap)
+            if self._flow is not None:
+                self._stop_status()
+                self._flow.write("".join(marked_pieces(part, bracket)).removeprefix(BETWEEN_SECTIONS))
+            if not part.open:
+                self._close_section()
+
+    def _close_section(self) -> None:
         if self._flow is not None:
-            for number in dict.fromkeys(self._view.numbers.get(each, "?") for each in source_ids):
-                self._flow.mark(f"[{number}]", "bold cyan")
             self._flow.close()
             self._flow = None
             self._answered = True
@@ -276,7 +279,7 @@ class TerminalRun:
             self._note(step, f"fallback: {fallback['message']}")
 
     def _count_verdicts(self, section_index: int, claims: list[evidence.Claim]) -> None:
-        said = [said_verdict(claim) for claim in claims]
+        said = [grade_of(claim) for claim in claims]
         self._verdicts.update(said)
         self._claims.update(said)
         self._failed += [
@@ -311,6 +314,9 @@ class TerminalRun:
             line = Text()
 
     def _remark(self, text: str) -> None:
+        if self._flow is not None:  # it would part a line
+            self._deferred.append(text)
+            return
         self._stop_status()
         show_indented(self._steps, Text(one_line(text), style="yellow"), MARGIN)
 

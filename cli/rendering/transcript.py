@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from answers.citations import excerpt, said_place, said_segment_place
-from cli.rendering.answer import INDENT, VERDICT_STYLE, place, said_verdict, show_answer
+from answers.marks import grade_of
+from cli.rendering.answer import INDENT, VERDICT_STYLE, place, show_answer
 from cli.rendering.wrapping import show_indented
 from cli.tables import one_line, printable
 from graph.evidence import Hit, Message
@@ -62,15 +63,15 @@ def _show_versions(console: Console, message: "StoredMessage") -> None:
         show_indented(console, Text(which + ", ".join(f"--branch {each}" for each in others), style="dim"), 2)
 
 
-MARKS = {"supported": "✓", "quoted": "=", "unverified": "?", "unsupported": "✗", "contradicted": "✗"}
+SIGNS = {"supported": "✓", "quoted": "=", "checked": "~", "unverified": "?", "unsupported": "✗", "contradicted": "✗"}
 
 
 def show_verdicts(console: Console, found: "Verification", files: Sequence[str]) -> None:
     """Show each claim; ``files`` are the names of the given texts."""
     for claim in found["claims"]:
-        verdict = said_verdict(claim)
+        verdict = grade_of(claim)
         style = VERDICT_STYLE[verdict]
-        show_indented(console, Text(one_line(claim["text"])), 2, first=Text(f"{MARKS[verdict]} ", style))
+        show_indented(console, Text(one_line(claim["text"])), 2, first=Text(f"{SIGNS[verdict]} ", style))
         show_indented(console, Text.assemble((verdict, style), (_details(claim, numbered=bool(files)), "dim")), 4)
         for quote in claim["citations"]:
             for each in quote.get("context", []):

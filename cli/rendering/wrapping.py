@@ -46,17 +46,6 @@ class Flow:
         for piece in pieces:
             self._piece(piece)
 
-    def mark(self, text: str, style: str) -> None:
-        """Write a marker after the text; if it does not fit, it moves to the next line with the last word."""
-        word, self._held = self._held, ""
-        room = self._console.width - 1 - self._column
-        if self._wrap and self._column and cell_len(f" {word} {text}") > room:
-            self._break()
-            self._space = ""
-        if word:
-            self._piece(word)
-        self._put(f" {text}" if self._column or not self._wrap else text, style)
-
     def close(self) -> None:
         """End the paragraph."""
         self._release()
@@ -79,7 +68,7 @@ class Flow:
         self._put((" " if self._wrap and self._space else self._space) + piece)
         self._space = ""
 
-    def _put(self, text: str, style: str = "") -> None:
+    def _put(self, text: str) -> None:
         width = cell_len(text)
         limit = self._console.width - 1
         if self._wrap and self._column and self._column + width > limit:
@@ -89,16 +78,16 @@ class Flow:
         if not self._column:
             self._out(self._margin)
             self._column = len(self._margin)
-        self._out(text, style)
+        self._out(text)
         self._column += width
 
     def _break(self) -> None:
         self._out("\n")
         self._column = 0
 
-    def _out(self, text: str, style: str = "") -> None:
+    def _out(self, text: str) -> None:
         if self._wrap:
-            self._console.print(Text(text, style), end="", soft_wrap=True)
+            self._console.print(Text(text), end="", soft_wrap=True)
         else:
             self._console.file.write(text)  # rich would expand tabs
             self._console.file.flush()

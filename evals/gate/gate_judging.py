@@ -10,13 +10,17 @@ same citations. Holding the whole family to 0.01 would cost the power to see a r
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.resources import files
+from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from evals.bootstrap import Interval
 from evals.gate_baseline import ByQuestion, change_of, figure_of
 from evals.metrics import Metric
+from evals.sets.set_files import first_fault, text_of
+from graph.errors import InvalidRequest
 
 
 class Threshold(BaseModel, extra="forbid", frozen=True):
@@ -56,6 +60,34 @@ def load_thresholds() -> Thresholds:
         run: {name: Threshold.model_validate(kept) for name, kept in measures.items()}
         for run, measures in tomllib.loads(text).items()
     }
+
+
+def load_bounds(file: Path, metrics: Mapping[str, Metric]) -> dict[str, Threshold]:
+    """Read bounds of measures from a TOML file of one's own. Raises InvalidRequest naming what is wrong in it."""
+    try:
+        rows = tomllib.loads(text_of(file))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidRequest(f"--thresholds: {file} is not TOML: {error}.", suggestion=_FORM) from error
+    if not rows:
+        raise InvalidRequest(f"--thresholds: {file} names no measure.", suggestion=_FORM)
+    return {name: _bound(name, row, file, metrics) for name, row in rows.items()}
+
+
+_FORM = "Write a measure a line, such as `citation_faithfulness = { least = 0.9 }`."
+
+
+def _bound(name: str, row: object, file: Path, metrics: Mapping[str, Metric]) -> Threshold:
+    if name not in metrics:
+        near = get_close_matches(name, list(metrics), n=3)
+        meant = f"Is {' or '.join(near)} meant?" if near else "The names are those that `citewell eval run` prints."
+        raise InvalidRequest(f"--thresholds: {file}: there is no measure {name!r}.", suggestion=meant)
+    try:
+        bound = Threshold.model_validate(row)
+    except ValidationError as error:
+        raise InvalidRequest(f"--thresholds: {file}: {name}: {first_fault(error, 'it')}.", suggestion=_FORM) from error
+    if bound == Threshold():
+        raise InvalidRequest(f"--thresholds: {file}: {name} has no figure, least or most.", suggestion=_FORM)
+    return bound
 
 
 SIGNIFICANT = 0.01

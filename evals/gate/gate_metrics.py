@@ -1,20 +1,19 @@
-"""Metrics of the gate: whether a quote is the right slice of its segment, and whether wrong sections are caught.
+"""Metrics of the gate: whether a quote is the right slice of its segment, and whether wrong sections get a mark.
 
-A section with an unknown id is caught if the id was dropped; any other if the first check found one of its claims
-contradicted or unsupported. ``unverified`` does not count: the section is then shown with that verdict. A wrong id is
-also caught if the section is cited where it stands word for word instead. Sections that the scripted writer left out,
-since it was not shown what they quote, are in none of these measures.
+A wrong section is caught if no sentence of it stands in the finished answer with a mark: it stands without one, or was
+repaired or withdrawn. One that is true and cites the wrong id is also caught if its mark is where it stands, and one
+with an unknown id if that id was dropped. Sections that the scripted writer left out, since it was not shown what they
+quote, are in none of these measures.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from answers.marks import DOUBTED
 from evals.gate.gate_model import RECORDED_FAULTS, RecordedFault, RecordedReply, RecordedSection
 from evals.metrics import Better, Metric
 from evals.metrics.answer_metrics import words
-from evals.records import ClaimRecord, Record, citations_of, claims_by_writer
+from evals.records import ClaimRecord, Record, citations_of, claims_by_writer, is_marked
 
 
 def _whole(record: Record) -> list[float]:
@@ -70,31 +69,34 @@ def caught_metrics(replies: _Replies) -> tuple[Metric, ...]:
         for fault in RECORDED_FAULTS
     )
     return (
-        _metric(replies, "caught", "Wrong half caught", "wrong sections whose fault was caught", _is_caught),
+        _metric(
+            replies, "caught", "Wrong half caught", "wrong sections that get no mark for what is wrong", _is_caught
+        ),
         *of_fault,
         _metric(
             replies,
-            "unverified_wrong",
-            "Wrong, unverified",
-            "wrong sections that were not caught but found unverified",
-            _is_unverified,
+            "wrong_shown",
+            "Wrong, shown with a mark",
+            "sections with a wrong number, fact or source that the finished answer shows with a mark",
+            lambda *section: not _is_caught(*section),
+            faults=_SHOWN_WRONG,
             better="lower",
         ),
         _metric(
             replies,
-            "wrong_shown",
+            "wrong_proven",
             "Wrong, shown as supported",
-            "sections with a wrong number, fact or source that the finished answer shows as supported",
-            _is_shown_as_supported,
-            faults=("wrong_number", "invented", "wrong_id"),
+            "the same, with the verdict supported",
+            _is_proven,
+            faults=_SHOWN_WRONG,
             better="lower",
         ),
         _metric(
             replies,
             "false_alarms",
             "False alarms",
-            "right sections of which a claim was found contradicted or unsupported",
-            _has_failed,
+            "right sections that the finished answer shows without a mark, or not at all",
+            lambda section, place, record: not _marks_of(section, record),
             faults=(None,),
             better="lower",
         ),
@@ -107,10 +109,11 @@ def caught_metrics(replies: _Replies) -> tuple[Metric, ...]:
     )
 
 
+_SHOWN_WRONG: tuple[RecordedFault, ...] = ("wrong_number", "invented", "wrong_id")
 _MEANS: Mapping[RecordedFault, str] = {
-    "wrong_number": "sections with a changed figure, date or unit, found contradicted or unsupported",
-    "invented": "sections that no document states, found contradicted or unsupported",
-    "wrong_id": "true sections that cite a segment which does not state them, found so or cited where they stand",
+    "wrong_number": "sections with a changed figure, date or unit that get no mark",
+    "invented": "sections that no document states and that get no mark",
+    "wrong_id": "true sections that cite a segment which does not state them, and get a mark elsewhere or none",
     "unknown_id": "true sections that cite an id which no segment has, and lost it",
 }
 
@@ -149,30 +152,25 @@ def _written_or_not(replies: _Replies, record: Record) -> list[float]:
     return [] if reply is None else [float(_place(section, record) is not None) for section in reply.sections]
 
 
+def _marks_of(section: RecordedSection, record: Record) -> list[ClaimRecord]:
+    """Return the claims of a section that the finished answer shows with a mark."""
+    return [claim for claim in record["claims"] if claim["text"] in section.text and is_marked(claim)]
+
+
 def _is_caught(section: RecordedSection, place: int, record: Record) -> bool:
     if section.fault == "unknown_id":
         return record["written"][place]["unknown_ids"] >= len(section.cites)
-    if section.fault == "wrong_id" and _is_cited_elsewhere(place, record):
-        return True
-    return _has_failed(section, place, record)
+    return not _wrong_marks(section, record)
 
 
-def _is_cited_elsewhere(place: int, record: Record) -> bool:
-    """Whether a section is cited only where it was found word for word, and not where its writer cited it."""
-    cited = [each for claim in record["first_claims"] if claim["section"] == place for each in claim["citations"]]
-    return bool(cited) and all(citation["origin"] == "matched" for citation in cited)
+def _is_proven(section: RecordedSection, place: int, record: Record) -> bool:
+    return any(claim["verdict"] == "supported" for claim in _wrong_marks(section, record))
 
 
-def _has_failed(section: RecordedSection, place: int, record: Record) -> bool:
-    return any(claim["verdict"] in DOUBTED for claim in record["first_claims"] if claim["section"] == place)
-
-
-def _is_unverified(section: RecordedSection, place: int, record: Record) -> bool:
-    verdicts = [claim["verdict"] for claim in record["first_claims"] if claim["section"] == place]
-    return "unverified" in verdicts and not _is_caught(section, place, record)
-
-
-def _is_shown_as_supported(section: RecordedSection, place: int, record: Record) -> bool:
-    if section.fault == "wrong_id" and _is_cited_elsewhere(place, record):
-        return False
-    return any(claim["verdict"] == "supported" and claim["text"] in section.text for claim in record["claims"])
+def _wrong_marks(section: RecordedSection, record: Record) -> list[ClaimRecord]:
+    """Return the marked claims of a wrong section, but for true ones whose mark was moved to where they stand."""
+    return [
+        claim
+        for claim in _marks_of(section, record)
+        if section.fault != "wrong_id" or any(citation["origin"] == "cited" for citation in claim["citations"])
+    ]

@@ -26,9 +26,8 @@ from evals.sets.golden import load_golden
 from evals.sets.manuals import manuals_set
 from graph.entrypoint import Citewell, open_runner
 from graph.errors import InvalidRequest
-from tools.judges.examiner import without_background_exam
 from tools.process.library import Library, open_library
-from tools.settings import EXTRACTIVE, ModelSettings, Settings
+from tools.settings import EXTRACTIVE, JudgeSettings, ModelSettings, Settings
 
 SCRIPTED = "scripted"
 MANUALS = "manuals"
@@ -100,14 +99,19 @@ async def _run(
 async def gate_library(settings: Settings, data: GateData) -> AsyncIterator[Library]:
     """Open the library with the scripted model in addition to the extractive family.
 
-    A deployment's own models, refusal threshold and session titles are not used.
+    A deployment's own models, judge, refusal threshold and session titles are not used.
     """
     writer = RecordedModel(data.golden, data.replies)
     async with model_endpoint(writer.reply) as base_url:
         scripted = ModelSettings(name=SCRIPTED, base_url=base_url, model=SCRIPTED, context_tokens=_CONTEXT_TOKENS)
         usual = Settings.model_fields["refuse_below"].default
-        changed = {"models": [scripted], "refuse_below": usual, "auto_title": False}
-        configured = without_background_exam(with_long_pool_timeout(settings)).model_copy(update=changed)
+        changed = {
+            "models": [scripted],
+            "refuse_below": usual,
+            "auto_title": False,
+            "judge": JudgeSettings(kind="off"),
+        }
+        configured = with_long_pool_timeout(settings).model_copy(update=changed)
         async with open_library(configured) as library:
             yield library
 

@@ -1,4 +1,4 @@
-"""Faults that the gate must detect: checkers, readers and writers that lose, mix up or misplace citations.
+"""Faults that the gate must detect: checkers and readers that lose, mix up or misplace citations.
 
 Each replaces a port of the real graph.
 
@@ -176,30 +176,25 @@ def _stale(segment: Segment) -> Segment:
     return replace(segment, start=segment.start + _INSERTED, end=segment.end + _INSERTED)
 
 
-_AlterDraft = Callable[[DraftClosed, Sequence[Hit]], DraftClosed]
+AlterDrafts = Callable[[str, AsyncIterator[Draft]], AsyncIterator[Draft]]  # of a question
 
 
 @dataclass(frozen=True, slots=True)
 class AlteringWriter:
-    """A writer that writes correctly, then alters each section as it closes."""
+    """A writer that writes correctly, then alters its drafts; what it revises or converses stays as it is."""
 
     writer: AnswerWriter
-    alter: _AlterDraft
+    alter: AlterDrafts
 
-    async def write(
-        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
-    ) -> AsyncIterator[Draft]:
-        """Write, then alter the sections."""
-        async for draft in self.writer.write(question, sources, language=language, meter=meter):
-            yield self.alter(draft, sources) if isinstance(draft, DraftClosed) else draft
+    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
+        """Write, with altered drafts."""
+        return self.alter(question, self.writer.write(question, sources, language=language, meter=meter))
 
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
-        """Correct sections, then alter the ids that they cite."""
-        revised = await self.writer.revise(question, faulty, sources, language=language, meter=meter)
-        altered = [self.alter(DraftClosed(each.text, each.source_ids), sources) for each in revised]
-        return [replace(each, source_ids=closed.source_ids) for each, closed in zip(revised, altered, strict=True)]
+        """Revise as the writer does."""
+        return await self.writer.revise(question, faulty, sources, language=language, meter=meter)
 
     def converse(
         self,
@@ -211,21 +206,24 @@ class AlteringWriter:
         own_knowledge: bool,
         meter: Meter,
     ) -> AsyncIterator[Draft]:
-        """Reply without the library, and so without citations."""
+        """Converse as the writer does."""
         return self.writer.converse(
             question, turns, language=language, intent=intent, own_knowledge=own_knowledge, meter=meter
         )
 
 
-def without_passage(closed: DraftClosed, sources: Sequence[Hit]) -> DraftClosed:
+async def without_passages(question: str, drafts: AsyncIterator[Draft]) -> AsyncIterator[Draft]:
     """Leave out which passage a section shows, so that only the checker cites."""
-    return replace(closed, passage=None)
+    async for draft in drafts:
+        yield replace(draft, passage=None) if isinstance(draft, DraftClosed) else draft
 
 
 Fault = Callable[[Resources], Resources]
 
 
-def _in_families(change: Callable[[Family], Family]) -> Fault:
+def in_families(change: Callable[[Family], Family]) -> Fault:
+    """Return what changes every family of the graph's ports."""
+
     def faulty(resources: Resources) -> Resources:
         def families(model: str, *, thinking: bool = False) -> Family:
             return change(resources.families(model, thinking=thinking))
@@ -236,11 +234,11 @@ def _in_families(change: Callable[[Family], Family]) -> Fault:
 
 
 def _in_citations(alter: _Alter) -> Fault:
-    return _in_families(
+    return in_families(
         lambda family: replace(
             family,
             checker=AlteringChecker(family.checker, alter),
-            writer=AlteringWriter(family.writer, without_passage),
+            writer=AlteringWriter(family.writer, without_passages),
         )
     )
 
@@ -254,11 +252,11 @@ FAULTS: Mapping[str, Fault] = {
     "dropped_citations": _in_citations(dropped),
     "swapped_citations": _in_citations(swapped),
     "shifted_citations": _in_citations(slipped),
-    "always_supported": _in_families(
+    "always_supported": in_families(
         lambda family: replace(family, checker=AlteringChecker(family.checker, all_supported))
     ),
-    "fuzzy_matching": _in_families(lambda family: replace(family, checker=FuzzyMatcher())),
-    "always_answering": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=True))),
-    "always_abstaining": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=False))),
+    "fuzzy_matching": in_families(lambda family: replace(family, checker=FuzzyMatcher())),
+    "always_answering": in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=True))),
+    "always_abstaining": in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=False))),
     "stale_offsets": _stale_library,
 }

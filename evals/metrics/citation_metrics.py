@@ -1,7 +1,7 @@
 """Metrics of citations: whether they are exact slices of offered segments and match the gold evidence; verdicts.
 
-A citation names a segment, as ``[SEG=id]`` does and as passages are cited in ALCE (Gao et al. 2023): it is right if the
-segment holds evidence. What is shown of the segment is measured in ``passage_metrics``.
+A citation names a segment, as ``[SEG=id]`` does: it is right if the segment holds evidence. What is shown of the
+segment is measured in ``passage_metrics``, whether it bears the sentence in ``faithfulness_metrics``.
 
 Precision is the share of the cited segments that hold a sentence of any alternative set of evidence or an accepted one;
 recall is the share of the best covered alternative's sentences that are cited; F1 is their harmonic mean. An answer
@@ -18,6 +18,7 @@ from evals.records import (
     ClaimRecord,
     GoldSentence,
     Record,
+    all_citations,
     citations_of,
     claims_by_writer,
     first_claims_by_writer,
@@ -26,11 +27,11 @@ from graph.evidence import Verdict
 
 
 def _exact(record: Record) -> Sequence[float]:
-    return [float(citation["exact"]) for citation in citations_of(record)]
+    return [float(citation["exact"]) for citation in all_citations(record)]
 
 
 def _valid(record: Record) -> Sequence[float]:
-    return [float(citation["offered"]) for citation in citations_of(record)]
+    return [float(citation["offered"]) for citation in all_citations(record)]
 
 
 def _invented(record: Record) -> Sequence[float]:

@@ -3,20 +3,20 @@
 from collections.abc import Mapping
 
 from evals.metrics import Metric
-from evals.metrics.alce import ALCE
 from evals.metrics.answer_metrics import ABSTENTION, ANSWERS
 from evals.metrics.citation_metrics import EVIDENCE, PROOF, VERDICTS
 from evals.metrics.cost_metrics import COST
+from evals.metrics.faithfulness_metrics import FAITHFULNESS
 from evals.metrics.governed_metrics import GOVERNED
 from evals.metrics.passage_metrics import PASSAGES
 from evals.metrics.retrieval_metrics import PAGES, RETRIEVAL
 
 GROUPS: Mapping[str, tuple[Metric, ...]] = {
+    "Citation faithfulness": FAITHFULNESS,
     "Passages shown": PASSAGES,
     "Citations against gold evidence": EVIDENCE,
     "Proof": PROOF,
     "Governed sentences": GOVERNED,
-    "Citations by support (ALCE)": ALCE.metrics,
     "Refusals": ABSTENTION,
     "Verdicts of claims": VERDICTS,
     "Answers": ANSWERS,
@@ -29,6 +29,7 @@ BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
 TAGS = ("set", "language", "kind", "topic")  # figures are grouped and failures filtered by these
 BY_GROUP = (  # what a terminal has room for
+    "citation_faithfulness",
     "right",
     "passage_gold_at_1",
     "passage_gold_at_3",
@@ -41,6 +42,7 @@ BY_GROUP = (  # what a terminal has room for
     "twin_answered",
 )
 KEY_FIGURES = (
+    "citation_faithfulness",
     "right",
     "passage_gold_at_1",
     "passage_gold_at_3",

@@ -17,6 +17,7 @@ from evals.gold_passages import plain, quote_hits
 from evals.metrics import Metric
 from evals.metrics.answer_metrics import contains
 from evals.records import CitationRecord, GoldPassage, NearestPassage, Record, citations_of
+from tools.settings import EXTRACTIVE
 
 
 class Shown(NamedTuple):
@@ -60,9 +61,13 @@ def _passage(shown: CitationRecord | NearestPassage, text: str) -> Shown:
     return Shown(shown["document"], text, (*shown.get("heading_path", []), *before), after)
 
 
-def shown_text(record: Record) -> str:
-    """Return all that an answer shows: its text, and its passages with what is shown around them."""
-    return "\n\n".join([record["answer"], *(each.whole for each in shown_passages(record))])
+def said_text(record: Record) -> str:
+    """Return what an answer says: its text, and where it only quotes, what is shown around its passages too.
+
+    The passages behind the marks of a model's own words are no part of it: they may say what the model does not.
+    """
+    around = [each.whole for each in shown_passages(record)] if record["family"] == EXTRACTIVE else []
+    return "\n\n".join([record["answer"], *around])
 
 
 def characters_shown(record: Record) -> int:
@@ -94,6 +99,14 @@ def is_hit(shown: Shown, gold: Iterable[GoldPassage]) -> bool:
     )
 
 
+def is_gold(record: Record, citation: CitationRecord) -> bool:
+    """Return whether a passage is right, or holds an accepted sentence."""
+    accepted = {(each["document"], each["index"]) for each in record["accepted"]}
+    if any((citation["document"], index) in accepted for index in citation["sentences"]):
+        return True
+    return is_hit(passage_of(citation), gold_passages(record))
+
+
 def shows_gold(record: Record, *, most: int | None = None) -> bool:
     """Return whether one of an answer's passages, or of its first ``most``, is right."""
     if record["outcome"] != "answered":
@@ -103,14 +116,14 @@ def shows_gold(record: Record, *, most: int | None = None) -> bool:
 
 
 def says_answer(record: Record) -> bool:
-    """Return whether what is shown has one of a question's answers, if it has any, and one of each of its groups."""
+    """Return whether an answer says one of a question's answers, if it has any, and one of each of its groups."""
     groups = [group for group in (record["answers"], *record.get("all_of", [])) if group]
-    text = shown_text(record)
+    text = said_text(record)
     return all(contains(text, group) for group in groups)
 
 
 def is_right(record: Record) -> bool:
-    """Return whether a question was answered, a shown passage is right, and what is shown says all that is asked."""
+    """Return whether a question was answered, a shown passage is right, and the answer says all that is asked."""
     return shows_gold(record) and says_answer(record)
 
 
@@ -169,7 +182,7 @@ PASSAGES = (
     Metric(
         name="right",
         title="Right",
-        means="answered, a shown passage is right, and what is shown says all that is asked for",
+        means="answered, a shown passage is right, and the answer says all that is asked for",
         observe=_of_answerable(is_right),
     ),
     Metric(

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from evals.error_analysis import KINDS, TITLES, ErrorKind, RecordError, documents_with_gold, errors_of, is_gold
+from evals.error_analysis import KINDS, TITLES, ErrorKind, RecordError, documents_with_gold, errors_of
 from evals.metrics.metric_groups import TAGS
+from evals.metrics.passage_metrics import is_gold
 from evals.metrics.retrieval_metrics import ranked_documents
 from evals.records import CitationRecord, ClaimRecord, GoldSentence, Record
 from evals.report.html_markup import Markup, counted, element, folded, joined, shown

@@ -156,6 +156,31 @@ def reliability(found: Calibration) -> Markup:
     return joined([element("p", says), table("Answerhood against right answers", columns, rows, numbers=(1, 2, 3, 4))])
 
 
+def ragas_scores(report: Mapping[str, Any]) -> Markup:
+    """Show the mean of each of ragas' metrics, and how many questions were scored, failed and were left out."""
+    rows = [
+        [
+            name,
+            *(
+                ["–", ""]
+                if (figure := metric["figure"]) is None
+                else [
+                    shown(figure["mean"], "share"),
+                    f"{shown(figure['low'], 'share')} – {shown(figure['high'], 'share')}",
+                ]
+            ),
+            f"{len(metric['scores']):,}",
+            f"{len(metric['failed']):,}",
+            f"{sum(metric['left_out'].values()):,}",
+        ]
+        for name, metric in report["metrics"].items()
+    ]
+    judge = report["judge"] or "none"
+    caption = f"ragas {report['ragas']}, judge: {judge}"
+    columns = ["Metric", "Mean", "95% interval", "Scored", "Failed", "Left out"]
+    return table(caption, columns, rows, numbers=(1, 2, 3, 4, 5))
+
+
 def by_tags(groups: Mapping[str, Mapping[str, Figures]]) -> list[Markup]:
     """Show the key figures by the values of each tag, the other figures folded."""
     return [_by_tag(tag, values) for tag, values in groups.items()]

@@ -6,23 +6,37 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from evals.error_analysis import is_right
+from evals.metrics.faithfulness_metrics import headline
 from evals.records import Record, record_key
 from evals.report.charts import distributions, outcomes, spending
 from evals.report.html_markup import Markup, counted, document, element, folded, joined, navigation, section
 from evals.report.report_failures import failures
-from evals.report.report_figures import Baseline, by_tags, committed_baseline, measures, reliability, tiles
+from evals.report.report_figures import (
+    Baseline,
+    by_tags,
+    committed_baseline,
+    measures,
+    ragas_scores,
+    reliability,
+    tiles,
+)
 from evals.run_folder import Configuration, RunFolder
 
 
 @dataclass(frozen=True)
 class Run:
-    """The data of a run's report. ``metrics`` is the content of ``metrics.json``; ``ended`` has a time zone."""
+    """The data of a run's report.
+
+    ``metrics`` is the content of ``metrics.json``, ``ragas`` that of ``ragas.json``, where there is one; ``ended`` has
+    a time zone.
+    """
 
     name: str
     configuration: Configuration
     records: Sequence[Record]
     metrics: Mapping[str, Any]
     ended: datetime
+    ragas: Mapping[str, Any] | None = None
 
 
 def read_run(folder: RunFolder) -> Run:
@@ -33,6 +47,7 @@ def read_run(folder: RunFolder) -> Run:
         records=sorted(folder.records(), key=record_key),
         metrics=folder.metrics(),
         ended=folder.ended(),
+        ragas=folder.ragas(),
     )
 
 
@@ -73,6 +88,9 @@ def _parts(run: Run, baseline: Baseline | None) -> Iterator[_Part]:
     if calibration := run.metrics.get("calibration"):
         lead = "The chance of answering that answers stated, beside the share of them that was right."
         yield _Part("calibration", "Calibration", [reliability(calibration)], lead)
+    if run.ragas is not None:
+        lead = "Scores by another library, whose means leave out the questions that a metric does not apply to."
+        yield _Part("ragas", "Scores by ragas", [ragas_scores(run.ragas)], lead)
     yield _Part("distributions", "Distributions", [distributions(run.records), spending(run.records)])
     lead = "Each question is listed under its most severe error; open it to see the answer, quotes and evidence."
     yield _Part("failures", "What went wrong", [failures(run.records)], lead)
@@ -83,6 +101,7 @@ def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> M
     count, documents = len(run.records), run.configuration["data"]["documents"]
     removed = sum(1 for record in run.records if record["variant"] == "removed")
     right = sum(1 for record in run.records if is_right(record))
+    faithfulness = headline(run.metrics["faithfulness"], run.metrics["all"].get("citation_faithfulness"))
     again = f", {removed:,} of them without the documents that they need" if removed else ""
     return element(
         "header",
@@ -93,6 +112,7 @@ def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> M
             f"Ended on {run.ended:%d %B %Y at %H:%M %Z}.",
             class_="meta",
         ),
+        element("p", faithfulness, class_="meta"),
         None
         if baseline is None
         else element("p", element("span", class_="key"), f"marks the baseline: {baseline.name}.", class_="meta"),

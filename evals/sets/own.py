@@ -6,17 +6,20 @@ read. Gold evidence is quoted: a quote must be one or several consecutive whole 
 text.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from evals.cases import Case, DataSet, Document, Sentence
+from evals.cases import Case, DataSet, Document, PlantedSentence, Sentence
 from evals.sets.set_files import rows_of_lines
 from graph.errors import InvalidRequest, UnreadableDocument
 from tools.library.found_files import find_files
 from tools.parsers import formats, parse
+
+_ROW = re.compile(r"\s*\|(?P<cells>[^\n]+)\|\s*")
 
 
 class QuotedSentence(BaseModel, extra="forbid"):
@@ -24,6 +27,13 @@ class QuotedSentence(BaseModel, extra="forbid"):
 
     document: str
     quote: Annotated[str, Field(min_length=1)]
+
+
+class Planted(BaseModel, extra="forbid"):
+    """A sentence that `--planted` adds to the answer, and whether the library bears it."""
+
+    text: Annotated[str, Field(min_length=1)]
+    faithful: bool = False
 
 
 class Question(BaseModel, extra="forbid"):
@@ -35,6 +45,7 @@ class Question(BaseModel, extra="forbid"):
     answers: list[str] = []
     evidence: list[list[QuotedSentence]] = []
     accepted: list[QuotedSentence] = []
+    planted: list[Planted] = []
     before: list[str] = []
     pages: list[str] = []
     only_selected_pages: bool = False
@@ -83,7 +94,12 @@ def read_document(path: Path, name: str) -> Document:
 
 
 def sentences_of(document: Document, quote: str) -> tuple[Sentence, ...]:
-    """Return the sentences of a quote; none if it is not exactly one or several consecutive sentences."""
+    """Return the sentences of a quote; none if it is not exactly one or several consecutive sentences.
+
+    A row of a table is one sentence; it may be quoted with bars around it, as Markdown has it, or without.
+    """
+    if (row := _ROW.fullmatch(quote)) is not None:
+        quote = " | ".join(cell.strip() for cell in row["cells"].split("|")).strip()
     start = document.text.find(quote)
     while start >= 0:
         end = start + len(quote)
@@ -128,6 +144,7 @@ def _case(question: Question, documents: dict[str, Document], where: str) -> Cas
         answers=tuple(question.answers),
         evidence=evidence,
         accepted=frozenset(s for quoted in question.accepted for s in _quoted(quoted, documents, where)),
+        planted=tuple(PlantedSentence(each.text, each.faithful) for each in question.planted),
         before=tuple(question.before),
         pages=tuple(question.pages),
         only_selected_pages=question.only_selected_pages,
@@ -142,5 +159,8 @@ def _quoted(quoted: QuotedSentence, documents: dict[str, Document], where: str) 
         raise InvalidRequest(f"{where}: document: there is no {quoted.document!r} in the library.")
     found = sentences_of(document, quoted.quote)
     if not found:
-        raise InvalidRequest(f"{where}: quote: {quoted.quote!r} is not a whole sentence of {quoted.document}.")
+        raise InvalidRequest(
+            f"{where}: quote: {quoted.quote!r} is not a whole sentence or table row of {quoted.document}.",
+            suggestion="Quote it exactly; a row is `a | b | c`, with bars around it or without.",
+        )
     return found

@@ -40,7 +40,7 @@ def rows_of_lines(file: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
             try:
                 yield where, row.model_validate_json(line)
             except ValidationError as error:
-                raise InvalidRequest(f"{where}: {_first_fault(error, 'the line')}.") from error
+                raise InvalidRequest(f"{where}: {first_fault(error, 'the line')}.") from error
 
 
 def rows_of_array(file: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
@@ -56,10 +56,11 @@ def rows_of_array(file: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
         try:
             yield where, row.model_validate(entry)
         except ValidationError as error:
-            raise InvalidRequest(f"{where}: {_first_fault(error, 'the entry')}.") from error
+            raise InvalidRequest(f"{where}: {first_fault(error, 'the entry')}.") from error
 
 
-def _first_fault(error: ValidationError, whole: str) -> str:
+def first_fault(error: ValidationError, whole: str) -> str:
+    """Say the first fault of a row and the field that has it, or ``whole``."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"]) or whole
     return f"{field}: {first['msg']}"

@@ -48,10 +48,11 @@ async def test_an_answer_is_verified_against_given_texts(shared_client: httpx.As
     assert SOURCE["text"][quote["start"] : quote["end"]] == quote["quote"] == LEAVE
     assert (quote["source"], quote["title"], quote["url"]) == (1, "Leave", SOURCE["url"])
     assert (right["verdict"], right["by"], right["cited_ok"]) == ("supported", "text", True)
-    assert (wrong["verdict"], wrong["cited_ok"]) == ("contradicted", False)
-    assert wrong["reasons"] == ["the source says 25 days, the answer says 30 days"]
+    assert (wrong["verdict"], wrong["cited_ok"]) == ("unverified", None)
+    assert [(why["code"], why["parts"]) for why in wrong["why"]] == [("differs", ["25", "30"])]
+    assert [claim["mark"] for claim in reply["claims"]] == ["shown", "withheld"]
     assert answer[wrong["start"] : wrong["end"]] == wrong["text"] == "Staff get 30 days [1]."
-    assert reply["totals"] == {"supported": 1, "unverified": 0, "unsupported": 0, "contradicted": 1}
+    assert reply["totals"] == {"supported": 1, "unverified": 1, "unsupported": 0, "contradicted": 0}
     assert (reply["judge"], reply["fallback"]) == (None, None)
 
 
@@ -65,6 +66,12 @@ async def test_claims_are_verified_against_the_library(shared_client: httpx.Asyn
     assert text[quote["start"] : quote["end"]] == quote["quote"] == LEAVE
     assert (wrong["verdict"], wrong["citations"]) == ("unverified", [])
     assert "search_segments" in reply["spent"]
+
+
+async def test_a_strict_verification_fails_on_what_is_unverified(shared_client: httpx.AsyncClient) -> None:
+    for claims, strict, passed in (([REWORDED], False, True), ([REWORDED], True, False), ([LEAVE], True, True)):
+        reply = await verified(shared_client, claims=claims, sources=[SOURCE], strict=strict)
+        assert reply["passed"] is passed
 
 
 async def test_the_library_is_searched_where_the_request_says(shared_client: httpx.AsyncClient) -> None:
@@ -185,7 +192,7 @@ async def test_a_judge_decides_unless_it_is_turned_off_or_costs_too_much(judged_
         ({"answer": "x\x00y"}, 422, "answer: NUL"),
         ({"answer": "x" * 100_001}, 422, "answer"),
         ({"answer": "é" * 50_001}, 422, "answer: 100,002 bytes"),
-        ({"answer": "It rains. " * 201}, 422, "answer: it has 201 claims"),
+        ({"answer": "It rains here on most days. " * 201}, 422, "answer: it has 201 claims"),
         ({"claims": ["a"], "sources": []}, 422, "sources"),
         ({"claims": ["a"], "sources": ["a"] * 51}, 422, "sources"),
         ({"claims": ["a"], "sources": ["é" * 125_001] * 2}, 422, "500,004 bytes"),

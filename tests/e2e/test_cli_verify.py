@@ -15,22 +15,22 @@ WRONG = "Nobody opens it before it has cooled for 12 hours [1]."
 def test_a_piped_text_is_verified_against_a_file_without_a_database(home: Home, write: Writer) -> None:
     write("verify/kiln.md", KILN)
     done = home.process(
-        *("verify", "--source", "verify/kiln.md"),
+        *("verify", "--source", "verify/kiln.md", "--strict"),
         piped=f"{RIGHT} {WRONG}",
         CITEWELL_DATABASE_URL="postgresql://[::1]:9/x",
     )
-    assert done.code == Exit.CLAIM_FAILED == 1
+    assert done.code == Exit.OK
     assert done.out.splitlines() == [
         f"= {RIGHT}",
         "    quoted",
         "      “The kiln is fired on Fridays.”",
         "      verify/kiln.md > Kiln, characters 8–37",
-        f"✗ {WRONG}",
-        "    contradicted · the source says 36 hours, the answer says 12 hours",
+        f"? {WRONG}",
+        '    unverified · it is a source sentence, but has "12" for "36"',
         "      “Nobody opens it before it has cooled for 36 hours.”",
         "      verify/kiln.md > Kiln, characters 38–88",
     ]
-    assert done.err == "2 claims: 1 quoted, 1 contradicted.\n"
+    assert done.err == "2 claims: 1 quoted, 1 unverified.\n"
 
 
 def test_what_is_right_ends_with_0_and_is_one_document_for_programs(home: Home, write: Writer) -> None:
@@ -60,6 +60,21 @@ def test_without_files_the_library_is_searched(home: Home, write: Writer) -> Non
         assert raw[quote["start"] : quote["end"]] == quote["quote"] == "The kiln is fired on Fridays."
 
 
+def test_a_list_of_claims_is_verified_line_by_line_and_strictly_where_asked(home: Home, write: Writer) -> None:
+    write("verify/kiln.md", KILN)
+    said = "The kiln is fired on Fridays."
+    lines = [said, "", json.dumps({"claim": said, "id": 7}), json.dumps(said), "Firing of the kiln is for Fridays."]
+    listed = write("verify/claims.txt", "\n".join(lines))
+    arguments = ("verify", "--claims", str(listed), "--source", "verify/kiln.md", "--no-judge", "--json")
+    done = home.citewell(*arguments)
+    assert [claim["text"] for claim in done.json["claims"]] == [said, said, said, lines[-1]]
+    assert (done.code, done.json["passed"], done.json["totals"]["unverified"]) == (Exit.OK, True, 1)
+    strictly = home.citewell(*arguments, "--strict")
+    assert (strictly.code, strictly.json["passed"]) == (Exit.CLAIM_FAILED, False)
+    piped = home.citewell("verify", "--claims", "-", "--source", "verify/kiln.md", "--json", piped=said)
+    assert [claim["verdict"] for claim in piped.json["claims"]] == ["supported"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "piped", "code", "told"),
     [
@@ -70,6 +85,10 @@ def test_without_files_the_library_is_searched(home: Home, write: Writer) -> Non
         (["--source", "verify/kiln.md"], " ", Exit.USAGE, "answer: a blank text"),
         (["--source", "verify/kiln.md", "--model", "nobody"], RIGHT, Exit.USAGE, "is named 'nobody'"),
         (["--source", "verify/broken.pdf"], RIGHT, Exit.REFUSED, ""),
+        (["--claims", "nowhere.txt"], "", Exit.USAGE, "--claims: nowhere.txt can't be read"),
+        (["--claims", "-", "--source", "verify/kiln.md"], "x\n{1", Exit.USAGE, "--claims: line 2 is not JSON"),
+        (["--claims", "-", "--source", "verify/kiln.md"], '{"text": "x"}', Exit.USAGE, "--claims: line 1 has no text"),
+        (["answer.md", "--claims", "-"], "x", Exit.USAGE, "--claims: FILE"),
     ],
 )
 def test_what_cannot_be_verified_is_told(

@@ -8,8 +8,8 @@ import pytest
 from answers.checking import question_coverage
 from evals.scripted_replies import shown_segments
 from graph.evidence import Identity, Segment
-from graph.ports import Families, LibraryLanguages, Resources
-from tests.fakes import MemoryLibrary, segment
+from graph.ports import Families, Judge, LibraryLanguages, Resources
+from tests.fakes import MemoryLibrary, WordJudge, segment
 from tests.graph.asking import Asked
 from tests.graph.modelled import session as modelled_session
 from tests.scripted_openai import ScriptedOpenAI, answer, say, scripted_openai
@@ -30,8 +30,10 @@ def written_in(*languages: str) -> LibraryLanguages:
     return read
 
 
-def modelled(server: ScriptedOpenAI, *languages: str, segments: Sequence[Segment] = (LEAVE, PORT)) -> Asked:
-    asked = modelled_session(server)
+def modelled(
+    server: ScriptedOpenAI, *languages: str, segments: Sequence[Segment] = (LEAVE, PORT), judge: Judge | None = None
+) -> Asked:
+    asked = modelled_session(server, judge)
     library = MemoryLibrary(segments)
     assert asked.of is not None
     families = asked.of.families
@@ -135,7 +137,7 @@ async def test_a_repair_is_written_from_what_both_wordings_found(scripted_openai
     scripted_openai.script(say(prepared(search_query="annual leave days employee")), to="decide_retrieval")
     wrong = LEAVE.text.replace("25", "26")
     scripted_openai.script(answer({"text": wrong, "source_ids": ["handbook:0"]}), to="generate_answer")
-    asked = modelled(scripted_openai, "en", segments=MIXED)
+    asked = modelled(scripted_openai, "en", segments=MIXED, judge=WordJudge())
     await asked.ask(ASKED)
     (request,) = scripted_openai.asked("revise_sections")
     assert {"so-tay:0", "handbook:0"} <= set(shown_segments(request.text))

@@ -49,18 +49,23 @@ async def test_what_code_leaves_open_is_settled_by_the_judge_who_is_named() -> N
     assert message["citations"][0]["verdict"] == "supported"
 
 
-async def test_the_judge_is_not_asked_of_what_code_has_settled() -> None:
-    judge = ScriptedJudge()
-    asked = Asked(family=ScriptedFamily(drafts=[GOOD]), ports={"judge": judge})
-    await asked.ask(QUESTION)
-    (checked,) = checks(asked)
-    assert (judge.asked, checked.claims[0]["by"]) == ([], "text")
+@pytest.mark.parametrize(
+    ("said", "verdict", "by", "mark"),
+    [("supported", "supported", "text", "shown"), ("contradicted", "contradicted", "judge", "withheld")],
+)
+async def test_a_copy_is_one_unless_the_judge_reads_around_it_that_it_does_not_hold(
+    said: Verdict, verdict: Verdict, by: str, mark: str
+) -> None:
+    asked = Asked(family=ScriptedFamily(drafts=[GOOD]), ports={"judge": ScriptedJudge(otherwise=said, exam=None)})
+    state = await asked.ask(QUESTION)
+    (claim,) = (await asked.message(state))["claims"]
+    assert (claim["verdict"], claim["by"], claim["mark"]) == (verdict, by, mark)
 
 
 async def test_a_claim_goes_to_the_judge_with_its_question_and_what_it_cites() -> None:
     judge = ScriptedJudge()
     await judged(judge, f"Staff get 25 days of annual leave. {OPEN}").ask(QUESTION)
-    ((claim,),) = judge.asked
+    ((_, claim),) = judge.asked
     assert (claim.claim, claim.question) == (OPEN, QUESTION)
     assert claim.before == "Staff get 25 days of annual leave."
     assert [(entry.title, "25 days" in " ".join([entry.text, *entry.context])) for entry in claim.entries] == [
@@ -102,20 +107,20 @@ async def test_a_judge_that_breaks_leaves_claims_open_and_the_run_whole() -> Non
 
 @pytest.mark.parametrize("verdict", ["contradicted", "unsupported"])
 async def test_what_the_judge_refutes_is_withdrawn_and_corrected(verdict: Verdict) -> None:
-    asked = judged(ScriptedJudge(otherwise=verdict), "Staff get 25 days of annual leave.", OPEN)
+    refuted = f"The staff have 25 days of leave every year ({verdict})."
+    asked = judged(ScriptedJudge(), "Staff get 25 days of annual leave.", refuted)
     state = await asked.ask(QUESTION)
     assert [section["text"] for section in state.sections] == ["Staff get 25 days of annual leave.", ""]
     (correction,) = asked.told("correction")
-    assert (correction.section_index, [claim["text"] for claim in correction.claims]) == (1, [OPEN])
-    assert OPEN in correction.text
+    assert (correction.section_index, [claim["text"] for claim in correction.claims]) == (1, [refuted])
+    assert refuted in correction.text
     assert (state.outcome, state.stop_reason, state.withdrawn) == ("answered", "repairs_used_up", 1)
 
 
 async def test_what_the_judge_refutes_is_repaired_in_its_section_alone() -> None:
     better = Revision(1, "Unused days expire in March.", ("handbook:0",))
-    asked = judged(
-        ScriptedJudge(otherwise="unsupported"), "Staff get 25 days of annual leave.", OPEN, revisions=[better]
-    )
+    refuted = "The staff have 25 days of leave every year (unsupported)."
+    asked = judged(ScriptedJudge(), "Staff get 25 days of annual leave.", refuted, revisions=[better])
     state = await asked.ask(QUESTION)
     assert [section["text"] for section in state.sections] == ["Staff get 25 days of annual leave.", better.text]
     (correction,) = asked.told("correction")

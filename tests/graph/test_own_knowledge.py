@@ -7,7 +7,7 @@ from answers.checking import question_coverage
 from graph.errors import WebUnavailable
 from graph.ports import Resources
 from graph.state import State
-from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, ScriptedRewriter, quote
+from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, ScriptedRewriter, WordJudge, quote
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.graph.modelled import session
 from tests.scripted_openai import ScriptedOpenAI, say, scripted_openai
@@ -72,7 +72,7 @@ async def test_without_an_answer_in_the_library_the_model_answers(family: Script
 
 async def test_the_model_answers_where_no_claim_held() -> None:
     wrong = quote("Staff get 99 days of annual leave.", LEAVE.segment_id)
-    asked = Asked(family=ScriptedFamily(drafts=[wrong]))
+    asked = Asked(family=ScriptedFamily(drafts=[wrong]), ports={"judge": WordJudge()})
     state = await asked.ask("annual leave days", answer_from="library_then_model", max_repairs=0)
     assert asked.steps[-2:] == ["check_claims", "answer_directly"]
     assert state.sections[0]["text"] == ""

@@ -139,7 +139,7 @@ async def test_an_answer_of_which_nothing_holds_becomes_an_honest_no() -> None:
 
 async def test_what_an_answer_claims_never_goes_to_the_web() -> None:
     library = MemoryLibrary([LEAVE, PAY])
-    web = MemoryWeb(library, [segment("site", 0, "Salaries are paid on the 21st somewhere.")])
+    web = MemoryWeb(library, [segment("site", 0, "Salaries are paid in cash somewhere.")])
     mcp = MemoryMcp(library)
     session = judged(writer([RIGHT]), library, web=web, mcp=mcp)
     state = await session.ask(QUESTION, web="also")

@@ -15,6 +15,7 @@ from tools.process.library import Library
 from tools.runs.completion import finished_message
 from tools.sessions.checkpoints import run_saver
 from tools.sessions.run_request import Fork, RunRequest, resolve_fork
+from tools.sessions.settled_claims import JUDGED_EARLY
 from tools.storage.database import Database
 
 ME = Identity("default", "local")
@@ -25,11 +26,12 @@ INSERT INTO runs (run_id, session_id, workspace, "user", question, status, outco
 SELECT %(run_id)s, session_id, workspace, "user", %(question)s, 'finished', %(outcome)s, 'scripted', now(), now()
 FROM sessions WHERE session_id = %(session_id)s::uuid
 """
-_SAY = """
-INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, role, content, body, outcome)
+_SAY = f"""
+INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, role, content, body,
+                      judged_early, outcome)
 VALUES (%(message_id)s, %(session_id)s::uuid, %(run_id)s, %(parent)s,
         (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text),
-        %(role)s, %(content)s, %(body)s, %(outcome)s)
+        %(role)s, %(content)s, %(body)s, {JUDGED_EARLY}, %(outcome)s)
 """
 _LAST = "SELECT message_id::text FROM messages WHERE session_id = %s ORDER BY created_at DESC LIMIT 1"
 

@@ -227,7 +227,8 @@ def test_the_command_compares_two_folders(tmp_path: Path) -> None:
     result = CliRunner().invoke(evaluate, ["compare", str(before), str(after), "--json", "--html", str(page)])
     found = json.loads(result.stdout)
 
-    assert result.exit_code == 0
+    assert result.exit_code == 9
+    assert (found["turned_wrong"], found["worse"]) == (1, [])
     assert found["configuration"] == ["options.top_k: None / 5"]
     assert found["shared"] == 2
     assert found["only_after"] == ["q3"]
@@ -246,6 +247,25 @@ def test_the_command_prints_what_moved_in_rows(tmp_path: Path) -> None:
     assert ["q2", "right to wrong", "answered, 1 passage", "abstained"] in rows
     assert not [row for row in rows if row[0] == "Recall at 1"]
     assert "2 questions compared." in result.stderr
+
+
+def test_the_command_ends_by_the_outcome(tmp_path: Path) -> None:
+    right = run_folder(tmp_path / "right", *(record(name, ms=10.0) for name in EVERY))
+    slower = run_folder(tmp_path / "slower", *(record(name, ms=90.0) for name in EVERY))
+    worse = run_folder(tmp_path / "worse", *(refused(name) for name in EVERY))
+
+    def code(*arguments: Path | str) -> int:
+        return CliRunner().invoke(evaluate, ["compare", *map(str, arguments)]).exit_code
+
+    assert code(right, slower) == code(worse, right) == 0
+    assert code(right, worse) == code(right, worse, "--turned-wrong", "40") == 9
+
+
+def test_a_lie_in_place_of_an_answer_turns_it_wrong() -> None:
+    lie = record("q1", family="llm", answer="At 7:15.", claims=[claim("At 7:15.", verdict="unverified")])
+    (change,) = question_changes(Pairs([record("q1")], [lie]))
+
+    assert change.turn == "right to wrong"
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:

@@ -72,3 +72,14 @@ def test_a_quote_of_ones_own_may_be_several_sentences_in_a_row(tmp_path: Path) -
     (case,) = load_data_set("own", tmp_path).cases
     assert case.evidence == (frozenset({Sentence("town", 1), Sentence("town", 2)}),)
     assert case.removal == ("town",)
+
+
+@pytest.mark.parametrize("quote", ["Adults | 12 |", "| Adults | 12 | |", "|Adults|12||"])
+def test_a_table_row_is_quoted_with_bars_around_it_or_without(tmp_path: Path, quote: str) -> None:
+    write(tmp_path / "library" / "fees.md", "| Who | Fee | Note |\n|---|---|---|\n| Adults | 12 | |\n")
+    write_lines(
+        tmp_path / "questions.jsonl",
+        [{"id": "1", "question": "q", "evidence": [[{"document": "fees", "quote": quote}]]}],
+    )
+    (case,) = load_data_set("own", tmp_path).cases
+    assert case.evidence == (frozenset({Sentence("fees", 1)}),)

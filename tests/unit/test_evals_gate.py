@@ -11,7 +11,7 @@ from cli.command import Exit
 from cli.eval import evaluate
 from evals.dataset_store import document_ids
 from evals.gate import gate_run
-from evals.gate.gate_judging import GateJudgement, Threshold, judge, load_thresholds
+from evals.gate.gate_judging import GateJudgement, Threshold, judge, load_bounds, load_thresholds
 from evals.gate.gate_metrics import caught_metrics
 from evals.gate.gate_model import Cite, RecordedModel, RecordedReply, RecordedSection
 from evals.gate.gate_run import MANUALS, RUNS, SCRIPTED, run_gate
@@ -20,7 +20,7 @@ from evals.metrics import Metric
 from evals.scripted_endpoint import ModelRequest
 from graph.errors import InvalidRequest
 from tests.conftest import NO_FILE
-from tests.evals_records import claim, record, section
+from tests.evals_records import citation, claim, record, section
 from tests.gate_data import gate_data
 from tools.llm.reply_schemas import grading_schema
 from tools.settings import EXTRACTIVE, Settings
@@ -159,29 +159,31 @@ def test_what_was_caught_is_counted_by_fault() -> None:
             recorded("It sails from Norholm.", "wrong_id"),
         ),
     )
-    verdicts = {
-        "It leaves at 7:40.": "contradicted",
-        "It is painted green.": "unverified",
-        "It leaves at 6:40.": "supported",
-    }
-    written = ["It leaves at 7:40.", "It is painted green.", "It leaves daily.", "It leaves at 6:40."]
     answered = record(
-        written=[section(text, unknown_ids=int(text == "It leaves daily.")) for text in written],
-        first_claims=[claim(text, verdict=verdict, section=written.index(text)) for text, verdict in verdicts.items()],
-        claims=[claim("It is painted green.", verdict="supported")],
+        written=[section(each.text, unknown_ids=int(each.fault == "unknown_id")) for each in reply.sections],
+        claims=[
+            claim("It leaves at 7:40.", verdict="unverified", mark="withheld"),
+            claim("It is painted green.", verdict="unverified", mark="shown"),
+            claim("It leaves at 6:40.", verdict="supported", mark="shown"),
+            claim("It sails from Norholm.", verdict="supported", mark="shown"),
+        ],
     )
     found = {metric.name: list(metric.observe(answered)) for metric in caught_metrics({"q1": reply})}
     assert found == {
-        "caught": [1.0, 0.0, 1.0],
+        "caught": [1.0, 0.0, 1.0, 0.0],
         "caught_wrong_number": [1.0],
         "caught_invented": [0.0],
-        "caught_wrong_id": [],
+        "caught_wrong_id": [0.0],
         "caught_unknown_id": [1.0],
-        "unverified_wrong": [0.0, 1.0, 0.0],
-        "wrong_shown": [0.0, 1.0],
+        "wrong_shown": [0.0, 1.0, 1.0],
+        "wrong_proven": [0.0, 0.0, 1.0],
         "false_alarms": [0.0],
-        "sections_written": [1.0, 1.0, 1.0, 1.0, 0.0],
+        "sections_written": [1.0, 1.0, 1.0, 1.0, 1.0],
     }
+    moved = claim("It sails from Norholm.", citation(origin="matched"))
+    withdrawn = record(written=answered["written"], claims=[moved])
+    found = {metric.name: list(metric.observe(withdrawn)) for metric in caught_metrics({"q1": reply})}
+    assert (found["caught"], found["false_alarms"]) == ([1.0, 1.0, 1.0, 1.0], [1.0])
 
 
 def test_each_run_asks_its_own_questions() -> None:
@@ -215,7 +217,7 @@ async def test_the_gate_judges_no_run_but_its_own(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match=r"fault: .*'none'.* dropped_citations, "):
         await gate_run.judge_gate(settings, tmp_path / "new", fault="none")
     with pytest.raises(InvalidRequest, match="cannot become the baseline"):
-        await gate_run.judge_gate(settings, tmp_path / "new", fault="wrong_ids", rewrites=True)
+        await gate_run.judge_gate(settings, tmp_path / "new", fault="stale_offsets", rewrites=True)
 
 
 def test_the_command_shows_each_measure_and_ends_by_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,3 +246,50 @@ def test_the_command_shows_each_measure_and_ends_by_the_verdict(monkeypatch: pyt
         [],
         ["upper bound above 0.1", "rose by 1.000 (p 0.001)"],
     ]
+
+
+def bounds_of(tmp_path: Path, text: str) -> dict[str, Threshold]:
+    file = tmp_path / "bounds.toml"
+    file.write_text(text, encoding="utf-8")
+    return load_bounds(file, {"right": RIGHT, "wrong": WRONG})
+
+
+def test_bounds_of_ones_own_are_read_by_measure(tmp_path: Path) -> None:
+    found = bounds_of(tmp_path, "right = { least = 0.8, figure = 0.9 }\n\n[wrong]\nmost = 0.1\n")
+    assert found == {"right": Threshold(least=0.8, figure=0.9), "wrong": Threshold(most=0.1)}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("righd = { least = 0.8 }", "no measure 'righd'"),
+        ("right = 0.8", "right: it: "),
+        ("right = { lest = 0.8 }", "right: lest: "),
+        ("right = { least = 'high' }", "right: least: "),
+        ("right = {}", "right has no figure"),
+        ("right: 0.8", "is not TOML"),
+        ("", "names no measure"),
+    ],
+)
+def test_a_fault_in_ones_own_bounds_is_named(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(InvalidRequest, match="--thresholds: .*" + told) as raised:
+        bounds_of(tmp_path, text)
+    assert raised.value.suggestion
+
+
+def test_bounds_that_are_not_there_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="cannot be read"):
+        load_bounds(tmp_path / "gone.toml", {})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--path", "mine"],
+        ["--thresholds", "bounds.toml"],
+        ["--path", "mine", "--thresholds", "bounds.toml", "--write-baseline"],
+        ["--planted"],
+    ],
+)
+def test_options_of_another_gate_are_refused(options: list[str]) -> None:
+    assert CliRunner().invoke(evaluate, ["gate", *options]).exit_code == Exit.USAGE

@@ -60,8 +60,8 @@ TOLD = {
     "stale_offsets": (EXTRACTIVE, "answered", "quote_exactness"),
     "always_abstaining": (EXTRACTIVE, "answered", "answered_when_answerable"),
     "always_answering": (EXTRACTIVE, "refused", "refused_when_not"),
-    "always_supported": (SCRIPTED, "caught", "wrong_shown"),
-    "fuzzy_matching": (SCRIPTED, "caught", "wrong_shown"),
+    "always_supported": (SCRIPTED, "caught", "wrong_proven"),
+    "fuzzy_matching": (SCRIPTED, "caught", "wrong_proven"),
 }
 
 

@@ -87,12 +87,51 @@ def test_a_claim_that_failed_is_given_with_its_reasons() -> None:
     assert [mistake.why for mistake in errors_of(found)] == ["“It is 13 kroner.” is contradicted: 12, not 13."]
 
 
-def test_a_missing_gold_answer_is_no_wrong_proof() -> None:
+def test_a_lie_on_the_right_evidence_is_not_right() -> None:
+    """Of 15 questions 9 are right: two answers in a model's words cite the evidence and say something else."""
+
+    def said(case_id: str, text: str) -> Record:
+        return record(case_id, answer=text, claims=[claim(text, verdict="unverified")], family="llm")
+
+    right = [said(f"q{number}", "At 6:40, from Askvik.") for number in range(9)]
+    lies = [said("q10", "The first boat leaves at 7:15."), said("q11", "No boat leaves in the morning.")]
+    wrong = [*lies, *(refused(f"q{number}") for number in range(12, 16))]
+
+    assert [is_right(each) for each in (*right, *wrong)] == [True] * 9 + [False] * 6
+    assert kinds(lies[0]) == ["answer_not_contained"]
+
+
+def test_what_is_right_without_answers_or_evidence() -> None:
+    other = [claim(FARE, citation(FARE, sentences=[1]))]
+    unknown: dict[str, Any] = {"answers": [], "evidence": []}
+
+    assert is_right(record(answers=[], answer="It goes early."))  # by its evidence alone
+    assert not is_right(record(answers=[], claims=other))
+    assert is_right(record(evidence=[], claims=other))  # by its words alone
+    assert not is_right(record(evidence=[], answers=["7:15"]))
+    assert is_right(record(**unknown, claims=other))  # answered, as it should be
+    assert not is_right(refused(**unknown))
+
+
+def test_a_passage_without_a_mark_shows_nothing() -> None:
+    found = record(claims=[claim(mark="withheld")])
+
+    assert kinds(found) == ["no_gold_shown"]
+    assert not is_right(found)
+
+
+def test_what_a_reader_sees_around_a_quoted_passage_is_said_too() -> None:
+    above = {"answer": FARE, "claims": [claim(FARE, citation(FARE, heading_path=["Boats at 6:40"]))]}
+
+    assert is_right(record(evidence=[[gold(FARE, index=1)]], **above))
+    assert not is_right(record(evidence=[[gold(FARE, index=1)]], family="llm", **above))
+
+
+def test_a_missing_gold_answer_is_named() -> None:
     found = record(answers=["7:15", "quarter past seven"])
 
     assert kinds(found) == ["answer_not_contained"]
     assert "“7:15” or “quarter past seven”" in errors_of(found)[0].why
-    assert is_right(found)
 
 
 def test_a_failed_run_says_its_error_and_a_cancelled_one_its_reason() -> None:

@@ -52,7 +52,7 @@ class AbsentJudge(RuleJudge):
 
 
 def right(claim: OpenClaim) -> Verdict:
-    return "supported" if "Rebuilding" in claim.claim else "unsupported"
+    return "supported" if any(row["supported"] for row in ROWS if row["claim"] == claim.claim) else "unsupported"
 
 
 def claims() -> list[ProseClaim]:
@@ -68,9 +68,11 @@ def test_by_code_alone_true_and_false_claims_are_counted_apart() -> None:
     assert {name: report[name] for name in report if name not in ("languages", "kinds")} == {
         "true": 3,
         "true_supported": 0.6667,
+        "true_marked": 1.0,
         "true_failed": 0.0,
         "false": 2,
         "false_supported": 0.0,
+        "false_marked": 0.5,
         "false_caught": 0.0,
         "judge": None,
     }
@@ -84,23 +86,23 @@ def test_a_judge_decides_what_code_leaves_open() -> None:
     judge = RuleJudge(right)
     report = measured(judge)
     assert (report["true_supported"], report["false_caught"]) == (1.0, 1.0)
-    ((first, second, third),) = judge.batches
-    assert [first.claim, second.claim, third.claim] == [row["claim"] for row in ROWS[1:4]]
-    assert (first.question, first.entries[0].title) == ("Which mill?", "Mills")
+    (asked,) = judge.batches
+    assert [each.claim for each in asked] == [row["claim"] for row in ROWS]
+    assert (asked[1].question, asked[1].entries[0].title) == ("Which mill?", "Mills")
     assert report["judge"] == {
         "name": "rule",
         "examined": True,
-        "open": 3,
-        "decided": 3,
+        "open": 5,
+        "decided": 5,
         "left": {},
         "calls": 1,
         "tokens": 0,
     }
 
 
-def test_a_judge_without_an_exam_counts_only_where_any_may() -> None:
+def test_a_judge_without_an_exam_moves_marks_and_proves_only_where_any_may() -> None:
     report = measured(RuleJudge(right, exam=None))
-    assert (report["true_supported"], report["judge"]["decided"]) == (0.6667, 2)
+    assert (report["true_supported"], report["true_marked"], report["false_marked"]) == (0.6667, 1.0, 0.0)
     freed = measured(AnyJudge(RuleJudge(right, exam=None)))
     assert (freed["true_supported"], freed["judge"]["examined"]) == (1.0, False)
 

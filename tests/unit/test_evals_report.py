@@ -136,6 +136,22 @@ def test_a_mistaken_answer_is_shown_with_its_quotes_verdicts_and_evidence() -> N
         assert text in page.text
 
 
+def test_scores_by_ragas_are_shown_where_the_run_has_them(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path, record("q1"), record("q2"))
+    figure = {"mean": 0.625, "low": 0.5, "high": 0.75, "n": 2}
+    scored = {"figure": figure, "left_out": {"an answer": 1}, "failed": [], "scores": [{}, {}]}
+    unscored = {"figure": None, "left_out": {}, "failed": [{}], "scores": []}
+    report = {"ragas": "0.4.3", "judge": None, "metrics": {"chrf_score": scored, "string_present": unscored}}
+    (tmp_path / "ragas.json").write_text(json.dumps(report), encoding="utf-8")
+    write_report(folder)
+    page = Page(folder.report.read_text(encoding="utf-8"))
+
+    assert "ragas 0.4.3, judge: none" in page.text
+    assert "chrf_score 0.625 0.500 – 0.750 2 0 1" in page.text
+    assert "string_present – 0 1 0" in page.text
+    assert "Scores by ragas" not in page_of(record("q1")).text
+
+
 def test_a_run_without_mistakes_says_so() -> None:
     page = page_of(record("q1"), record("q2"))
 

@@ -10,8 +10,10 @@ import pytest
 from evals.cases import DataSet
 from evals.dataset_store import stored_data_set
 from evals.evaluation import evaluate, run_data_set
+from evals.own_gate import judge_own
 from evals.pacing import with_long_pool_timeout
-from evals.records import Record, citations_of
+from evals.planting import planting
+from evals.records import Record, citations_of, is_marked
 from evals.retrievers import VectorStoreSearcher, open_searcher, open_with_retriever, run_retrieval
 from evals.run_folder import RunFolder, RunOptions
 from evals.sets import load_data_set
@@ -20,7 +22,7 @@ from graph.errors import InvalidRequest, UnknownModel
 from graph.ports import SearchQuery, SearchResult
 from research.sets import union_set
 from research.sets.clapnq import clapnq_set
-from tests.unit.made_data_sets import write_all
+from tests.unit.made_data_sets import write, write_all, write_lines
 from tools.settings import Settings
 
 MANUAL = Path(__file__).parents[2] / "docs" / "evaluation.md"
@@ -73,6 +75,39 @@ async def test_the_manuals_example_is_answered_and_refused_as_it_says(
     assert metrics == folder.metrics()
     assert (metrics["questions"], metrics["all"]["quote_exactness"]["mean"]) == (len(records), 1.0)
     assert left == ["default"]
+
+
+PLANTED = [
+    {"text": "Everybody has 28 days of leave a year.", "faithful": True},
+    {"text": "Everybody has 82 days of leave a year."},
+    {"text": "Dogs are welcome in the canteen."},
+]
+BOUNDS = """
+right = { least = 0.5 }
+citation_faithfulness = { figure = 0.99 }
+"""
+
+
+async def test_a_set_of_ones_own_is_judged_by_bounds_of_ones_own_with_sentences_planted(
+    example: DataSet, settings: Settings, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine"
+    with pytest.raises(InvalidRequest, match="--planted: no question of mine"):
+        planting(example)
+    lines = [json.loads(line) for line in (mine / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    write_lines(mine / "questions.jsonl", [{**lines[0], "planted": PLANTED}, *lines[1:]])
+    write(tmp_path / "bounds.toml", BOUNDS)
+    data, folder = load_data_set("own", mine), RunFolder(tmp_path / "run")
+    judged = await judge_own(settings, data, RunOptions(planted=True), folder, tmp_path / "bounds.toml")
+    (record,) = [each for each in folder.records() if "planted" in each]
+    assert [section["text"] for section in record["written"]][1:4] == [each["text"] for each in PLANTED]
+    marked = {claim["text"] for claim in record["claims"] if is_marked(claim)}
+    assert PLANTED[0]["text"] in marked
+    assert PLANTED[1]["text"] not in marked
+    figures = folder.metrics()["all"]
+    assert (figures["true_planted_marked"]["mean"], figures["false_planted_marked"]["n"]) == (1.0, 1)
+    faults = {each.metric.name: bool(each.faults) for each in judged}
+    assert faults == {"right": False, "citation_faithfulness": figures["citation_faithfulness"]["mean"] < 0.99}
 
 
 class StoppedError(Exception):

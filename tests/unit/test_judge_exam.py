@@ -209,7 +209,7 @@ def test_one_that_can_not_prove_four_fifths_any_more_fails_at_once() -> None:
 def test_more_errors_never_turn_a_test_for_the_better(errors: int, of: int) -> None:
     order = ["pass", None, "fail"]
     of = max(errors + 1, of)
-    assert order.index(WRONG.decide(errors, of)) <= order.index(WRONG.decide(errors + 1, of))
+    assert order.index(WRONG.decide(Share(errors, of))) <= order.index(WRONG.decide(Share(errors + 1, of)))
 
 
 def test_the_held_half_has_no_part_in_the_threshold() -> None:

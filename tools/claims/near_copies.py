@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from text.scripts import UNSPACED
@@ -41,15 +42,24 @@ def changed_run(claim: Sequence[str], source: Sequence[str]) -> Run | None:
     shorter, longer = sorted((len(claim), len(source)))
     if not shorter or longer > LONGEST or longer - shorter > MOST_LETTERS:
         return None
-    if claim[0] != source[0] and claim[-1] != source[-1]:
-        return None
     head = next((at for at in range(shorter) if claim[at] != source[at]), shorter)
     tail = next((at for at in range(shorter - head) if claim[-1 - at] != source[-1 - at]), shorter - head)
-    left, added = source[head : len(source) - tail], claim[head : len(claim) - tail]
-    run = Run(tuple(left), tuple(added), opens=head == 0)
+    run = Run(tuple(source[head : len(source) - tail]), tuple(claim[head : len(claim) - tail]), opens=head == 0)
+    if len(claim) == len(source) and len(run.claim) > MOST_WORDS:
+        run = _same_everywhere(run)
     both = (*run.source, *run.claim)
     most = min(MOST_LETTERS if any(map(_LETTER.match, both)) else MOST_WORDS, longer // 2)
     return run if both and max(len(run.source), len(run.claim)) <= most else None
+
+
+def _same_everywhere(run: Run) -> Run:
+    """Return the words that a claim replaces by the same others wherever they stand, else the run as it is."""
+    pairs = groupby(zip(run.source, run.claim, strict=True), key=lambda pair: pair[0] != pair[1])
+    changes = {tuple(changed) for differs, changed in pairs if differs}
+    if len(changes) > 1:
+        return run
+    source, claim = zip(*changes.pop(), strict=True)
+    return Run(source, claim, run.opens)
 
 
 def sides(run: Run, source: ExactForm, claim: ExactForm) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from graph.evidence import Proof, Segment
 from graph.ports import Dispute
 from graph.reasons import Reason
+from text.scripts import UNSPACED
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_numbers import values_of
 from tools.claims.claim_verdicts import Finding
@@ -14,6 +15,7 @@ from tools.claims.near_copies import Run, changed_run, sides
 from tools.claims.source_sentences import SourceSentence
 
 FEWEST = 4  # words that two sentences must share, and three times as many as they differ in
+_LETTER = re.compile(f"[{UNSPACED}]")
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -59,20 +61,27 @@ def _disputes(
 
 
 def _is_another_value(run: Run, own: SourceSentence, other: SourceSentence) -> bool:
-    """Whether both sides of a run hold a number, not the same one, or both are names; in a sentence that says more."""
+    """Whether both sides of a run hold another number, or both a name; in a sentence that says more.
+
+    Names are capitalised. In a script without capitals any words count: nobody copies a sentence to put in a synonym.
+    """
     shared = len(own.words) - len(run.claim)
     if shared < max(FEWEST, 3 * max(len(run.claim), len(run.source))):
         return False
     ours, theirs = values_of(" ".join(run.claim)), values_of(" ".join(run.source))
     if ours or theirs:
         return bool(ours) and bool(theirs) and ours.isdisjoint(theirs)
-    return not run.opens and _is_name(run.claim, own) and _is_name(run.source, other)
+    if run.opens or not (run.claim and run.source):
+        return False
+    if all(map(_LETTER.match, (*run.claim, *run.source))):
+        return True
+    return _is_name(run.claim, own) and _is_name(run.source, other)
 
 
 def _is_name(words: Sequence[str], sentence: SourceSentence) -> bool:
     """Whether all words of a run are capitalised where they stand."""
-    written = {key for key in sentence.unmarked[1:] if key[:1].isupper()}
-    return bool(words) and all(word in written or word.capitalize() in written for word in words)
+    written = {key for key in sentence.unmarked if key[:1].isupper()}
+    return all(word in written or word.capitalize() in written for word in words)
 
 
 def same_subject(one: Segment, other: Segment) -> bool:

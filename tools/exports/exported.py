@@ -11,6 +11,7 @@ from typing import Any
 from answers.answerhood import Answerhood
 from answers.citations import landing_url, place_of
 from answers.highlighting import in_quote
+from answers.marks import Grade, grade_of, mark_of
 from answers.quoted_runs import continues
 from graph.evidence import (
     Citation,
@@ -23,7 +24,6 @@ from graph.evidence import (
     SectionClaim,
     Source,
     Spent,
-    Verdict,
 )
 from text.mark_places import mark_place
 
@@ -85,11 +85,16 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What stands behind a claim: the numbers of its notes, and its verdict."""
+    """What stands behind a claim: the numbers of the notes that its mark stands for, and what it is called."""
 
     at: int
     notes: tuple[int, ...]
-    verdict: Verdict
+    grade: Grade
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the grade is told too, since a reader could take the claim for proven."""
+        return self.grade not in ("supported", "quoted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,10 +295,10 @@ def marked(text: str, claims: Sequence[ExportedClaim]) -> tuple[Mark, ...]:
         following = ordered[at + 1] if at + 1 < len(ordered) else None
         if following is not None and continues(each.claim, following.claim):
             continue
-        if not each.notes and each.claim["verdict"] == "supported":
-            continue
         place = mark_place(text, each.claim["end"], start)
-        if place is not None:
-            marks.append(Mark(place, each.notes, each.claim["verdict"]))
+        notes = each.notes if mark_of(each.claim) == "shown" else ()
+        mark = Mark(place or 0, notes, grade_of(each.claim))
+        if place is not None and (notes or mark.is_told):
+            marks.append(mark)
             start = place
     return tuple(marks)

@@ -14,6 +14,7 @@ from lxml import etree
 from markdown_it.tree import SyntaxTreeNode
 
 from answers.highlighting import in_quote
+from answers.marks import grade_of
 from graph.evidence import Source
 from tools.exports.exported import (
     DocumentVersion,
@@ -26,7 +27,7 @@ from tools.exports.exported import (
     Transcript,
 )
 from tools.exports.markdown_tree import Highlighted, MarkedTree, fit, is_safe, safe_target, words_only
-from tools.exports.wording import Words, said_verdict
+from tools.exports.wording import Words
 
 STYLE = files("tools.exports").joinpath("report.css").read_text("utf-8")
 POLICY = (
@@ -216,8 +217,8 @@ def _text(content: str, tree: MarkedTree, words: Words) -> Iterator[Content]:
 def _mark(mark: Mark, words: Words) -> Iterator[Element]:
     for number in mark.notes:
         yield h("sup", {}, h("a", {"href": f"#quote-{number}"}, f"[{number}]"))
-    if mark.verdict != "supported":
-        yield h("sup", {"class": mark.verdict}, f" {words(mark.verdict)}")
+    if mark.is_told:
+        yield h("sup", {"class": mark.grade}, f" {words(mark.grade)}")
 
 
 def _claims(answer: ExportedAnswer, words: Words) -> Element:
@@ -234,7 +235,7 @@ def _claims(answer: ExportedAnswer, words: Words) -> Element:
                 "tr",
                 {},
                 h("td", {"dir": "auto"}, words_only(claim["text"])),
-                h("td", {"class": said_verdict(claim)}, words(said_verdict(claim)), *reasons),
+                h("td", {"class": grade_of(claim)}, words(grade_of(claim)), *reasons),
                 h("td", {"dir": "auto"}, words.giver(claim)),
                 h("td", {}, *links),
             )

@@ -147,8 +147,8 @@ def _heading_places(text: str) -> list[int]:
 
 def _mark(mark: Mark, text: str, words: Words) -> str:
     written = "".join(f"[^{number}]" for number in mark.notes)
-    if mark.verdict != "supported":
-        written += f" ({words(mark.verdict)})"
+    if mark.is_told:
+        written += f" ({words(mark.grade)})"
     if follows_fence(text, mark.at):
         return f"\n{written}\n"
     before = text[mark.at - 1 : mark.at]

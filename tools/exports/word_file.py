@@ -24,9 +24,10 @@ from docx.text.run import Run
 from lxml import etree
 from markdown_it.tree import SyntaxTreeNode
 
+from answers.marks import grade_of
 from tools.exports.exported import Exchange, ExportedAnswer, Mark, Note, RunAccount, Transcript, shown_of
 from tools.exports.markdown_tree import Highlighted, MarkedTree, fit, is_safe, safe_target, words_only
-from tools.exports.wording import Words, said_verdict
+from tools.exports.wording import Words
 
 _FOOTNOTES_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
 _REFERENCE = "Footnote Reference"
@@ -217,7 +218,7 @@ class _WordFile:
     def _claims(self, answer: ExportedAnswer, notes: dict[int, Note]) -> None:
         words = self._words
         rows = [
-            [words_only(each.claim["text"]), words(said_verdict(each.claim)), words.giver(each.claim), ""]
+            [words_only(each.claim["text"]), words(grade_of(each.claim)), words.giver(each.claim), ""]
             for each in answer.claims
         ]
         table = self._table([words(name) for name in ("claim", "verdict", "given_by", "quote_numbers")], rows)
@@ -254,8 +255,8 @@ class _WordFile:
     def mark(self, paragraph: Paragraph, mark: Mark, notes: dict[int, Note]) -> None:
         """Write what stands behind a claim."""
         self.refer(paragraph, mark.notes, notes)
-        if mark.verdict != "supported":
-            run = paragraph.add_run(f" ({self._words(mark.verdict)})")
+        if mark.is_told:
+            run = paragraph.add_run(f" ({self._words(mark.grade)})")
             run.italic = True
 
     def refer(self, paragraph: Paragraph, numbers: Iterable[int], notes: dict[int, Note]) -> None:

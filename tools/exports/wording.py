@@ -7,7 +7,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
-from answers.answerhood import is_copy
 from graph.evidence import DatedBy, SectionClaim, Source
 from tools.exports.exported import ExportedAnswer, Note, RunAccount, Transcript
 
@@ -54,17 +53,20 @@ class Words:
     def quoted_from(self, note: Note) -> str:
         """Return where a passage is quoted from, and which other documents hold a copy of it, all with their dates."""
         said = self("quoted_from", where=self._dated(self.where(note) or note.document_id, *note.dated))
-        copies = "; ".join(self._dated(each["title"], each["date"], each["dated_by"]) for each in note.copies)
-        return self("also_in", quoted=said, titles=copies) if copies else said
+        titles = ((each, self._dated(each["title"], each["date"], each["dated_by"])) for each in note.copies)
+        copies = (self("changed_in" if each["differs"] else "also_in", title=title) for each, title in titles)
+        return "; ".join((said, *copies))
 
     def _dated(self, title: str, day: str, dated_by: DatedBy) -> str:
         return self("stored" if dated_by == "library" else "dated", title=title, day=day) if day else title
 
     def giver(self, claim: SectionClaim) -> str:
-        """Return who gave a claim its verdict."""
+        """Return who gave a claim its verdict, or who has checked it."""
         judge = claim.get("judge")
         if judge is not None and judge["exam"] is not None:
             return self("by_judge", model=judge["model"], **judge["exam"])
+        if judge is not None:
+            return self("by_unexamined", model=judge["model"])
         return self("by_text") if claim.get("by") == "text" else self("by_nobody")
 
     def state(self, answer: ExportedAnswer) -> str:
@@ -99,11 +101,6 @@ class Words:
             paid = self(name, amount=cost["amount"], currency=cost["currency"], models=unpriced)
             said.append(f"{paid} {self('estimated')}" if cost["estimated"] else paid)
         return said
-
-
-def said_verdict(claim: SectionClaim) -> str:
-    """Return the name of what a verdict is called where a person reads it: a copy is quoted."""
-    return "quoted" if is_copy(claim) else claim["verdict"]
 
 
 def _path(title: str, headings: Iterable[str]) -> str:

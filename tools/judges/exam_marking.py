@@ -11,16 +11,18 @@ inference", JASA 22, 1927): they hold for small counts and for shares of 0 and 1
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import log, sqrt
 from typing import Literal
 
 from graph.evidence import ExamFigure
 from graph.ports import Judgement
+from graph.reasons import Reason
 
 MOST_WRONG = 0.05  # of the false claims, called supported
 LEAST_RIGHT = 0.8  # of the true claims, called supported
+NO_PROBABILITY = Reason("no_probability")
 NORMAL_95 = 1.959964  # the 97.5 % quantile of the normal distribution
 
 
@@ -37,9 +39,10 @@ class SequentialTest:
     fails_good: float = 0.05
     passes_bad: float = 0.1
 
-    def decide(self, errors: int, of: int) -> Literal["pass", "fail"] | None:
+    def decide(self, errors: "Share") -> Literal["pass", "fail"] | None:
         """Return the outcome after so many errors, None as long as it is open."""
-        odds = errors * log(self.bad / self.good) + (of - errors) * log((1 - self.bad) / (1 - self.good))
+        right = errors.of - errors.count
+        odds = errors.count * log(self.bad / self.good) + right * log((1 - self.bad) / (1 - self.good))
         if odds <= log(self.passes_bad / (1 - self.fails_good)):
             return "pass"
         return "fail" if odds >= log((1 - self.passes_bad) / self.fails_good) else None
@@ -160,6 +163,11 @@ class LanguageResult:
         return not self.faults
 
     @property
+    def missed(self) -> Share:
+        """The share of true claims that it did not call supported."""
+        return Share(self.proven.of - self.proven.count, self.proven.of)
+
+    @property
     def faults(self) -> list[str]:
         """What the judge failed by, in words and numbers; empty if it passed."""
         faults = []
@@ -185,6 +193,21 @@ class LanguageResult:
     def figure(self) -> ExamFigure:
         """The figure that verdicts carry."""
         return ExamFigure(language=self.language, right=self.right.count, of=self.right.of)
+
+
+def held_to(judgement: Judgement, result: LanguageResult) -> Judgement:
+    """Return a judgement with the result that a judge passed with, held to its threshold.
+
+    It is none where the judge reported no probability that the threshold asks for.
+    """
+    if judgement.verdict is None:
+        return judgement
+    if judgement.verdict != "supported" or accepts(judgement, result.threshold):
+        return replace(judgement, exam=result.figure)
+    if judgement.probability is None:
+        return Judgement(None, reason=NO_PROBABILITY)
+    reason = Reason("below_threshold", judgement.probability, result.threshold or 0.0)
+    return replace(judgement, verdict="unsupported", reason=reason, exam=result.figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,34 +246,25 @@ def mark(
         )
 
     best = choose_threshold(answers)
-    by_word, at_best = at(None if best is None else 0.0), at(best)
-    all_answered = len(answers) == len(labels)
-    if by_word.passed and (all_answered or _tested(by_word) == "pass"):
+    by_word = at(None if best is None else 0.0)
+    wrong, missed = WRONG.decide(by_word.wrong), MISSED.decide(by_word.missed)
+    is_over = len(answers) == len(labels)
+    if by_word.passed and (is_over or wrong == missed == "pass"):
         return by_word
     true = sum(labels)
-    too_few_proven = Share(true - _missed(by_word).count, true).mean < LEAST_RIGHT  # even if all others are
-    too_many_wrong = Share(by_word.wrong.count, len(labels) - true).mean > MOST_WRONG
-    if too_few_proven or (too_many_wrong and best is None):
+    if missed == "fail" or Share(true - by_word.missed.count, true).mean < LEAST_RIGHT:  # whatever is still to come
+        return by_word  # since a threshold only takes away
+    if wrong != "fail" and Share(by_word.wrong.count, len(labels) - true).mean <= MOST_WRONG:
+        return None
+    if best is None:
         return by_word
-    if _tested(at_best) == "fail":
+    at_best = at(best)
+    if "fail" in (WRONG.decide(at_best.wrong), MISSED.decide(at_best.missed)):
         return at_best
-    if not all_answered:
+    if not is_over:
         return None
     chosen, held = _halves(answers)
-    threshold = choose_threshold(chosen)
-    return at(threshold, held, chosen)
-
-
-def _tested(result: LanguageResult) -> Literal["pass", "fail"] | None:
-    missed = _missed(result)
-    outcomes = {WRONG.decide(result.wrong.count, result.wrong.of), MISSED.decide(missed.count, missed.of)}
-    if "fail" in outcomes:
-        return "fail"
-    return "pass" if outcomes == {"pass"} else None
-
-
-def _missed(result: LanguageResult) -> Share:
-    return Share(result.proven.of - result.proven.count, result.proven.of)
+    return at(choose_threshold(chosen), held, chosen)
 
 
 def _halves(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:

@@ -8,11 +8,9 @@ from graph.errors import ModelReplyInvalid
 from graph.ports import Judge, Judgement, OpenClaim
 from graph.reasons import Reason, Reasons
 from graph.usage import Meter
-from tools.judges.exam_marking import LanguageResult, accepts
+from tools.judges.exam_marking import held_to
 from tools.judges.examiner import Examiner, Standing
 from tools.telemetry.tracing import judge_span
-
-NO_PROBABILITY = Reason("no_probability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class ExaminedJudge:
         if judgement.verdict is None:
             return judgement
         if standing.passed is not None:
-            held = _held(judgement, standing.passed)
+            held = held_to(judgement, standing.passed)
             return replace(held, reason=Reasons(filter(None, (held.reason, standing.reason))))
         unexamined = Reason("judged_unexamined", self.name)
         reasons = Reasons(filter(None, (judgement.reason, unexamined, standing.reason)))
@@ -81,13 +79,3 @@ def examined_by(examiner: Examiner) -> Callable[[Judge, str], Judge]:
         return ExaminedJudge(judge, examiner, examiner.command(model))
 
     return examined
-
-
-def _held(judgement: Judgement, result: LanguageResult) -> Judgement:
-    """Return a judgement with the result of an exam, held to its threshold."""
-    if judgement.verdict != "supported" or accepts(judgement, result.threshold):
-        return replace(judgement, exam=result.figure)
-    if judgement.probability is None:
-        return Judgement(None, reason=NO_PROBABILITY)
-    reason = Reason("below_threshold", judgement.probability, result.threshold or 0.0)
-    return replace(judgement, verdict="unsupported", reason=reason, exam=result.figure)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import Context
 from dataclasses import dataclass
@@ -77,10 +77,15 @@ class _Trouble:
 
 
 _Taken = tuple[ExamKey, str]  # an exam in a language
+AfterExam = Callable[[], Awaitable[object]]
+
+
+async def _nothing() -> None:
+    """Do nothing after an exam."""
 
 
 class Examiner:
-    """The exams of a process. ``load`` returns the exam; it may block.
+    """The exams of a process. ``load`` returns the exam; it may block. ``after_exam`` is called behind each result.
 
     With ``exam: auto`` a judge without a result takes the exam in the background, one batch at a time so that questions
     don't wait behind it, in the language that is asked.
@@ -91,11 +96,13 @@ class Examiner:
         store: ExamStore,
         settings: JudgeSettings,
         *,
+        after_exam: AfterExam = _nothing,
         load: Callable[[], Exam] = built_in_exam,
         cache_seconds: float = CACHE_SECONDS,
     ) -> None:
         self._store = store
         self._settings = settings
+        self._after_exam = after_exam
         self._load = load
         self._cache_seconds = cache_seconds
         self._cached: dict[ExamKey, tuple[float, StoredExam | None]] = {}
@@ -175,6 +182,10 @@ class Examiner:
             await self._store.record(key, result)
             self._cached.pop(key, None)
             log.info("%s in %s: %s", judge.name, language_names([language]), result)
+        try:
+            await self._after_exam()
+        except CitewellError as error:
+            log.warning("What %s has said before is not settled yet: %s", judge.name, error.message)
 
     async def close(self) -> None:
         """Cancel the exams in the background; what is answered is stored."""
@@ -190,6 +201,8 @@ class Examiner:
     def _why_missing(self, judge: Judge, exam: Exam, stored: StoredExam | None, language: str, command: str) -> str:
         key = exam_key(judge, exam)
         missing = _missing(stored, exam, language)
+        if not missing:
+            return f"the exam has claims in {language_names(exam.languages)} only."
         named = f"{command} {' '.join(f'--language {code}' for code in missing)}"
         trouble = self._troubles.get(key)
         if stored and stored.trouble and stored.trouble_at:
@@ -266,9 +279,11 @@ def without_background_exam(settings: Settings) -> Settings:
 
 
 @asynccontextmanager
-async def open_examiner(database: Database, settings: JudgeSettings) -> AsyncIterator[Examiner]:
+async def open_examiner(
+    database: Database, settings: JudgeSettings, after_exam: AfterExam = _nothing
+) -> AsyncIterator[Examiner]:
     """Open the examiner of a process; exams in the background are cancelled on exit."""
-    examiner = Examiner(ExamStore(database), settings)
+    examiner = Examiner(ExamStore(database), settings, after_exam=after_exam)
     try:
         yield examiner
     finally:

@@ -18,6 +18,7 @@ from tools.library.git_cache import remove_unused
 from tools.library.job_store import JOB_DAYS, expire_jobs
 from tools.library.versions import VERSION_DAYS, expire_versions
 from tools.runs.log_days import add_days, count_old_events, expire_events
+from tools.runs.verdict_upgrades import VerdictUpgrades
 from tools.sessions.pruning import delete_threads
 from tools.sessions.shares import expire_shares
 from tools.settings import Settings
@@ -128,7 +129,10 @@ async def expire(
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Deletes what ``expire`` does, and all else of a deployment whose time is over: the days say when."""
+    """Deletes what ``expire`` does, and all else of a deployment whose time is over: the days say when.
+
+    What an exam of a judge has left unsettled, as its process died, is settled with it.
+    """
 
     database: Database
     retention: Retention
@@ -168,8 +172,12 @@ class Sweep:
             "the audit log": partial(expire_audit, self.database, days=self.audit_days),
             "limits": partial(expire_limits, self.database),
             "shares": partial(expire_shares, self.database),
+            "words of judges before their exam": self._settle_verdicts,
             "repositories": partial(asyncio.to_thread, remove_unused, self.git_caches),
         }
+
+    async def _settle_verdicts(self) -> None:
+        await VerdictUpgrades(self.database).run()
 
     async def _sessions(self) -> int:
         return len(await _delete_sessions(self.database, self.retention))

@@ -43,6 +43,7 @@ from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
 from tools.runs.notifications import Notifications, PostgresCarrier
+from tools.runs.verdict_upgrades import SessionEvents, VerdictUpgrades
 from tools.sessions.feedback import FeedbackBook
 from tools.sessions.session_store import Sessions
 from tools.sessions.shares import Shares
@@ -76,6 +77,7 @@ class Library:
     syncer: Syncer
     syncs: BackgroundSyncs
     sessions: Sessions
+    session_events: SessionEvents
     shares: Shares
     feedback: FeedbackBook
     searcher: SegmentSearcher
@@ -115,7 +117,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     formats()  # fail now, not at the first file, if an installed parser is broken
     async with (
         open_databases(settings) as database,
-        open_examiner(database, settings.judge) as examiner,
+        open_examiner(database, settings.judge, VerdictUpgrades(database).run) as examiner,
         opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
         opened_sandbox(settings.jobs, 1) as followed,  # so that no upload waits for the files of a source
         opened_sandbox(settings.jobs.model_copy(update=VIEW_LIMITS), 1) as viewed,
@@ -131,6 +133,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         ingestor = Ingestor(database, workspaces, embedder, settings)
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
         notifications = Notifications(PostgresCarrier(database.url))
+        sessions = Sessions(database, workspaces, families, spending)
         job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
         indexes = FlatIndexes(database)
         milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
@@ -175,7 +178,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     sources=Sources(database, workspaces),
                     syncer=syncer,
                     syncs=syncs,
-                    sessions=Sessions(database, workspaces, families, spending),
+                    sessions=sessions,
+                    session_events=SessionEvents(database, sessions, notifications),
                     shares=Shares(database, workspaces, settings),
                     feedback=FeedbackBook(database, workspaces),
                     searcher=searcher,

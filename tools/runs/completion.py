@@ -35,8 +35,10 @@ from graph.state import State
 from tools.runs.event_log import RunLogs
 from tools.runs.ledger import Ledger
 from tools.runs.live_run import LogLine, Run
+from tools.runs.verdict_upgrades import VerdictUpgrades
 from tools.sessions.checkpoints import CheckpointRow
 from tools.sessions.run_request import Superseded
+from tools.sessions.settled_claims import is_unexamined
 from tools.storage.database import retry_while_unavailable
 
 log = logging.getLogger("citewell.runs")
@@ -145,9 +147,10 @@ Completion = Coroutine[Any, Any, None]
 class CompletionRecorder:
     """Records how runs end, except for runs that another process has taken over and will end itself."""
 
-    def __init__(self, ledger: Ledger, logs: RunLogs) -> None:
+    def __init__(self, ledger: Ledger, logs: RunLogs, upgrades: VerdictUpgrades) -> None:
         self._ledger = ledger
         self._logs = logs
+        self._upgrades = upgrades
 
     async def record_answered(
         self, run: Run, state: State, reader: SegmentReader, checkpoint: CheckpointRow | None = None
@@ -249,6 +252,15 @@ class CompletionRecorder:
             run.last_seq -= 1
             raise
         run.publish([*lines, last])
+        if isinstance(end, RunFinished) and any(map(is_unexamined, end.message.get("claims", []))):
+            await self._settle(run)
+
+    async def _settle(self, run: Run) -> None:
+        """Settle what a judge said in a run during which its exam came to its end."""
+        try:
+            await self._upgrades.of_message(run.message_id)
+        except CitewellError as error:
+            log.warning("verdicts of run %s are not settled yet: %s", run.run_id, error.message)
 
     async def _write(
         self, run: Run, end: RunFinished | RunFailed, lines: Sequence[LogLine], checkpoint: CheckpointRow | None

@@ -33,7 +33,8 @@ _LOG = "SELECT seq, payload FROM run_events WHERE run_id = %s AND seq > %s ORDER
 _END = """
 SELECT lease_owner, outcome, stop_reason, finished_at, last_seq,
        EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.run_id),
-       (SELECT body FROM messages WHERE run_id = runs.run_id AND role = 'assistant')
+       (SELECT body FROM messages WHERE run_id = runs.run_id AND role = 'assistant'),
+       (SELECT upgraded_at IS NOT NULL FROM messages WHERE run_id = runs.run_id AND role = 'assistant')
 FROM runs WHERE run_id = %s
 """
 # Every id in the log: those that are no documents' are told apart by looking them up.
@@ -125,8 +126,9 @@ class StoredRun:
                 wakeup.clear()
                 if batch := await self._read_after(after):
                     after = batch[-1].seq
-                    yield batch
-                    if isinstance(batch[-1].event, TERMINAL):
+                    is_over = isinstance(batch[-1].event, TERMINAL)
+                    yield await self._with_upgrades(batch) if is_over else batch
+                    if is_over:
                         return
                 end = await self._read_end()
                 if end is None:
@@ -137,6 +139,13 @@ class StoredRun:
                 elif not end.logged:
                     yield [self._end_envelope(end, after)]
                     return
+
+    async def _with_upgrades(self, batch: list[Envelope]) -> list[Envelope]:
+        """Return the last events of a run, the end with its message as it stands now: an exam may have settled it."""
+        end = await self._read_end()
+        if end is None or not end.upgraded:
+            return batch
+        return [*batch[:-1], replace(batch[-1], event=_terminal_event(end), text="")]
 
     async def is_over(self, after: int) -> bool:
         """Whether a reader that has received event ``after`` has received the terminal event."""
@@ -203,6 +212,7 @@ class _RunEnd:
     last_seq: int | None
     logged: bool
     body: dict[str, Any] | None
+    upgraded: bool | None
 
 
 def _terminal_event(end: _RunEnd) -> RunFinished | RunFailed:

@@ -27,6 +27,7 @@ from tools.sessions.run_request import (
     request_to_json,
     resolve_fork,
 )
+from tools.sessions.settled_claims import JUDGED_EARLY
 from tools.spending.charges import RECORD_RUN, RECORD_USE, Spending
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -100,10 +101,10 @@ WITH {{checkpoint}}, asked AS (
     FROM checkpoint WHERE %(question_id)s::uuid IS NOT NULL
 ), answered AS (
     INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
-                          body, outcome, stop_reason)
+                          body, judged_early, outcome, stop_reason)
     SELECT %(message_id)s::uuid, %(session_id)s::uuid, %(run_id)s::uuid,
            coalesce(%(question_id)s::uuid, %(parent)s::uuid), checkpoint_id, at + interval '1 microsecond', 'assistant',
-           %(answer)s::text, %(body)s::jsonb, %(outcome)s::text, %(stop_reason)s::text
+           %(answer)s::text, %(body)s::jsonb, {JUDGED_EARLY}, %(outcome)s::text, %(stop_reason)s::text
     FROM checkpoint WHERE %(answer)s::text IS NOT NULL
 ), logged AS (
     INSERT INTO run_events (run_id, seq, type, payload)

@@ -28,6 +28,7 @@ from tools.runs.live_run import Run, new_run_id
 from tools.runs.notifications import Carrier, Notifications, PostgresCarrier
 from tools.runs.published import parse_event
 from tools.runs.readings import Load
+from tools.runs.verdict_upgrades import VerdictUpgrades
 from tools.sessions.run_request import Fork, RunReader, RunRequest, request_from_json
 from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings
@@ -77,7 +78,7 @@ class Runner:
         self._logs = RunLogs(database, workspaces, self._notifications)
         self._event_writer = EventWriter(database, self._logs.stored, self._notifications)
         self._admission = Admission(settings.max_active, WAITING_FOR_EACH * settings.max_active)
-        self._recorder = CompletionRecorder(self._ledger, self._logs)
+        self._recorder = CompletionRecorder(self._ledger, self._logs, VerdictUpgrades(database))
         attempts = Attempts(graph, resources, database, durability or DURABILITY)
         self._executor = Executor(attempts, self._recorder, self._leases, self._admission, self._notifications)
         self._heartbeat = Heartbeat(self._leases, self._recorder, self._notifications, self._active.values)

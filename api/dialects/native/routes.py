@@ -1,9 +1,13 @@
 """Native routes: sessions, runs (start, join, cancel) and lists of runs."""
 
+from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response, status
+from pydantic import TypeAdapter
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from api.dependencies import AppSettings, Asking, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.native.encoder import NativeEncoder
@@ -21,9 +25,9 @@ from api.dialects.native.schemas import (
 )
 from api.fields import Cursor, Limit, Name, optional
 from api.problems import problems, run_problem
-from api.stream import RunStream, resume_position, stream_responses, wait_for_end
+from api.stream import HEADERS, PING_SECONDS, RunStream, resume_position, stream_responses, wait_for_end
 from graph.errors import InvalidRequest
-from graph.events import RunFailed
+from graph.events import RunFailed, VerdictsUpgraded
 from tools.sessions.run_listing import RunPage, RunState
 from tools.sessions.session_store import RunStatus, Session
 
@@ -103,8 +107,41 @@ async def delete_session(session_id: UUID, me: Me, library: OpenLibrary) -> None
     await library.sessions.delete(me, str(session_id))
 
 
-runs_router = APIRouter(tags=["runs"])
 LastEventId = Annotated[str | None, Header(description="The id of the last event that the reader has received.")]
+_UPGRADED = TypeAdapter(VerdictsUpgraded)
+
+
+@sessions_router.get(
+    "/{session_id}/events",
+    response_class=Response,
+    responses={
+        **stream_responses("`verdicts_upgraded` for each answer whose judge's exam is over, with all its claims."),
+        204: {"description": "No answer of the session waits for the exam of a judge."},
+        **problems(404, 422, 503),
+    },
+)
+@needs("ask")
+async def follow_session(session_id: UUID, me: Me, library: OpenLibrary, last_event_id: LastEventId = None) -> Response:
+    """Follow what becomes of a session's answers that a judge judged before its exam, until that is over."""
+    events = library.session_events
+    try:
+        after = datetime.fromisoformat(last_event_id) if last_event_id else None
+        if after is not None and after.tzinfo is None:
+            raise ValueError
+    except ValueError:
+        raise InvalidRequest("Last-Event-ID: it is not an event id of a session.") from None
+    if not await events.waits(me, str(session_id), after):
+        return Response(status_code=status.HTTP_204_NO_CONTENT)
+    frames = _upgrades(events.follow(me, str(session_id), after=after))
+    return EventSourceResponse(frames, headers=HEADERS, ping=PING_SECONDS, sep="\n")
+
+
+async def _upgrades(events: AsyncIterator[VerdictsUpgraded]) -> AsyncIterator[ServerSentEvent]:
+    async for event in events:
+        yield ServerSentEvent(_UPGRADED.dump_json(event).decode(), event=event.type, id=event.at, sep="\n")
+
+
+runs_router = APIRouter(tags=["runs"])
 EVENTS = stream_responses(
     "`stream: true`: the run's events as they happen. `stream: false`: the finished run.",
     {"$ref": "#/components/schemas/RunEvent"},

@@ -174,7 +174,8 @@ export type ContentRemoved = {
 
 /**
  * An older document that says what a passage says, in the same words or almost, with its title and date. The date is
- * ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing.
+ * ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing. It `differs` where
+ * what is highlighted of the passage does not stand in it word for word.
  */
 export type Copy = {
   segment_id: string;
@@ -182,6 +183,7 @@ export type Copy = {
   title: string;
   date: string;
   dated_by: "document" | "library" | "";
+  differs: boolean;
 };
 
 /**
@@ -557,7 +559,8 @@ export type JobPage = {
 /**
  * The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language. `exam` is
  * None until it has passed: what it then `says` may take a mark away, but proves nothing. `version`, `language` (ISO
- * 639-1) and `probability` are what it takes to decide on the claim once it has passed.
+ * 639-1) and `probability` are what it takes to decide on the claim once it has passed, and `doubted`, that code has
+ * found something against it, once it has failed.
  */
 export type JudgeMark = {
   model: string;
@@ -566,6 +569,7 @@ export type JudgeMark = {
   version?: string;
   language?: string;
   probability?: number | null;
+  doubted?: boolean;
 };
 
 /** How a document is laid out: its blocks and its pictures, both in order. */

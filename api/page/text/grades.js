@@ -13,6 +13,7 @@ export function gradeOf({ verdict, by, judge }) {
 
 /** Give a claim's mark; one of an earlier release has none of its own. @param {Pick<Claim, "citations" | "verdict" | "mark">} claim */
 export function markOf({ citations, verdict, mark = "shown" }) {
+  if (mark === "pending") return mark;
   const failed = verdict === "contradicted" || verdict === "unsupported";
   return failed || !citations.length ? "withheld" : mark;
 }

@@ -27,6 +27,7 @@ export const reasons = {
   below_threshold: (sure, least) => `ثقة النموذج الحَكَم ${sure}، واختباره يطلب ${least}.`,
   no_judge: (name) => `لم يجتز أي نموذج الاختبار بهذه اللغة (${name})، فما يقوله لا يُعدّ إثباتًا.`,
   judged_unexamined: (model) => `راجعه النموذج ${model}، ولم يخضع للاختبار بعد.`,
+  judged_elsewhere: (name, others) => `لا اختبار بهذه اللغة (${name})؛ وقد اجتاز النموذج الذي يحكم اختبار ${others}.`,
   another_value: (other, own) => `يقول مصدر «${own}»، ويقول آخر «${other}».`,
   small_talk: "لا تسأل عن شيء يمكن أن يجيب عنه مصدر.",
   search_off: "البحث متوقف.",

@@ -26,6 +26,7 @@ export const reasons = {
   below_threshold: (/** @type {S} */ sure, /** @type {S} */ least) => `The model that judges is ${sure} sure; its exam asks for ${least}.`,
   no_judge: (/** @type {S} */ name) => `No model has passed the exam in this language (${name}), so what one says proves nothing.`,
   judged_unexamined: (/** @type {S} */ model) => `Checked by ${model}, which has not been examined yet.`,
+  judged_elsewhere: (/** @type {S} */ name, /** @type {S} */ others) => `The model that judges passed its exam in ${others}; there is none in this language (${name}).`,
   another_value: (/** @type {S} */ other, /** @type {S} */ own) => `One source says “${own}”, another “${other}”.`,
   small_talk: "It asks for nothing that a source could answer.",
   search_off: "Searching is switched off.",

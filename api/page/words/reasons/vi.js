@@ -25,6 +25,7 @@ export const reasons = {
   below_threshold: (sure, least) => `Mô hình đánh giá chỉ chắc ${sure}; bài kiểm tra yêu cầu ${least}.`,
   no_judge: (name) => `Chưa mô hình nào qua bài kiểm tra bằng ngôn ngữ này (${name}), nên lời của mô hình chưa chứng minh được gì.`,
   judged_unexamined: (model) => `Đã được ${model} đánh giá; mô hình này chưa qua bài kiểm tra nào.`,
+  judged_elsewhere: (name, others) => `Không có bài kiểm tra bằng ngôn ngữ này (${name}); mô hình đánh giá đã qua bài kiểm tra bằng ${others}.`,
   another_value: (other, own) => `Một nguồn viết “${own}”, nguồn khác viết “${other}”.`,
   small_talk: "Câu này không hỏi điều gì mà nguồn có thể trả lời.",
   search_off: "Việc tìm kiếm đang tắt.",

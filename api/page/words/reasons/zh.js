@@ -25,6 +25,7 @@ export const reasons = {
   below_threshold: (sure, least) => `评判模型只有 ${sure} 的把握，而测试要求 ${least}。`,
   no_judge: (name) => `还没有模型通过该语言（${name}）的测试，因此模型的判断不能作为证明。`,
   judged_unexamined: (model) => `已由 ${model} 评判，该模型尚未经过测试。`,
+  judged_elsewhere: (name, others) => `该语言（${name}）没有测试；评判的模型已通过 ${others} 的测试。`,
   another_value: (other, own) => `一个来源说“${own}”，另一个来源说“${other}”。`,
   small_talk: "它没有问来源可以回答的内容。",
   search_off: "搜索已关闭。",

@@ -1,0 +1,65 @@
+"""A judge of an evaluation: whether passages bear the sentences that a run's answers show with a mark."""
+
+from collections.abc import Iterator
+
+from evals.metrics.faithfulness_metrics import is_copied, label_of, marked_sentences
+from evals.metrics.passage_metrics import passage_of
+from evals.pacing import Progress
+from evals.prose_claims import AnyJudge, ProseClaim, verify_each
+from evals.records import ClaimRecord, Record
+from evals.run_folder import JudgedSentence, RunFolder
+from graph.evidence import Verdict
+from graph.ports import ClaimChecker
+from graph.usage import Meter
+
+FAITHFUL: dict[Verdict, bool] = {"supported": True, "unsupported": False, "contradicted": False}
+
+
+async def judge_sentences(
+    folder: RunFolder, judge: AnyJudge, checker: ClaimChecker, *, progress: Progress | None = None
+) -> None:
+    """Ask a judge about every sentence with a mark that neither a label nor its own words tell, and keep its word.
+
+    What this judge has said already is not asked again; what another one said is dropped.
+    """
+    known = {
+        (each["case_id"], each["variant"], each["text"]): each
+        for each in folder.judged()
+        if each["judge"] == judge.name and each["faithful"] is not None
+    }
+    asked = [
+        (record, claim)
+        for record, claim in _to_judge(folder)
+        if (record["case_id"], record["variant"], claim["text"]) not in known
+    ]
+    items = [_prose(record, claim).to_verify(number) for number, (record, claim) in enumerate(asked, 1)]
+    await verify_each(items, checker, judge, Meter(), progress=progress)
+    said = [
+        JudgedSentence(
+            case_id=record["case_id"],
+            variant=record["variant"],
+            text=claim["text"],
+            judge=judge.name,
+            faithful=FAITHFUL.get(item.final["verdict"]),
+        )
+        for (record, claim), item in zip(asked, items, strict=True)
+    ]
+    folder.write_judged([*known.values(), *said])
+
+
+def _to_judge(folder: RunFolder) -> Iterator[tuple[Record, ClaimRecord]]:
+    for record in folder.records():
+        for claim in marked_sentences(record):
+            if label_of(claim, record) is None and not is_copied(claim):
+                yield record, claim
+
+
+def _prose(record: Record, claim: ClaimRecord) -> ProseClaim:
+    passages = list(dict.fromkeys(passage_of(each).whole for each in claim["citations"]))
+    return ProseClaim(
+        evidence=passages,
+        claim=claim["text"],
+        lang=record["tags"].get("language", ""),
+        supported=True,  # not known, and not read
+        question=record["standalone_question"],
+    )
