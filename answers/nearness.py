@@ -8,7 +8,7 @@ from math import log
 from answers.entry import Entry
 from graph.evidence import Segment
 from text.normal_forms import flatten
-from text.words import terms_of
+from text.words import question_terms, terms_of
 
 
 class Nearness:
@@ -46,8 +46,8 @@ class Nearness:
         return entries[held.index(max(held))] if any(held) else None
 
     def _wanted(self, claim: str) -> dict[str, float]:
-        """Return the words of a claim with their weights; one that no segment holds weighs nothing."""
-        return {term: self._weights.get(term, 0.0) for term in terms_of(flatten(claim))}
+        """Return the content words of a claim with their weights; one that no segment holds weighs nothing."""
+        return {term: self._weights.get(term, 0.0) for term in question_terms(claim).terms or terms_of(flatten(claim))}
 
     def _held(self, wanted: Mapping[str, float], segment: Segment) -> float:
         terms = self._terms[segment.segment_id]
