@@ -11,6 +11,7 @@ from evals.run_folder import JudgedSentence, RunFolder
 from graph.evidence import Verdict
 from graph.ports import ClaimChecker
 from graph.usage import Meter
+from tools.settings import EXTRACTIVE
 
 FAITHFUL: dict[Verdict, bool] = {"supported": True, "unsupported": False, "contradicted": False}
 
@@ -18,9 +19,10 @@ FAITHFUL: dict[Verdict, bool] = {"supported": True, "unsupported": False, "contr
 async def judge_sentences(
     folder: RunFolder, judge: AnyJudge, checker: ClaimChecker, *, progress: Progress | None = None
 ) -> None:
-    """Ask a judge about every sentence with a mark that neither a label nor its own words tell, and keep its word.
+    """Ask a judge about every sentence with a mark, and keep its word.
 
-    What this judge has said already is not asked again; what another one said is dropped.
+    What has a label is not asked about, nor what a family that only quotes shows; a copy that a model made may be torn
+    from its context. What this judge has said already is not asked again; what another one said is dropped.
     """
     known = {
         (each["case_id"], each["variant"], each["text"]): each
@@ -50,7 +52,7 @@ async def judge_sentences(
 def _to_judge(folder: RunFolder) -> Iterator[tuple[Record, ClaimRecord]]:
     for record in folder.records():
         for claim in marked_sentences(record):
-            if label_of(claim, record) is None and not is_copied(claim):
+            if label_of(claim, record) is None and not (record["family"] == EXTRACTIVE and is_copied(claim)):
                 yield record, claim
 
 
