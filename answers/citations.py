@@ -85,9 +85,12 @@ def said_date(dated: Citation | Copy) -> str:
 
 
 def said_copies(citation: Citation) -> str:
-    """Return in English which documents hold copies of a quote, each with its date; "" if none does."""
-    dated = ((each["title"], said_date(each)) for each in citation.get("copies", ()))
-    return "; ".join(f"{title} ({date})" if date else title for title, date in dated)
+    """Return in English which older documents hold copies of a quote, each with its date; "" if none does."""
+    said: list[str] = []
+    for each in citation.get("copies", ()):
+        date = said_date(each)
+        said.append(f"{'with changes' if each['differs'] else 'also'} in {each['title']}{f' ({date})' if date else ''}")
+    return "; ".join(said)
 
 
 def said_segment_place(segment: Segment) -> str:
@@ -254,7 +257,8 @@ def build_citation(
         citation["heading_path"] = path
     if context := context_of_quote(segment, proof["start"], proof["end"]):
         citation["context"] = context
-    if copies and (told := dated_copies(segment, copies)):
+    best = segment.text[bears["start"] - segment.start : bears["end"] - segment.start]
+    if copies and (told := dated_copies(segment, copies, best)):
         citation["date"], citation["dated_by"], citation["copies"] = told
     anchor = _anchor_at(segment, bears["start"])
     if segment.url and anchor:

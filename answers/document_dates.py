@@ -7,6 +7,7 @@ from typing import Any
 
 from graph.evidence import Copy, DatedBy, Segment
 from text.dates import dates_of
+from text.normal_forms import flatten
 
 # Of a document's metadata, the first that holds a date.
 _DATES = (
@@ -67,10 +68,11 @@ def age_of(segment: Segment, question: str = "") -> tuple[int, str, str]:
     return len(named), day if dated_by == "document" else "", segment.updated_at[:10]
 
 
-def dated_copies(segment: Segment, copies: Sequence[Segment]) -> tuple[str, DatedBy, list[Copy]] | None:
+def dated_copies(segment: Segment, copies: Sequence[Segment], highlight: str) -> tuple[str, DatedBy, list[Copy]] | None:
     """Return a document's date, who gave it, and which others hold copies of its text; None if there are none to tell.
 
     They are the newest ones, the newest first. One that neither its title nor its date tells from another is left out.
+    Where the ``highlight`` of what is quoted does not stand in one word for word, that one differs.
     """
     dates = {each.document_id: _own_or_stored(each) for each in (segment, *copies)}
     if len({day for day, _ in dates.values()}) == 1:
@@ -79,7 +81,14 @@ def dated_copies(segment: Segment, copies: Sequence[Segment]) -> tuple[str, Date
     told: dict[tuple[str, str], Copy] = {}
     for each in sorted(copies, key=age_of, reverse=True):
         day, by = dates[each.document_id]
-        copy = Copy(segment_id=each.segment_id, document_id=each.document_id, title=each.title, date=day, dated_by=by)
+        copy = Copy(
+            segment_id=each.segment_id,
+            document_id=each.document_id,
+            title=each.title,
+            date=day,
+            dated_by=by,
+            differs=flatten(highlight) not in flatten(each.text),
+        )
         told.setdefault((each.title, day), copy)
     told.pop((segment.title, own), None)
     return (own, dated_by, list(told.values())[:MOST_TOLD]) if told else None

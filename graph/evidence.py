@@ -377,7 +377,8 @@ class Place(TypedDict):
 class Copy(TypedDict):
     """An older document that says what a passage says, in the same words or almost, with its title and date.
 
-    The date is ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing.
+    The date is ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing. It
+    ``differs`` where what is highlighted of the passage does not stand in it word for word.
     """
 
     segment_id: str
@@ -385,6 +386,7 @@ class Copy(TypedDict):
     title: str
     date: str
     dated_by: DatedBy
+    differs: bool
 
 
 class Citation(TypedDict):

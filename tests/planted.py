@@ -15,6 +15,7 @@ from typing import Any
 from evals.scripted_replies import claims_to_judge, judged, shown_segments
 from graph.evidence import Identity
 from tests.scripted_openai import ModelRequest, Reply, ScriptedOpenAI, answer, say
+from tools.judges.exam import built_in_exam
 from tools.library.ingestion import Ingestor, NewDocument
 
 FILE = Path(__file__).with_name("fixtures") / "planted.jsonl"
@@ -71,8 +72,14 @@ async def ingest_planted(ingestor: Ingestor) -> None:
 
 
 def is_true(claim: str) -> bool:
-    """Whether a claim is, or is a part of, one of the true sentences."""
-    return any(claim.strip() in text for row in planted() for text in row.true)
+    """Whether a claim is, or is a part of, one of the true sentences, of the exam of judges too."""
+    return claim in right_in_exam() or any(claim.strip() in text for row in planted() for text in row.true)
+
+
+@cache
+def right_in_exam() -> frozenset[str]:
+    """Return the true claims of the exam, as a judge's request shows them."""
+    return frozenset(" ".join(each.claim.claim.split()) for each in built_in_exam().claims if each.supported)
 
 
 def sections_of(row: Planted, ids: Iterable[str]) -> list[dict[str, Any]]:

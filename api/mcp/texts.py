@@ -90,7 +90,7 @@ def _citation_line(citation: Citation, source: Source | None, grade: Grade) -> s
     if date := said_date(citation):
         place += f", {date}"
     if copies := said_copies(citation):
-        place += f"; also in {one_line(copies)}"
+        place += f"; {one_line(copies)}"
     context = "".join(f" ({each['role']}: {one_line(each['text'])})" for each in citation.get("context", []))
     start, end = in_quote(citation) or (0, len(citation["quote"]))
     return f"[{citation['source_index']}] {grade}: “{one_line(citation['quote'][start:end])}”{context} {place}"

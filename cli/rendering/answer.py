@@ -90,7 +90,7 @@ def _show_quoted(console: Console, citation: Citation, source: Source, text: str
 def _copies(citation: Citation) -> list[str]:
     """Return the date of a quote's document and the older ones that hold a copy of it; nothing if none does."""
     date, copies = said_date(citation), one_line(said_copies(citation))
-    return [*([f" ({date})"] if date else []), *([f" · also in {copies}"] if copies else [])]
+    return [*([f" ({date})"] if date else []), *([f" · {copies}"] if copies else [])]
 
 
 def _place_of_quote(citation: Citation, source: Source) -> Text:

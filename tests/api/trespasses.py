@@ -88,6 +88,7 @@ NATIVE = [
     gone("GET", "/api/sessions/{session_id}", params={"branch": "{message_id}"}),
     gone("PATCH", "/api/sessions/{session_id}", json={"title": "Mine"}),
     gone("PATCH", "/api/sessions/{session_id}", json={"pinned": True}),
+    gone("GET", "/api/sessions/{session_id}/events"),
     gone("GET", "/api/sessions/{session_id}/follow-ups"),
     apart("GET", "/api/sessions", params={"query": "zebra"}),
     apart("GET", "/api/suggestions", silent=True),

@@ -175,14 +175,18 @@ async def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy
 ) -> None:
     passages = Passages(extractive_site)
     await passages.add("Lamp 2026", f"# Lamp\n\n{LAMP}\n", LAMP, "It turns at night.", LAMP)
-    copy = {"segment_id": "old:0", "document_id": "old", "title": "Lamp <2025>", "date": "2025-05-01"}
-    copies = [{**copy, "dated_by": "document"}, {**copy, "title": "Lantern", "date": "", "dated_by": ""}]
+    copy = {"segment_id": "old:0", "document_id": "old", "title": "Lamp <2025>", "date": "2025-05-01", "differs": False}
+    copies = [
+        {**copy, "dated_by": "document"},
+        {**copy, "title": "Lantern", "date": "", "dated_by": "", "differs": True},
+    ]
     passages.shown[0][2].update(date="2026-05-01", dated_by="library", copies=copies)
     turn = await told(relay, await chromium_page(relay.url, go=False), passages.answered())
     said = turn.locator(".quoted-from")
     await expect(said.locator("cite")).to_have_text(["Lamp 2026", "Lamp <2025>", "Lantern"])
     await expect(said.locator(".date")).to_have_count(2)
-    await expect(said).to_contain_text(english("proof/alsoIn"))
+    for words in ("alsoIn", "changedIn"):
+        await expect(said).to_contain_text(english(f"proof/{words}"))
 
 
 async def test_the_proof_is_the_passage_with_what_answers_best_standing_out(

@@ -213,7 +213,7 @@ def test_an_answer_says_first_whether_it_answers_and_then_quotes_its_passages() 
 def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy() -> None:
     message = passages(QUOTE, QUOTE, "Bill has 28.")
     copies: Any = [
-        {"segment_id": f"{name}:0", "document_id": name, "title": name, "date": day, "dated_by": by}
+        {"segment_id": f"{name}:0", "document_id": name, "title": name, "date": day, "dated_by": by, "differs": not day}
         for name, day, by in (
             ("Leave 2024", "2024-05", "document"),
             ("Draft", "2023-01-02", "library"),
@@ -224,7 +224,10 @@ def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy() -> 
     out = console(width=200)
     show_answer(out, message, wrap=True)
     [head] = [line for line in shown(out).splitlines() if "quoted from" in line]
-    for said in ("page 3 (2025-06-01)", "Leave 2024 (2024-05); Draft (stored 2023-01-02); Copy ·"):
+    for said in (
+        "page 3 (2025-06-01)",
+        "also in Leave 2024 (2024-05); also in Draft (stored 2023-01-02); with changes in Copy ·",
+    ):
         assert said in head
 
 

@@ -76,7 +76,10 @@ def test_a_passage_comes_with_its_highlight_and_the_offsets_to_find_it_by() -> N
 
 def test_a_quote_comes_with_the_documents_that_hold_copies_of_it() -> None:
     passage = citation("It opens at 8.")
-    copy: Copy = {"segment_id": "o:0", "document_id": "o", "title": "Old", "date": "2025", "dated_by": "document"}
+    copy: Copy = {
+        "segment_id": "o:0", "document_id": "o", "title": "Old", "date": "2025", "dated_by": "document",
+        "differs": False,
+    }  # fmt: skip
     told: Any = {"date": "2026-05-01", "dated_by": "library", "copies": [copy]}
     passage |= {"highlight": {"start": 0, "end": 14}, **told}
     [[quote]] = quotes_in_context([passage]).values()

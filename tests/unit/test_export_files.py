@@ -261,7 +261,7 @@ def test_a_copy_is_quoted_from_its_place_and_called_supported_nowhere() -> None:
 
 def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy() -> None:
     copies = [
-        {"segment_id": f"{name}:0", "document_id": name, "title": name, "date": day, "dated_by": by}
+        {"segment_id": f"{name}:0", "document_id": name, "title": name, "date": day, "dated_by": by, "differs": not day}
         for name, day, by in (
             ("Policy 2024", "2024-05", "document"),
             ("Draft", "2023-01-02", "library"),
@@ -270,8 +270,9 @@ def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy() -> 
     ]
     made = passage(TABLE, QUOTE, "Taxi | 50 euros", date="2025-06-01", dated_by="document", copies=copies)
     where = EN("dated", title="Policy › Limits, page 3", day="2025-06-01")
-    dated = EN("dated", title="Policy 2024", day="2024-05"), EN("stored", title="Draft", day="2023-01-02"), "Copy"
-    wanted = EN("also_in", quoted=EN("quoted_from", where=where), titles="; ".join(dated))
+    dated = EN("dated", title="Policy 2024", day="2024-05"), EN("stored", title="Draft", day="2023-01-02")
+    others = [*(EN("also_in", title=title) for title in dated), EN("changed_in", title="Copy")]
+    wanted = "; ".join([EN("quoted_from", where=where), *others])
     page = html.document_fromstring(html_report(made, EN))
     for said in (page.text_content(), markdown_file(made, EN).decode().replace("\\", "")):
         assert wanted in " ".join(said.split())

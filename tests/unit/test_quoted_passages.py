@@ -158,13 +158,11 @@ def test_the_newest_copy_is_shown_and_names_the_older_ones(one: Any, other: Any,
     assert passage.proof["copies"] == ["old:0"]
 
 
-def test_an_older_document_that_says_another_thing_is_no_copy_to_name() -> None:
+def test_the_newest_document_is_shown_where_an_older_one_says_another_number() -> None:
     pages = [hits_of(f"# Rules\n\n{RULE} {days}. Ask at the office.", name) for name, days in (("a", 30), ("b", 20))]
     hits = [*dated(pages[0], "Rules 2025"), *dated(pages[1], "Rules 2026")]
     [passage] = choose_passages([reading(hits, {"A member": 0.5})], hits)
     assert passage.document_id == "b"
-    assert "copies" not in passage.proof
-    [passage] = choose_passages([reading(hits, {"Ask at": 0.5})], hits)
     assert passage.proof["copies"] == ["a:0"]
 
 

@@ -20,9 +20,10 @@ from tools.claims.source_sentences import SentencePlace, SourceSentence
 from tools.claims.verbatim import find_verbatim
 
 NOTHING = 0.05  # share of a claim's weight: with less it shares nothing with what it cites
+HALF = 0.5  # share that one entry must hold: with less it is another sentence, and no mark stands but by a judge
 BEARS = 0.6  # share that another source must hold to be the one that is meant
 BETTER = 0.3  # and by which it must hold more than those that are cited
-MOST_WHOLE = 2400  # characters of a segment that is shown where no entry of it is nearer than the others
+MOST_WHOLE = 2400  # characters of a segment in another language that is shown where no entry of it is nearer
 MOST_NUMBERS = 3  # that are told as not found
 UNCITED = Reason("uncited")
 UNSAID = Reason("not_said")
@@ -62,7 +63,9 @@ def find(claim: str, lead: int, sources: Sources, others: Sources, question: str
         return Finding("unverified", (near[1],), (near[0],), (), doubted=True)
     if missing := missing_numbers(said, sources, question):
         return Finding("unverified", missing, own.places, (), doubted=True)
-    return Finding("unverified", (reason,), own.places, (), doubted=reason is UNSAID)
+    far = own.best < HALF and not _is_foreign(said, sources)
+    doubted = far or _has_number_from_elsewhere(said, own.places[:1], sources, question)
+    return Finding("unverified", (reason,), own.places, (), doubted)
 
 
 def _evidence(claim: str, sources: Sources, others: Sources) -> tuple[Evidence, Evidence, str]:
@@ -76,9 +79,10 @@ def _evidence(claim: str, sources: Sources, others: Sources) -> tuple[Evidence, 
         return own, other, ELSEWHERE
     if own.share >= NOTHING:
         return own, Evidence(), Reason("closest_sentence", round(own.share, 4))
+    if not _is_foreign(claim, sources):
+        return Evidence(), Evidence(), UNSAID
     start, end = trimmed(sources.segments[0].text, 0, min(MOST_WHOLE, len(sources.segments[0].text)))
-    whole = Evidence(((0, start, end),) if start < end else ())
-    return whole, Evidence(), FOREIGN if _is_foreign(claim, sources) else UNSAID
+    return Evidence(((0, start, end),) if start < end else ()), Evidence(), FOREIGN
 
 
 def _is_foreign(claim: str, sources: Sources) -> bool:
@@ -92,6 +96,17 @@ def missing_numbers(claim: str, sources: Sources, question: str) -> tuple[str, .
     asked = values_of(question)
     missing = [each.written for each in numbers_of(claim) if each.values.isdisjoint(sources.numbers | asked)]
     return tuple(Reason("number_not_found", number) for number in dict.fromkeys(missing))[:MOST_NUMBERS]
+
+
+def _has_number_from_elsewhere(claim: str, nearest: tuple[SentencePlace, ...], sources: Sources, question: str) -> bool:
+    """Whether a number of a claim stands in what it cites, but not in the entry nearest to it nor above that."""
+    numbers = numbers_of(claim)
+    if not numbers or not nearest:
+        return False
+    ((at, start, end),) = nearest
+    segment = sources.segments[at]
+    known = values_of(f"{segment.title} | {segment.heading} | {question} | {segment.text[start:end]}")
+    return any(each.values.isdisjoint(known) for each in numbers)
 
 
 def _near_copy(claim: str, sources: Sources, question: str) -> tuple[SentencePlace, str] | None:
@@ -121,8 +136,11 @@ def _only_names(run: Run, at: int, sentence: SourceSentence, sources: Sources, q
 
 
 def _is_one_number(run: Run) -> bool:
-    """Whether a claim only writes a number otherwise: "1,200" for "1200"."""
-    return len(run.source) == len(run.claim) == 1 and not values_of(run.source[0]).isdisjoint(values_of(run.claim[0]))
+    """Whether a claim only writes a number otherwise that can be read in one way: "1.5" for "1,50"."""
+    if not len(run.source) == len(run.claim) == 1:
+        return False
+    values = values_of(run.source[0])
+    return len(values) == 1 and values == values_of(run.claim[0])
 
 
 def _is_aside(run: Run, form: tuple[str, ...]) -> bool:

@@ -5,7 +5,6 @@ from itertools import groupby
 from math import log
 from typing import NamedTuple
 
-from graph.evidence import Segment
 from text.words import question_terms
 from tools.claims.cited_sources import Entry, Sources
 from tools.claims.source_sentences import SentencePlace
@@ -15,10 +14,11 @@ LEAST_GAIN = 0.07  # of the claim's weight, that a further entry adds
 
 
 class Evidence(NamedTuple):
-    """The places of entries, the best one first, and the share in [0, 1] of a claim's weight that they hold."""
+    """The places of entries, the best one first, and the shares in [0, 1] of a claim's weight that all and it hold."""
 
     places: tuple[SentencePlace, ...] = ()
     share: float = 0.0
+    best: float = 0.0
 
 
 def weigh(claim: str, pools: Iterable[Sources]) -> Mapping[str, float]:
@@ -36,17 +36,17 @@ def find_evidence(weights: Mapping[str, float], entries: Sequence[Entry]) -> Evi
     pool = [(entry.place, weights.keys() & entry.terms) for entry in entries]
     left = dict(weights)
     places: list[SentencePlace] = []
-    share = 0.0
+    shares: list[float] = []
     while pool and len(places) < MOST_PROOFS:
         gains = [sum(left.get(term, 0.0) for term in held) for _, held in pool]
         best = max(range(len(pool)), key=lambda at: (round(gains[at], 9), -_length(pool[at][0])))
         if gains[best] < LEAST_GAIN:
             break
-        share += gains[best]
+        shares.append(gains[best])
         places.append(pool[best][0])
         for term in pool[best][1]:
             left.pop(term, None)
-    return Evidence(tuple(places), share)
+    return Evidence(tuple(places), sum(shares), *shares[:1])
 
 
 def best_segment(weights: Mapping[str, float], sources: Sources) -> Evidence:
@@ -57,9 +57,3 @@ def best_segment(weights: Mapping[str, float], sources: Sources) -> Evidence:
 
 def _length(place: SentencePlace) -> int:
     return place[2] - place[1]
-
-
-def share_held(claim: str, segments: Sequence[Segment]) -> float:
-    """Return the share in [0, 1] of a claim's words, weighed by rarity, that its closest sentences hold."""
-    sources = Sources(segments)
-    return find_evidence(weigh(claim, (sources,)), sources.entries).share

@@ -53,8 +53,9 @@ class Words:
     def quoted_from(self, note: Note) -> str:
         """Return where a passage is quoted from, and which other documents hold a copy of it, all with their dates."""
         said = self("quoted_from", where=self._dated(self.where(note) or note.document_id, *note.dated))
-        copies = "; ".join(self._dated(each["title"], each["date"], each["dated_by"]) for each in note.copies)
-        return self("also_in", quoted=said, titles=copies) if copies else said
+        titles = ((each, self._dated(each["title"], each["date"], each["dated_by"])) for each in note.copies)
+        copies = (self("changed_in" if each["differs"] else "also_in", title=title) for each, title in titles)
+        return "; ".join((said, *copies))
 
     def _dated(self, title: str, day: str, dated_by: DatedBy) -> str:
         return self("stored" if dated_by == "library" else "dated", title=title, day=day) if day else title

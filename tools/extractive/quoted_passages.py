@@ -11,7 +11,6 @@ from answers.entry import Entry
 from answers.passage_markdown import as_markdown
 from answers.passages import is_whole, passage_of
 from graph.evidence import Hit, Proof, Span
-from text.normal_forms import flatten
 from text.words import ComparableText, comparable_text
 from tools.extractive.reader import RankedSentences
 from tools.extractive.table_keys import naming
@@ -26,15 +25,13 @@ COPIED = 0.85  # share of the words of the longer of two passages, from which on
 class QuotedPassage:
     """A passage of a segment as Markdown, its proof, and the reader's belief in [0, 1] that it answers.
 
-    ``best`` is its highlight as ``wording`` has it. ``dated`` orders copies by age, and ``copies`` are the ids of those
-    that a search has left out.
+    ``dated`` orders copies by age, and ``copies`` are the ids of those that a search has left out.
     """
 
     text: str
     proof: Proof
     belief: float
     wording: ComparableText
-    best: str
     dated: tuple[int, str, str]
     copies: tuple[str, ...] = ()
 
@@ -106,16 +103,16 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
 
 
 def _newest(passage: QuotedPassage, ranked: Sequence[QuotedPassage], asked: frozenset[str]) -> QuotedPassage:
-    """Return the newest copy of a passage, with the belief in it and the others that have its highlight as it is."""
+    """Return the newest copy of a passage, with the belief in it and the ids of the others."""
     copies = {passage.document_id: passage}
     for each in ranked:
         if each.repeats(passage, asked):
             copies.setdefault(each.document_id, each)
     newest, *older = sorted(copies.values(), key=lambda each: each.dated, reverse=True)
     proof = Proof(**newest.proof)
-    same = [each for each in older if newest.best in each.wording.flat]
-    if same or newest.copies:
-        proof["copies"] = [*newest.copies, *(found for each in same for found in (each.segment_id, *each.copies))]
+    others = [*newest.copies, *(found for each in older for found in (each.segment_id, *each.copies))]
+    if others:
+        proof["copies"] = others
     return replace(newest, proof=proof, belief=passage.belief)
 
 
@@ -151,7 +148,6 @@ def _passage(
         proof,
         min(1.0, sum(held.values())),
         comparable_text(text),
-        flatten(best.text),
         age_of(segment, question),
         hit.copies if inside >= COPIED * (proof["end"] - proof["start"]) else (),
     )

@@ -201,6 +201,8 @@ class Examiner:
     def _why_missing(self, judge: Judge, exam: Exam, stored: StoredExam | None, language: str, command: str) -> str:
         key = exam_key(judge, exam)
         missing = _missing(stored, exam, language)
+        if not missing:
+            return f"the exam has claims in {language_names(exam.languages)} only."
         named = f"{command} {' '.join(f'--language {code}' for code in missing)}"
         trouble = self._troubles.get(key)
         if stored and stored.trouble and stored.trouble_at:

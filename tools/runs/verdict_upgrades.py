@@ -7,36 +7,43 @@ has changed it since it was read.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycopg.types.json import Jsonb
 
 from graph.events import VerdictsUpgraded
 from graph.evidence import Identity, JudgeMark
 from tools.judges.exam import Exam, built_in_exam
-from tools.judges.exam_store import ExamKey, ExamStore, StoredExam
+from tools.judges.exam_store import ExamKey, ExamStore
 from tools.judges.examiner import Standing, standing_of
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import CHANNEL, Notifications
 from tools.sessions.session_store import Sessions
 from tools.sessions.settled_claims import JUDGED_EARLY, is_unexamined, settled_body
-from tools.storage.database import TAKES_CHANGES, Database, value_of
+from tools.storage.database import TAKES_CHANGES, Database
 
 log = logging.getLogger("citewell.judges")
 
 AT_ONCE = 50  # messages that are read together
 POLL_SECONDS = 5.0  # in case a notification is lost
 
+# The judges that wait for an exam, without a look at the bodies.
+_WAITING = """
+SELECT DISTINCT word ->> 'model', word ->> 'version', word ->> 'language'
+FROM messages, jsonb_array_elements(judged_early) AS word WHERE judged_early <> '[]'
+"""
 _PAGE = f"""
 SELECT m.created_at, message_id::text, m.xmin::text, body FROM messages AS m JOIN sessions USING (session_id)
-WHERE judged_early AND {TAKES_CHANGES} AND (m.created_at, message_id) > (%(at)s::timestamptz, %(id)s::uuid)
+WHERE judged_early <> '[]' AND judged_early @> ANY(%(words)s::jsonb[]) AND {TAKES_CHANGES}
+  AND (m.created_at, message_id) > (%(at)s::timestamptz, %(id)s::uuid)
 ORDER BY m.created_at, message_id LIMIT {AT_ONCE}
 """
-_ONE = "SELECT created_at, message_id::text, xmin::text, body FROM messages WHERE message_id = %s AND judged_early"
-_ANY_RESULT = "SELECT EXISTS (SELECT FROM judge_exams WHERE exam = %s AND languages <> '{}')"
+_ONE = """
+SELECT created_at, message_id::text, xmin::text, body FROM messages WHERE message_id = %s AND judged_early <> '[]'
+"""
 _CHANGE = f"""
 WITH let AS MATERIALIZED (
     SELECT refuse_where_closed(workspace, false) FROM sessions
@@ -49,27 +56,26 @@ WITH let AS MATERIALIZED (
 SELECT pg_notify('{CHANNEL}', session_id::text) FROM changed
 """
 _OF_SESSION = """
-SELECT message_id::text, upgraded_at, judged_early FROM messages
-WHERE session_id = %(session)s AND (upgraded_at IS NOT NULL OR judged_early)
+SELECT message_id::text, upgraded_at, judged_early <> '[]' FROM messages
+WHERE session_id = %(session)s AND (upgraded_at IS NOT NULL OR judged_early <> '[]')
 ORDER BY upgraded_at, message_id
 """
-_FIRST = "00000000-0000-0000-0000-000000000000"
+_BEGINNING, _FIRST = datetime.min.replace(tzinfo=UTC), "00000000-0000-0000-0000-000000000000"
 
 
-@dataclass(slots=True)
-class _Known:
-    """The standings of judges, read from what is stored of their exams as they are asked for."""
+class Word(NamedTuple):
+    """Who spoke of a claim before its exam, and in which language."""
 
-    exams: dict[ExamKey, StoredExam | None]
-    exam: Exam
-
-    def __call__(self, word: JudgeMark) -> Standing | None:
-        key = _key(word, self.exam)
-        return None if key is None else standing_of(key.judge, self.exams[key], self.exam, word["language"])
+    model: str
+    version: str
+    language: str
 
 
-def _key(word: JudgeMark, exam: Exam) -> ExamKey | None:
-    return ExamKey(word["model"], word["version"], exam.digest) if "version" in word and "language" in word else None
+def _word(judge: JudgeMark) -> Word:
+    return Word(judge["model"], judge.get("version", ""), judge.get("language", ""))
+
+
+Standings = Mapping[Word, Standing]  # those that are known
 
 
 class VerdictUpgrades:
@@ -82,46 +88,50 @@ class VerdictUpgrades:
 
     async def run(self) -> int:
         """Settle what can be settled in all messages; return in how many something was."""
-        exam = await asyncio.to_thread(self._load)
         async with self._database.connection() as connection:
-            if not await value_of(connection, _ANY_RESULT, [exam.digest]):
-                return 0
-        known, settled = _Known({}, exam), 0
-        at, message_id = datetime.min.replace(tzinfo=UTC), _FIRST
-        while True:
+            waiting = [Word(*row) for row in await (await connection.execute(_WAITING)).fetchall()]
+        standings = await self._standings(waiting)
+        row = {"at": _BEGINNING, "id": _FIRST, "words": [Jsonb([word._asdict()]) for word in standings]}
+        settled = 0
+        while standings:
             async with self._database.connection() as connection:
-                page = await (await connection.execute(_PAGE, {"at": at, "id": message_id})).fetchall()
+                page = await (await connection.execute(_PAGE, row)).fetchall()
             if not page:
                 break
             for _, message_id, version, body in page:
-                settled += await self._settle(known, message_id, version, body)
-            at = page[-1][0]
+                settled += await self._settle(standings, message_id, version, body)
+            row |= {"at": page[-1][0], "id": page[-1][1]}
         if settled:
             log.info("%d messages have verdicts of judges whose exam is over", settled)
         return settled
 
     async def of_message(self, message_id: str) -> bool:
         """Settle what can be settled in a message that was just stored."""
-        exam = await asyncio.to_thread(self._load)
-        return await self._again(_Known({}, exam), message_id)
-
-    async def _again(self, known: _Known, message_id: str) -> bool:
         async with self._database.connection() as connection:
             row = await (await connection.execute(_ONE, [message_id])).fetchone()
-        return row is not None and await self._settle(known, *row[1:])
+        if row is None:
+            return False
+        _, _, version, body = row
+        standings = await self._standings({_word(claim["judge"]) for claim in filter(is_unexamined, body["claims"])})
+        return await self._settle(standings, message_id, version, body)
 
-    async def _settle(self, known: _Known, message_id: str, version: str, body: dict[str, Any]) -> bool:
-        for claim in filter(is_unexamined, body["claims"]):
-            key = _key(claim["judge"], known.exam)
-            if key is not None and key not in known.exams:
-                known.exams[key] = await self._exams.read(key)
-        changed = settled_body(body, known)
+    async def _standings(self, words: Iterable[Word]) -> Standings:
+        exam = await asyncio.to_thread(self._load)
+        found: dict[Word, Standing] = {}
+        for word in words:
+            stored = await self._exams.read(ExamKey(word.model, word.version, exam.digest))
+            if (standing := standing_of(word.model, stored, exam, word.language)) is not None:
+                found[word] = standing
+        return found
+
+    async def _settle(self, standings: Standings, message_id: str, version: str, body: dict[str, Any]) -> bool:
+        changed = settled_body(body, lambda judge: standings.get(_word(judge)))
         if changed is None:
             return False
         row = {"body": Jsonb(changed), "id": message_id, "version": version}
         async with self._database.connection() as connection:
             done = await (await connection.execute(_CHANGE, row)).fetchone()
-        return done is not None or await self._again(known, message_id)
+        return done is not None or await self.of_message(message_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +144,8 @@ class SessionEvents:
 
     async def waits(self, identity: Identity, session_id: str, after: datetime | None = None) -> bool:
         """Whether there is, or may come, an event after a time. Raises NotFound."""
-        found = await self._messages(identity, session_id)
+        await self.sessions.get(identity, session_id, limit=1)
+        found = await self._messages(session_id)
         return any(waits or (at is not None and (after is None or at > after)) for _, at, waits in found)
 
     async def follow(
@@ -142,13 +153,14 @@ class SessionEvents:
     ) -> AsyncIterator[VerdictsUpgraded]:
         """Yield an event for each message whose verdicts were settled after a time, until none waits for an exam.
 
-        What the identity may no longer read is withheld. Raises NotFound once there is no such session.
+        What the identity may no longer read is withheld. Raises NotFound where the session is not the identity's.
         """
         told: set[tuple[str, datetime]] = set()
+        await self.sessions.get(identity, session_id, limit=1)
         with self.notifications.subscribe(session_id) as wakeup:
             while True:
                 wakeup.clear()
-                found = await self._messages(identity, session_id)
+                found = await self._messages(session_id)
                 for message_id, at, _ in found:
                     if at is not None and (after is None or at > after) and (message_id, at) not in told:
                         told.add((message_id, at))
@@ -157,9 +169,8 @@ class SessionEvents:
                     return
                 await wait_for_wakeup(wakeup, POLL_SECONDS)
 
-    async def _messages(self, identity: Identity, session_id: str) -> list[tuple[str, datetime | None, bool]]:
+    async def _messages(self, session_id: str) -> list[tuple[str, datetime | None, bool]]:
         """Return the messages that were settled, when, and those that wait for an exam."""
-        await self.sessions.get(identity, session_id, limit=1)
         async with self.database.connection() as connection:
             return await (await connection.execute(_OF_SESSION, {"session": session_id})).fetchall()
 

@@ -16,8 +16,10 @@ from graph.reasons import IN_WORDS, Reason, Why, texts, why
 from tools.judges.exam_marking import held_to
 from tools.judges.examiner import Standing
 
-# Whether any claim of the body of a message is unexamined, in SQL.
-JUDGED_EARLY: LiteralString = "coalesce(%(body)s::jsonb @? '$.claims[*].judge ? (@.exam == null)', false)"
+# The words of judges in the unexamined claims of the body of a message, in SQL.
+JUDGED_EARLY: LiteralString = (
+    "coalesce(jsonb_path_query_array(%(body)s::jsonb, '$.claims[*].judge ? (@.exam == null)'), '[]')"
+)
 
 StandingOf = Callable[[JudgeMark], Standing | None]
 

@@ -70,7 +70,7 @@ const datedBy = oneOf("", "document", "library");
 const citation = object({
   ...place, ...quoted, document_id: text, heading_path: given(list(text)), origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
   slide: given(number), sheet: given(text), cell: given(text),
-  copies: given(list(object({ segment_id: text, document_id: text, title: text, date: text, dated_by: datedBy }))), date: given(text), dated_by: given(datedBy),
+  copies: given(list(object({ segment_id: text, document_id: text, title: text, date: text, dated_by: datedBy, differs: flag }))), date: given(text), dated_by: given(datedBy),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted", "withheld"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
 const why = given(list(object({ code: text, parts: list((part) => (Number.isFinite(part) ? part : text(part))), text })));

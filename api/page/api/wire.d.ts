@@ -174,7 +174,8 @@ export type ContentRemoved = {
 
 /**
  * An older document that says what a passage says, in the same words or almost, with its title and date. The date is
- * ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing.
+ * ISO 8601, as far as it is known; "" where the documents are all of one date, which tells nothing. It `differs` where
+ * what is highlighted of the passage does not stand in it word for word.
  */
 export type Copy = {
   segment_id: string;
@@ -182,6 +183,7 @@ export type Copy = {
   title: string;
   date: string;
   dated_by: "document" | "library" | "";
+  differs: boolean;
 };
 
 /**

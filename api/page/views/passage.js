@@ -40,7 +40,7 @@ export function quotedFrom(way, source, place) {
     dated(place),
     place.copies?.flatMap((copy) => [
       h("br", null),
-      `${words.proof.alsoIn} `,
+      `${copy.differs ? words.proof.changedIn : words.proof.alsoIn} `,
       h("cite", { class: "title", dir: "auto" }, copy.title),
       ...dated(copy),
     ]),

@@ -19,7 +19,7 @@ export const proof = {
     deleted: "The document is gone: deleted, expired, or no longer yours to read. The quote is what it said.",
     withheld: "You may no longer read this document, so what cites it is withheld.",
   },
-  quotedFrom: "Quoted from", alsoIn: "Also in", best: "Most relevant: ",
+  quotedFrom: "Quoted from", alsoIn: "Also in", changedIn: "With changes in", best: "Most relevant: ",
   kinds: { page: "Selected document", search: "Library", web: "Web" },
   origins: { cited: "Cited by the answer", matched: "Found by matching, not cited by the answer itself" },
   compared: "Decided by comparing the texts.",

@@ -18,7 +18,7 @@ export const proof = {
     deleted: "Tài liệu không còn: đã bị xóa, hết hạn, hoặc bạn không còn quyền đọc. Trích dẫn là nội dung lúc trả lời.",
     withheld: "Bạn không còn quyền đọc tài liệu này, nên phần trích dẫn nó không được hiển thị.",
   },
-  quotedFrom: "Trích từ", alsoIn: "Cũng có trong", best: "Liên quan nhất: ",
+  quotedFrom: "Trích từ", alsoIn: "Cũng có trong", changedIn: "Có thay đổi trong", best: "Liên quan nhất: ",
   kinds: { page: "Tài liệu đã chọn", search: "Thư viện", web: "Web" },
   origins: { cited: "Do câu trả lời trích dẫn", matched: "Tìm được nhờ đối chiếu, câu trả lời không tự trích dẫn" },
   compared: "Được quyết định bằng cách so sánh văn bản.",

@@ -18,7 +18,7 @@ export const proof = {
     deleted: "文档已不在：已被删除、已过期，或您无权再读取。引文是回答时的内容。",
     withheld: "您已无权读取此文档，因此引用它的内容不再显示。",
   },
-  quotedFrom: "引自", alsoIn: "亦见于", best: "最相关：",
+  quotedFrom: "引自", alsoIn: "亦见于", changedIn: "有改动，见于", best: "最相关：",
   kinds: { page: "所选文档", search: "资料库", web: "网络" },
   origins: { cited: "由回答引用", matched: "通过匹配找到，回答本身并未引用" },
   compared: "由文本比对判定。",
