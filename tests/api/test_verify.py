@@ -23,9 +23,10 @@ from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, say, status
 from tools.backends.backend_registry import configured_families
 from tools.judges.exam import built_in_exam
-from tools.judges.exam_marking import LanguageResult, Share
+from tools.judges.exam_marking import LanguageResult
 from tools.judges.exam_store import ExamStore, exam_key
 from tools.judges.examiner import without_background_exam
+from tools.judges.sequential_testing import Share
 from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, RunSettings, Settings
 
