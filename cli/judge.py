@@ -14,7 +14,8 @@ from cli.options import AsJson
 if TYPE_CHECKING:
     from graph.ports import Judge
     from tools.judges.exam import Cost, Exam
-    from tools.judges.exam_marking import LanguageResult, Share
+    from tools.judges.exam_marking import LanguageResult
+    from tools.judges.sequential_testing import Share
     from tools.settings import Settings
     from tools.storage.database import Connection
 

@@ -83,7 +83,7 @@ def _show(report: "ProseReport") -> None:
 
 
 def _rows(name: str, rates: "Rates") -> Iterator[list[str]]:
-    from tools.judges.exam_marking import Share
+    from tools.judges.sequential_testing import Share
 
     for measure, share, of in (
         ("true_supported", rates["true_supported"], rates["true"]),

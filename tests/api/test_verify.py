@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -19,9 +20,13 @@ from graph.ports import Family, Judgement, OpenClaim
 from graph.usage import Meter
 from tests.api.conftest import HANDBOOK, TRAVEL, with_model
 from tests.api.serving import client_of
-from tests.judging import pass_exam
 from tests.scripted_openai import ScriptedOpenAI, say, status
+from tools.backends.backend_registry import configured_families
+from tools.judges.exam import built_in_exam
+from tools.judges.exam_marking import LanguageResult
+from tools.judges.exam_store import ExamStore, exam_key
 from tools.judges.examiner import without_background_exam
+from tools.judges.sequential_testing import Share
 from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, RunSettings, Settings
 
@@ -98,8 +103,12 @@ async def test_what_another_user_keeps_is_not_found(settings: Settings, citewell
 async def examined_client(settings: Settings, scripted_openai: ScriptedOpenAI) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a deployment whose scripted model has passed its exam in English."""
     configured = without_background_exam(with_model(settings, scripted_openai))
+    judge = configured_families(configured)("scripted").judge
+    assert judge is not None
+    none, all_ = Share(0, 25), Share(25, 25)
+    passed = LanguageResult("en", None, none, all_, Share(50, 50), none, 10, 9000, 4.0, datetime.now(UTC))
     async with open_citewell(configured) as opened:
-        await pass_exam(opened, configured)
+        await ExamStore(opened.library.database).record(exam_key(judge, built_in_exam()), passed)
         async with client_of(create_app(configured, citewell=opened)) as client:
             yield client
 

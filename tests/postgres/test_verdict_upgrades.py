@@ -10,9 +10,10 @@ from graph.evidence import Citation, Identity, JudgeMark, SectionClaim
 from graph.reasons import why
 from tests.judging import RuleJudge, coin, knows, small_exam
 from tests.postgres.conversing import ME, store_turn
-from tools.judges.exam_marking import LanguageResult, Share
+from tools.judges.exam_marking import LanguageResult
 from tools.judges.exam_store import ExamStore, exam_key
 from tools.judges.examiner import Examiner
+from tools.judges.sequential_testing import Share
 from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.runs.verdict_upgrades import SessionEvents, VerdictUpgrades
 from tools.sessions.session_store import Sessions

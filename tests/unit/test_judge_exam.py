@@ -27,16 +27,15 @@ from tools.judges.exam import (
 )
 from tools.judges.exam_marking import (
     MOST_WRONG,
-    WRONG,
     Answer,
     LanguageResult,
-    Share,
     Spent,
     choose_threshold,
     mark,
     share_proven,
     share_wrong,
 )
+from tools.judges.sequential_testing import WRONG, Share
 
 EXAM = built_in_exam()
 LANGUAGES = ("en", "vi", "zh", "ja", "ko", "ar", "de", "fr", "es", "pt")

@@ -18,7 +18,8 @@ from typing import Any
 from graph.errors import ModelReplyInvalid
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.usage import Meter
-from tools.judges.exam_marking import LEAST_RIGHT, MISSED, MOST_WRONG, WRONG, Answer, LanguageResult, Spent, mark
+from tools.judges.exam_marking import LEAST_RIGHT, MOST_WRONG, Answer, LanguageResult, Spent, mark
+from tools.judges.sequential_testing import MISSED, WRONG
 from tools.llm.prompting import estimate_tokens
 
 BATCH = 16  # claims judged together; a judge that errs on none passes with two batches

@@ -1,83 +1,24 @@
 """Marks of an exam: when its outcome is sure, the threshold that it chose, and the result.
 
-An exam is sequential: it ends as soon as two tests of A. Wald ("Sequential tests of statistical hypotheses", Annals of
-Mathematical Statistics 16, 1945) are decided, of false claims called supported and of true ones that are not, or when
-no answer to what is left could change the outcome. Where all claims are answered, their shares decide.
+An exam ends as soon as two sequential tests are decided, of false claims called supported and of true ones that are
+not, or when no answer to what is left could change the outcome. Where all claims are answered, their shares decide.
 
 A judge whose word alone keeps to the bounds needs no threshold on its probabilities. Of another one that reports some,
 the first half of the answers chooses the threshold, and the second, which had no part in that choice, is held to it.
-Intervals are Wilson's score intervals (E. B. Wilson, "Probable inference, the law of succession, and statistical
-inference", JASA 22, 1927): they hold for small counts and for shares of 0 and 1.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from math import log, sqrt
-from typing import Literal
 
 from graph.evidence import ExamFigure
 from graph.ports import Judgement
 from graph.reasons import Reason
+from tools.judges.sequential_testing import MISSED, WRONG, Share
 
 MOST_WRONG = 0.05  # of the false claims, called supported
 LEAST_RIGHT = 0.8  # of the true claims, called supported
 NO_PROBABILITY = Reason("no_probability")
-NORMAL_95 = 1.959964  # the 97.5 % quantile of the normal distribution
-
-
-@dataclass(frozen=True, slots=True)
-class SequentialTest:
-    """Wald's test of an error rate: whether it is rather ``good`` than ``bad``.
-
-    A judge at the good rate fails it with the probability ``fails_good``, one at the bad rate passes it with
-    ``passes_bad``, where it may go on for as long as it takes.
-    """
-
-    good: float
-    bad: float
-    fails_good: float = 0.05
-    passes_bad: float = 0.1
-
-    def decide(self, errors: "Share") -> Literal["pass", "fail"] | None:
-        """Return the outcome after so many errors, None as long as it is open."""
-        right = errors.of - errors.count
-        odds = errors.count * log(self.bad / self.good) + right * log((1 - self.bad) / (1 - self.good))
-        if odds <= log(self.passes_bad / (1 - self.fails_good)):
-            return "pass"
-        return "fail" if odds >= log((1 - self.passes_bad) / self.fails_good) else None
-
-
-WRONG = SequentialTest(good=0.02, bad=0.15)  # false claims called supported
-MISSED = SequentialTest(good=0.1, bad=0.35)  # true claims not called supported
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A count out of a number of claims."""
-
-    count: int
-    of: int
-
-    @property
-    def mean(self) -> float:
-        return self.count / self.of if self.of else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The Wilson score interval at 95 %: its lower and upper limit in [0, 1]."""
-        if self.of == 0:
-            return 0.0, 1.0
-        squared = NORMAL_95**2
-        centre = (self.mean + squared / (2 * self.of)) / (1 + squared / self.of)
-        spread = NORMAL_95 * sqrt(self.mean * (1 - self.mean) / self.of + squared / (4 * self.of**2))
-        spread /= 1 + squared / self.of
-        low = 0.0 if self.count == 0 else max(0.0, centre - spread)
-        return low, 1.0 if self.count == self.of else min(1.0, centre + spread)
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        return f"{self.count} of {self.of} ({low:.0%} to {high:.0%})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +96,7 @@ class LanguageResult:
     tokens: int
     seconds: float
     taken_at: datetime
-    chosen_wrong: Share = Share(0, 0)
+    chosen_wrong: Share = field(default_factory=lambda: Share(0, 0))
 
     @property
     def passed(self) -> bool:

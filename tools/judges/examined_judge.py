@@ -9,7 +9,8 @@ from graph.ports import Judge, Judgement, OpenClaim
 from graph.reasons import Reason, Reasons
 from graph.usage import Meter
 from tools.judges.exam_marking import held_to
-from tools.judges.examiner import Examiner, Standing
+from tools.judges.exam_standing import Standing
+from tools.judges.examiner import Examiner
 from tools.telemetry.tracing import judge_span
 
 

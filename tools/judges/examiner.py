@@ -12,13 +12,12 @@ from functools import partial
 
 from graph.errors import CitewellError, DependencyFailed
 from graph.ports import Judge
-from graph.reasons import Reason
 from prompts import load
 from tools.concurrency.tasks import cancel_and_wait, for_each_concurrently
 from tools.judges.exam import Cost, Exam, Progress, built_in_exam, estimate_cost, examine
 from tools.judges.exam_marking import LanguageResult
+from tools.judges.exam_standing import Standing, language_names, missing_exams, no_judge, standing_of
 from tools.judges.exam_store import ExamKey, ExamStore, StoredExam, exam_key
-from tools.llm.prompting import LANGUAGES
 from tools.settings import JudgeSettings, Settings
 from tools.storage.database import Database
 
@@ -27,47 +26,10 @@ log = logging.getLogger("citewell.judges")
 RETRY_AFTER = timedelta(minutes=10)
 EXAM_COMMAND = "citewell judge exam"
 CACHE_SECONDS = 30.0  # an exam that another process took is noticed after this
-ELSEWHERE = 2  # languages in which a judge must have passed to have a say in one that the exam has no claims in
 
 
 class ExamInProgress(DependencyFailed):
     """An exam that another process is taking."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Whether a judge has a say in a language: the result that it ``passed`` or ``failed`` with, or none of the two.
-
-    ``reason`` is why it has no say, or in which other languages it was examined.
-    """
-
-    passed: LanguageResult | None = None
-    failed: LanguageResult | None = None
-    reason: str = ""
-
-
-def standing_of(judge: str, stored: StoredExam | None, exam: Exam, language: str) -> Standing | None:
-    """Return what the results of a judge say of a language; None where it takes an exam to know.
-
-    In a language that the exam has no claims in a judge has a say that passed in two others, by the stricter result.
-    """
-    results = stored.languages if stored else {}
-    if language in exam.languages:
-        if (result := results.get(language)) is None:
-            return None
-        if result.passed:
-            return Standing(passed=result)
-        return Standing(failed=result, reason=_no_judge(language, f"{judge} failed it; {'; '.join(result.faults)}."))
-    passed = sorted((each for each in results.values() if each.passed), key=lambda each: each.threshold or 0.0)
-    if len(passed) >= ELSEWHERE:
-        others = language_names([code for code in exam.languages if any(code == each.language for each in passed)])
-        return Standing(passed=passed[-1], reason=Reason("judged_elsewhere", language_names([language]), others))
-    failed = [each for each in results.values() if not each.passed]
-    if len(failed) >= ELSEWHERE:
-        others = language_names([each.language for each in failed])
-        why = f"it has no claims in it, and {judge} failed in {others}."
-        return Standing(failed=failed[0], reason=_no_judge(language, why))
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +87,7 @@ class Examiner:
         exam = await self.exam()
         stored = await self._stored(exam_key(judge, exam))
         known = standing_of(judge.name, stored, exam, language)
-        return known or Standing(reason=_no_judge(language, self._why_missing(judge, exam, stored, language, command)))
+        return known or Standing(reason=no_judge(language, self._why_missing(judge, exam, stored, language, command)))
 
     async def take(
         self,
@@ -200,7 +162,7 @@ class Examiner:
 
     def _why_missing(self, judge: Judge, exam: Exam, stored: StoredExam | None, language: str, command: str) -> str:
         key = exam_key(judge, exam)
-        missing = _missing(stored, exam, language)
+        missing = missing_exams(stored, exam, language)
         if not missing:
             return f"the exam has claims in {language_names(exam.languages)} only."
         named = f"{command} {' '.join(f'--language {code}' for code in missing)}"
@@ -244,30 +206,11 @@ class Examiner:
             self._troubles[key] = _Trouble(message, datetime.now(UTC))
 
 
-def _missing(stored: StoredExam | None, exam: Exam, language: str) -> list[str]:
-    """Return the languages whose exam it takes to know the standing of a judge in one that is not known."""
-    if language in exam.languages:
-        return [language]
-    results = stored.languages if stored else {}
-    passed = sum(each.passed for each in results.values())
-    return [code for code in exam.languages if code not in results][: ELSEWHERE - passed]
-
-
 def exam_cost(exam: Exam, languages: Sequence[str], settings: JudgeSettings) -> Cost:
     """Estimate what the exam takes in these languages, by the kind of the judge."""
     if settings.kind == "chat":
         return estimate_cost(exam, languages, instructions=load("judge_claims", "claims").text)
     return estimate_cost(exam, languages, one_a_call=settings.kind == "minicheck")
-
-
-def _no_judge(language: str, why: str) -> Reason:
-    return Reason("no_judge", language_names([language]), why)
-
-
-def language_names(languages: Sequence[str]) -> str:
-    """Return the English names of languages (ISO 639-1) as a list in words."""
-    names = [LANGUAGES.get(code, code) for code in languages]
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def without_background_exam(settings: Settings) -> Settings:

@@ -17,8 +17,8 @@ from psycopg.types.json import Jsonb
 from graph.events import VerdictsUpgraded
 from graph.evidence import Identity, JudgeMark
 from tools.judges.exam import Exam, built_in_exam
+from tools.judges.exam_standing import Standing, standing_of
 from tools.judges.exam_store import ExamKey, ExamStore
-from tools.judges.examiner import Standing, standing_of
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import CHANNEL, Notifications
 from tools.sessions.session_store import Sessions

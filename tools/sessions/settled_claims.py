@@ -14,7 +14,7 @@ from graph.evidence import Assessment, Citation, JudgeMark, SectionClaim, Verdic
 from graph.ports import Judgement
 from graph.reasons import IN_WORDS, Reason, Why, texts, why
 from tools.judges.exam_marking import held_to
-from tools.judges.examiner import Standing
+from tools.judges.exam_standing import Standing
 
 # The words of judges in the unexamined claims of the body of a message, in SQL.
 JUDGED_EARLY: LiteralString = (
