@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
@@ -151,6 +152,36 @@ def excerpt_of_quote(citation: Citation, text: str, offset: int) -> str:
     return excerpt_around(text, span["start"] - offset, span["end"] - offset)
 
 
+BETWEEN_QUOTES = " ... "
+
+
+def show_quotes(sources: list[Source], citations: Iterable[Citation], segments: Mapping[str, Segment]) -> list[Source]:
+    """Give each source that is cited an excerpt that shows what is quoted of it, and return them all.
+
+    It is the text around the first quote, where that is known and holds the others too; else the quotes, as far as they
+    fit.
+    """
+    cited: dict[int, list[Citation]] = defaultdict(list)
+    for citation in citations:
+        cited[citation["source_index"]].append(citation)
+    for source in sources:
+        if own := cited.get(source["index"]):
+            source["excerpt"] = _excerpt_of_all(own, segments)
+    return sources
+
+
+def _excerpt_of_all(citations: Sequence[Citation], segments: Mapping[str, Segment]) -> str:
+    first = citations[0]
+    segment = segments.get(first["segment_id"])
+    text, offset = (first["quote"], first["start"]) if segment is None else (segment.text, segment.start)
+    shown = excerpt_of_quote(first, text, offset)
+    others = [excerpt_of_quote(each, each["quote"], each["start"]) for each in citations[1:]]
+    if all(each in shown for each in others):
+        return shown
+    quotes = dict.fromkeys([excerpt_of_quote(first, first["quote"], first["start"]), *others])
+    return excerpt(BETWEEN_QUOTES.join(quotes))
+
+
 def describe_source(row: SourceRow, segment: Segment) -> Source:
     """Return a kept segment as clients see it."""
     source = Source(
@@ -173,6 +204,28 @@ def describe_source(row: SourceRow, segment: Segment) -> Source:
         metadata=segment.metadata,
     )
     return with_place(source, segment_place(segment))
+
+
+def describe_sources(rows: Iterable[SourceRow], segments: Mapping[str, Segment]) -> list[Source]:
+    """Return the kept segments as clients see them, those of one index as one source; unknown ones are left out."""
+    groups: dict[int, list[SourceRow]] = defaultdict(list)
+    for row in rows:
+        if row["segment_id"] in segments:
+            groups[row["index"]].append(row)
+    return [_described(group, segments) for group in groups.values()]
+
+
+def _described(group: Sequence[SourceRow], segments: Mapping[str, Segment]) -> Source:
+    source = describe_source(group[0], segments[group[0]["segment_id"]])
+    if len(group) > 1:
+        source["segment_indices"] = sorted(segments[row["segment_id"]].segment_index for row in group)
+    return source
+
+
+def segments_of(source: Source) -> list[str]:
+    """Return the ids of all segments that were read of a source."""
+    own = source.get("segment_indices", [source["segment_index"]])
+    return [f"{source['document_id']}:{index}" for index in own]
 
 
 def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:

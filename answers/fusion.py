@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from answers.document_dates import MOST_TOLD, age_of
+from answers.surroundings import beside as ids_beside
 from graph.evidence import Hit, Segment
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 
@@ -83,6 +84,17 @@ def _widened_score(each: Hit, top: Sequence[Hit], expand: int) -> float:
         and abs(found.segment.segment_index - segment.segment_index) <= expand
     ]
     return max(near, default=0.0)
+
+
+def hits_beside(hits: Sequence[Hit]) -> dict[str, str]:
+    """Return the hit that each neighbour was added to, both by their segments' ids: the best of those next to it."""
+    found = {hit.segment_id: hit.own_score for hit in hits if hit.own_score > 0}
+    beside: dict[str, str] = {}
+    for hit in hits:
+        near = [each for each in ids_beside([hit.segment_id]) if each in found] if hit.segment_id not in found else []
+        if near:
+            beside[hit.segment_id] = max(near, key=lambda each: found[each])
+    return beside
 
 
 SHORTEST_COPY = 40  # characters; a shorter text is the same by chance, and means what stands around it

@@ -8,7 +8,7 @@ from math import log
 from answers.entry import Entry
 from graph.evidence import Segment
 from text.normal_forms import flatten
-from text.words import terms_of
+from text.words import question_terms, terms_of
 
 
 class Nearness:
@@ -18,7 +18,7 @@ class Nearness:
         self._segments = segments
 
     def read(self) -> None:
-        """Read the words of all segments, which takes 1 ms for some 20 of them; what is used first does else."""
+        """Read the words of all segments, as what is used first does else: 0.5 ms each, and 2 ms of Chinese."""
         self._weights  # noqa: B018
 
     def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
@@ -46,8 +46,8 @@ class Nearness:
         return entries[held.index(max(held))] if any(held) else None
 
     def _wanted(self, claim: str) -> dict[str, float]:
-        """Return the words of a claim with their weights; one that no segment holds weighs nothing."""
-        return {term: self._weights.get(term, 0.0) for term in terms_of(flatten(claim))}
+        """Return the content words of a claim with their weights; one that no segment holds weighs nothing."""
+        return {term: self._weights.get(term, 0.0) for term in question_terms(claim).terms or terms_of(flatten(claim))}
 
     def _held(self, wanted: Mapping[str, float], segment: Segment) -> float:
         terms = self._terms[segment.segment_id]

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Literal
 
 from answers.checking import has_failed_claim
+from answers.citations import segments_of
 from answers.quoted_runs import with_next
 from graph.events import (
     AnswerAssessed,
@@ -123,8 +124,8 @@ class RunView:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The index of each source, by the id of its segment."""
-        return {source["segment_id"]: source["index"] for source in self.sources}
+        """The index of each source, by the ids of its segments."""
+        return {segment_id: source["index"] for source in self.sources for segment_id in segments_of(source)}
 
     def _feed_section(
         self, event: SectionStarted | TextDelta | ClaimChecked | SectionFinished | SectionChecked | SectionRevised

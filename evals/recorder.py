@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 
+from answers.citations import segments_of
 from answers.marks import mark_of
 from answers.standing import RunView, SectionView
 from evals.case_run import FollowedRun, ask_case, context_of
@@ -28,7 +29,7 @@ from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError
 from graph.events import RunFailed, RunFinished
-from graph.evidence import Citation, Claim, Failure, Source, Spent
+from graph.evidence import Citation, Claim, Failure, Segment, Source, Spent
 from graph.ports import SearchQuery
 
 
@@ -106,8 +107,9 @@ class Recorder:
 
     async def _take_message(self, record: Record, context: Context, view: RunView, end: RunFinished) -> None:
         message = end.message
-        offered = {source["segment_id"]: source for source in message["sources"]}
+        offered = {segment_id: source for source in message["sources"] for segment_id in segments_of(source)}
         segments = await self._citewell.library.reader.read_segments(list(offered), context.identity)
+        read = {segment.segment_id: segment for segment in segments}
         record["outcome"], record["stop_reason"], record["spent"] = end.outcome, end.stop_reason, _spent(end)
         record["answer"] = message["answer"]
         record["answerhood"] = message.get("assessment", {}).get("answerhood")
@@ -125,7 +127,7 @@ class Recorder:
             for segment in segments
         ]
         record["first_claims"] = [
-            self._claim(position, claim, offered)
+            self._claim(position, claim, read)
             for position, (_, section) in enumerate(sorted(view.first.items()))
             for claim in section.claims
         ]
@@ -135,24 +137,22 @@ class Recorder:
             for section, final in zip(written, message["sections"], strict=False):
                 section["source_ids"] = final["source_ids"]
             record["sections"] = written
-            record["claims"] = [
-                self._claim(claim["section_index"], claim, offered) for claim in message.get("claims", [])
-            ]
+            record["claims"] = [self._claim(claim["section_index"], claim, read) for claim in message.get("claims", [])]
 
-    def _claim(self, section: int, claim: Claim, offered: Mapping[str, Source]) -> ClaimRecord:
+    def _claim(self, section: int, claim: Claim, read: Mapping[str, Segment]) -> ClaimRecord:
         return ClaimRecord(
             section=section,
             text=claim["text"],
             verdict=claim["verdict"],
             reasons=claim["reasons"],
-            citations=[self._citation(citation, offered) for citation in claim["citations"]],
+            citations=[self._citation(citation, read) for citation in claim["citations"]],
             mark=mark_of(claim),
         )
 
-    def _citation(self, citation: Citation, offered: Mapping[str, Source]) -> CitationRecord:
+    def _citation(self, citation: Citation, read: Mapping[str, Segment]) -> CitationRecord:
         document = self._documents.get(citation["document_id"])
         start, end, quote = citation["start"], citation["end"], citation["quote"]
-        source = offered.get(citation["segment_id"])
+        segment = read.get(citation["segment_id"])
         record = CitationRecord(
             segment_id=citation["segment_id"],
             document=self._name(citation["document_id"]),
@@ -161,9 +161,9 @@ class Recorder:
             quote=quote,
             origin=citation["origin"],
             sentences=_indices(document, start, end),
-            segment_sentences=_indices(document, source["start"], source["end"]) if source else [],
+            segment_sentences=_indices(document, segment.start, segment.end) if segment else [],
             exact=document is not None and quote != "" and document.text[start:end] == quote,
-            offered=source is not None,
+            offered=segment is not None,
         )
         if headings := citation.get("heading_path"):
             record["heading_path"] = headings

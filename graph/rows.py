@@ -34,15 +34,18 @@ class Turn(TypedDict):
 
 
 class SourceRow(TypedDict):
-    """A gathered segment. ``index`` is its 1-based number among the sources, 0 until grading keeps it.
+    """A gathered segment. ``index`` is the 1-based number of its source, 0 until grading keeps it.
 
-    ``copies`` are the ids of segments of older documents with the same text, which are no sources.
+    Segments of a selected page are one source, and so are a hit and its neighbours. ``beside`` is the hit that a
+    neighbour was gathered with. ``copies`` are the ids of segments of
+    older documents with the same text, which are no sources.
     """
 
     index: int
     segment_id: str
     kind: SourceKind
     score: float
+    beside: NotRequired[str]
     copies: NotRequired[list[str]]
 
 

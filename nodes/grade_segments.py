@@ -1,9 +1,11 @@
 """Keep the gathered segments that are relevant to the question, and assign each its source index."""
 
+from collections.abc import Collection
+
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.citations import NEAREST_SHOWN, describe_source, rank_candidates
+from answers.citations import NEAREST_SHOWN, describe_sources, rank_candidates
 from answers.document_dates import MOST_TOLD
 from answers.fusion import repeated_texts
 from graph.context import Context
@@ -37,6 +39,7 @@ async def grade_segments(
 ) -> GradeSegmentsUpdate:
     """Grade the new candidates as one batch; a source keeps its index for the whole run.
 
+    Neighbours of a hit are text around it, and segments of a selected page are its parts: they share its index.
     Pages that the user selected stay, unless the grader itself has chosen what answers within them. Of segments with
     the same text, as of a file that was ingested twice, the newest one is graded, and the others are its copies.
     """
@@ -60,11 +63,15 @@ async def grade_segments(
     ]
     grading = await grader.grade(question_with_passage(state), hits, meter=meter) if hits else Grading(())
     kept, left_out = (grading.kept, grading.dropped) if grading.chose_in_pages else _with_pages(grading, hits)
+    pages = {r["segment_id"].rpartition(":")[0] for r in [*sources, *candidates.values()] if r["kind"] == "page"}
+    indices = {_source_of(row, pages): row["index"] for row in sources}
     for segment_id, score in kept:
-        sources.append(SourceRow(**{**candidates[segment_id], "index": len(sources) + 1, "score": score}))
+        row = candidates[segment_id]
+        index = indices.setdefault(_source_of(row, pages), len(set(indices.values())) + 1)
+        sources.append(SourceRow(**{**row, "index": index, "score": score}))
     runtime.stream_writer(
         SourcesGraded(
-            sources=[describe_source(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
+            sources=describe_sources(sources, by_id),
             dropped=[
                 *(dropped(s, reason) for s, reason in left_out),
                 *(dropped(s, OFF_PAGE) for s in elsewhere),
@@ -82,6 +89,12 @@ async def grade_segments(
         "repeated": sorted({*state.repeated, *repeated}),
         "rounds": state.rounds + 1,
     }
+
+
+def _source_of(row: SourceRow, pages: Collection[str]) -> str:
+    """Return what a segment is a part of for a reader: a selected page, or a hit and what stands beside it."""
+    document_id = row["segment_id"].rpartition(":")[0]
+    return document_id if document_id in pages else row.get("beside", row["segment_id"])
 
 
 def _without_copies(rows: dict[str, SourceRow], repeated: dict[str, str]) -> dict[str, SourceRow]:

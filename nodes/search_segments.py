@@ -3,7 +3,7 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.fusion import search_wordings
+from answers.fusion import hits_beside, search_wordings
 from answers.links import without_marks
 from graph.context import Context
 from graph.errors import DependencyFailed
@@ -58,10 +58,15 @@ async def search_segments(
                 why=why(result.degraded),
             )
         )
-    found = [_row(hit) for _, result in results for hit in result.hits]
-    return {"candidates": Found(found=found)}
+    hits = [hit for _, result in results for hit in result.hits]
+    beside = hits_beside(hits)
+    return {"candidates": Found(found=[_row(hit, beside.get(hit.segment_id)) for hit in hits])}
 
 
-def _row(hit: Hit) -> SourceRow:
+def _row(hit: Hit, beside: str | None) -> SourceRow:
     row = SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score)
-    return SourceRow(**row, copies=list(hit.copies)) if hit.copies else row
+    if hit.copies:
+        row["copies"] = list(hit.copies)
+    if beside is not None:
+        row["beside"] = beside
+    return row

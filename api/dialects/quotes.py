@@ -10,12 +10,11 @@ from typing import NotRequired
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-from answers.citations import excerpt, excerpt_around
+from answers.citations import BETWEEN_QUOTES, excerpt_around
 from answers.marks import marked_citations
 from graph.evidence import Citation, CitationContext, Copy, DatedBy, Message, Source, Span
 
 _ENDS = (":", "：", ".", "。", "?", "!", "？", "！")
-BETWEEN_QUOTES = " ... "
 
 
 @with_config(ConfigDict(alias_generator=None))  # its fields are ours, and spelled alike in all dialects
@@ -58,15 +57,22 @@ def says_more(citation: Citation) -> bool:
 
 
 def quotes_in_context(citations: Iterable[Citation]) -> dict[int, list[QuoteInContext]]:
-    """Return the quotes of the sources of which one says more than its words, by the source's index, each once."""
+    """Return the quotes of the sources that say more than an excerpt shows, by the source's index, each once.
+
+    One of them says more than its words, or they are of several segments, as of a selected page.
+    """
     quotes: dict[int, list[QuoteInContext]] = {}
+    first: dict[int, str] = {}
     telling: set[int] = set()
     for citation in citations:
         quote = quote_of(citation)
         known = quotes.setdefault(citation["source_index"], [])
         if quote not in known:
             known.append(quote)
-        if says_more(citation):
+        if (
+            says_more(citation)
+            or first.setdefault(citation["source_index"], citation["segment_id"]) != citation["segment_id"]
+        ):
             telling.add(citation["source_index"])
     return {index: each for index, each in quotes.items() if index in telling}
 
@@ -86,13 +92,13 @@ def in_context(quote: QuoteInContext) -> str:
 def excerpt_of_quotes(quotes: Sequence[QuoteInContext]) -> str:
     """Return the excerpt of a source that shows what is quoted of it, as readers of excerpts alone need it."""
     text = BETWEEN_QUOTES.join(dict.fromkeys(map(in_context, quotes)))
-    for quote in quotes:
-        if "highlight" in quote:
-            start, end = (quote["highlight"][edge] - quote["start"] for edge in ("start", "end"))
-            shown = _on_one_line(quote["quote"][start:end])
-            at = text.find(shown)
-            return excerpt_around(text, at, at + len(shown))
-    return excerpt(text)
+    shown = next((quote for quote in quotes if "highlight" in quote), quotes[0])
+    bears = shown["quote"]
+    if "highlight" in shown:
+        bears = bears[slice(*(shown["highlight"][edge] - shown["start"] for edge in ("start", "end")))]
+    bears = _on_one_line(bears)
+    at = text.find(bears)
+    return excerpt_around(text, at, at + len(bears))
 
 
 def shown_excerpt(source: Source, quotes: Sequence[QuoteInContext]) -> str:
@@ -105,8 +111,8 @@ def shown_excerpt(source: Source, quotes: Sequence[QuoteInContext]) -> str:
 
 def with_final_excerpts(sources: Iterable[Source], message: Message) -> list[Source]:
     """Return the sources of a run with the excerpts that they have at its end, which show what is quoted of them."""
-    final = {source["segment_id"]: source["excerpt"] for source in message["sources"]}
-    return [Source(**{**each, "excerpt": final.get(each["segment_id"], each["excerpt"])}) for each in sources]
+    final = {source["index"]: source["excerpt"] for source in message["sources"]}
+    return [Source(**{**each, "excerpt": final.get(each["index"], each["excerpt"])}) for each in sources]
 
 
 def _on_one_line(text: str) -> str:

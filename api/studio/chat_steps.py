@@ -13,7 +13,7 @@ from langchain_core.messages import RemoveMessage
 from langgraph.runtime import Runtime
 from pydantic import TypeAdapter, ValidationError
 
-from answers.citations import describe_source
+from answers.citations import describe_sources
 from api.fields import SearchOptions
 from api.studio.messages import answer_message, answer_of, new_answer, read_question
 from api.studio.streaming import AnswerStream, stream_again
@@ -140,7 +140,7 @@ def _invalid(before: str, error: ValidationError) -> InvalidRequest:
 async def _sources(state: State, resources: Resources, context: Context) -> list[Source]:
     segments = await resources.reader.read_segments([row["segment_id"] for row in state.sources], context.identity)
     by_id = {segment.segment_id: segment for segment in segments}
-    return [describe_source(row, by_id[row["segment_id"]]) for row in state.sources if row["segment_id"] in by_id]
+    return describe_sources(state.sources, by_id)
 
 
 async def _passages(state: State, resources: Resources, context: Context) -> Mapping[str, str]:

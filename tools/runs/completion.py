@@ -5,10 +5,11 @@ Every citation of the message is sliced from the segment's own text, never copie
 
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Literal, cast
 
-from answers.citations import build_claim, describe_nearest, excerpt_of_quote, nearest_sources
-from answers.marks import decided, with_marks
+from answers.citations import build_claim, describe_nearest, describe_sources, nearest_sources, show_quotes
+from answers.marks import decided, marked_citations, with_marks
 from answers.quoted_runs import quoted_once
 from answers.standing import RunView
 from answers.surroundings import leaves, read_around
@@ -52,11 +53,11 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     segments = {segment.segment_id: segment for segment in read}
     around = await read_around(reader, read, identity, rows) if _leave(state.claims, segments) else segments
     passages = {near["proof"]["segment_id"]: near for near in reversed(state.nearest)} if nearest else {}
-    described = [
-        describe_nearest(row, segments[segment_id], passages.get(segment_id))
-        for row in rows
-        if (segment_id := row["segment_id"]) in segments
-    ]
+    if nearest:
+        found = [row for row in rows if row["segment_id"] in segments]
+        described = [describe_nearest(row, segments[(key := row["segment_id"])], passages.get(key)) for row in found]
+    else:
+        described = describe_sources(rows, segments)
     positions = _message_indices(state.sections)
     indices = {row["segment_id"]: row["index"] for row in state.sources}
     claims = [
@@ -71,11 +72,8 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
         for citation in each["citations"]:
             citation["section_index"] = each["section_index"]
     citations = quoted_once(claims)
-    first = {citation["segment_id"]: citation for citation in reversed(citations)}
-    for source in described:
-        if source["segment_id"] in first:
-            segment = around[source["segment_id"]]
-            source["excerpt"] = excerpt_of_quote(first[segment.segment_id], segment.text, segment.start)
+    show_quotes(described, citations, around)
+    show_quotes(described, [each for claim in claims for each in marked_citations(claim)], around)
     message = Message(
         answer=answer_text(state.sections),
         sections=with_marks((section for section in state.sections if section["text"]), claims),
@@ -131,7 +129,7 @@ def partial_message(view: RunView, family: FamilyName) -> Message:
         answer=answer_text(sections),
         sections=with_marks(sections, claims),
         citations=citations,
-        sources=view.sources if citations else [],
+        sources=show_quotes(deepcopy(view.sources), citations, {}) if citations else [],
         family=family,
         claims=claims,
         disagreements=view.disagreements if citations else [],

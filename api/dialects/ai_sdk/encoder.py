@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
+from answers.citations import show_quotes
 from answers.library_listing import FROM_CATALOGUE
 from answers.marks import marked_citations
 from api.dialects.ai_sdk.answer_draft import AnswerDraft
@@ -144,9 +145,12 @@ class AiSdkEncoder:
         return frames
 
     def _settle(self, section: FinalSection) -> list[Part]:
-        cited = {citation["source_index"] for claim in section.claims for citation in marked_citations(claim)}
+        citations = [citation for claim in section.claims for citation in marked_citations(claim)]
+        cited = {citation["source_index"] for citation in citations}
+        # A part can't be replaced, so its excerpt shows the quote from the first.
+        shown = show_quotes([Source(**each) for each in self._sources if each["index"] in cited], citations, {})
         text = [part for piece in marked_pieces(section, bracket) for part in self._message.write(piece)]
-        return [*self._cite(cited), *text]
+        return [*self._message.cite(shown), *text]
 
     def _draft(self, event: AnyEvent) -> list[Part]:
         drafted = self._drafted.feed(event)

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar, NotRequired
 from pydantic import ConfigDict, Field, StringConstraints, field_validator
 from typing_extensions import TypedDict
 
-from answers.citations import excerpt
+from answers.citations import BETWEEN_QUOTES, excerpt
 from answers.marks import marked_citations
-from api.dialects.quotes import BETWEEN_QUOTES, QuoteInContext, quotes_in_context, shown_excerpt
+from api.dialects.quotes import QuoteInContext, quotes_in_context, shown_excerpt
 from api.dialects.section_buffer import FinalSection
 from api.fields import CONTROL, AnswerFromField, ExactTypes, Question
 from graph.evidence import Citation, Claim, Source
@@ -72,12 +72,12 @@ class CitedDocuments:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, Source] = {}
+        self._known: dict[int, Source] = {}  # by index
         self._cited: dict[str, list[Citation]] = {}  # by document
 
     def learn(self, sources: Iterable[Source]) -> None:
         """Add sources that may be cited."""
-        self._known.update({source["segment_id"]: source for source in sources})
+        self._known.update({source["index"]: source for source in sources})
 
     def numbered(self, section: FinalSection) -> FinalSection:
         """Return a section whose citations number documents instead of segments."""
@@ -96,8 +96,8 @@ class CitedDocuments:
         return list(self._cited).index(citation["document_id"]) + 1
 
     def _source(self, citations: list[Citation]) -> DocumentSource:
-        best = most_relevant(self._known[citation["segment_id"]] for citation in citations)
-        own = [citation for citation in citations if citation["segment_id"] == best["segment_id"]]
+        best = most_relevant(self._known[citation["source_index"]] for citation in citations)
+        own = [citation for citation in citations if citation["source_index"] == best["index"]]
         own.sort(key=lambda citation: citation["start"])
         shown = document_source(best)
         for quotes in quotes_in_context({**each, "source_index": 0} for each in own).values():

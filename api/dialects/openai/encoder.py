@@ -6,7 +6,7 @@ in which they arrive, one for each ``metadata.source``, and links ``[n]`` to the
 index, before the text. Its direct connections from the browser ignore events.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
@@ -15,7 +15,7 @@ from api.dialects.annotated_text import SourceAddresses
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.openai.schemas import ReplyOptions, completion_id, finish_reason, token_usage
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
-from api.dialects.quotes import excerpt_of_quotes, marked_quotes
+from api.dialects.quotes import marked_quotes, shown_excerpt
 from api.dialects.section_buffer import FinalSection, Retracted
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
@@ -72,6 +72,7 @@ class OpenAIEncoder:
         )
         self._addresses = SourceAddresses(self._options.base_url, self._options.signer)
         self._text = self._options.text(self._addresses)
+        self._excerpts: dict[int, str] = {}  # that were sent, by the source's index
         self._head: dict[str, Any] = {}
 
     def encode(self, envelope: Envelope) -> bytes:
@@ -120,10 +121,14 @@ class OpenAIEncoder:
         if self._options.events and self._addresses.changes(event.sources):
             raise Retracted  # a number already sent now belongs to another source
         new = self._addresses.learn(event.sources)
-        if not self._options.events:
-            return b""
+        return self._shown(new) if self._options.events else b""
+
+    def _shown(self, sources: Iterable[Source]) -> bytes:
+        """Return what an excerpt shows of each source, where that was not sent."""
+        new = [source for source in sources if self._excerpts.get(source["index"]) != source["excerpt"]]
+        self._excerpts |= {source["index"]: source["excerpt"] for source in new}
         return b"".join(
-            self._chunk_without_choices(event=source_event(source, self._addresses.url(source))) for source in new
+            self._chunk_without_choices(event=source_event(each, self._addresses.url(each))) for each in new
         )
 
     @_encode.register
@@ -144,12 +149,11 @@ class OpenAIEncoder:
         return shown + finish + usage + DONE
 
     def _quotes(self, message: Message) -> bytes:
-        """Return what is quoted of the sources whose quotes hang on something, as more text of the same sources."""
+        """Return what is quoted of the sources, where that was not shown, as more text of the same sources."""
         quotes = marked_quotes(message)
-        listed = [source for source in message["sources"] if source["index"] in quotes]
-        shown = [Source(**{**each, "excerpt": excerpt_of_quotes(quotes[each["index"]])}) for each in listed]
-        return b"".join(
-            self._chunk_without_choices(event=source_event(each, self._addresses.url(each))) for each in shown
+        return self._shown(
+            Source(**{**each, "excerpt": shown_excerpt(each, quotes.get(each["index"], []))})
+            for each in message["sources"]
         )
 
     @_encode.register

@@ -27,7 +27,8 @@ class SelfRagEncoder:
     """An encoder for the chat's parser, which sends each event once, except `content`.
 
     A mark's number is a position in the list of `retrieval`, so the list is sent before the text that cites it. It is
-    sent again only if a repair has found another source that is cited.
+    sent again if a repair has found another source that is cited and, at the end, where a card has to show another
+    part of its source, since it is quoted: the chat keeps the last list.
     """
 
     stateful = True
@@ -100,7 +101,9 @@ class SelfRagEncoder:
             for index, each in marked_quotes(event.message).items()
             for quote in each
         ]
-        return frame({"message": "completed", **({"quotes": quotes} if quotes else {})}, event="done")
+        changed = self._listed is not None and self._retrieved.learn(event.message["sources"])
+        again = self._retrieval() if changed else b""
+        return again + frame({"message": "completed", **({"quotes": quotes} if quotes else {})}, event="done")
 
     @_encode.register
     def _run_failed(self, event: events.RunFailed) -> bytes:

@@ -79,11 +79,15 @@ class RetrievedSources:
     def __init__(self) -> None:
         self._sources: dict[int, RetrievedSource] = {}  # by the run's own index
 
-    def learn(self, sources: Iterable[Source]) -> None:
-        """Append the new sources."""
+    def learn(self, sources: Iterable[Source]) -> bool:
+        """Append the new sources, and return whether the excerpt of a known one has changed."""
+        changed = False
         for source in sources:
-            if source["index"] not in self._sources:
-                self._sources[source["index"]] = retrieved_source(source, len(self._sources) + 1)
+            known = self._sources.get(source["index"])
+            changed = changed or (known is not None and known["content"] != source["excerpt"])
+            number = len(self._sources) + 1 if known is None else known["index"]
+            self._sources[source["index"]] = retrieved_source(source, number)
+        return changed
 
     def number(self, index: int) -> int:
         """Return the number of the source that the run knows as ``index``."""
