@@ -158,28 +158,20 @@ BETWEEN_QUOTES = " ... "
 def show_quotes(sources: list[Source], citations: Iterable[Citation], segments: Mapping[str, Segment]) -> list[Source]:
     """Give each source that is cited an excerpt that shows what is quoted of it, and return them all.
 
-    It is the text around the first quote, where that is known and holds the others too; else the quotes, as far as they
-    fit.
+    It is the text around the first quote where that holds the others too, else the quotes, as far as they fit. Of a
+    source whose segment is not given, it stays where it holds all quotes.
     """
     cited: dict[int, list[Citation]] = defaultdict(list)
     for citation in citations:
         cited[citation["source_index"]].append(citation)
     for source in sources:
         if own := cited.get(source["index"]):
-            source["excerpt"] = _excerpt_of_all(own, segments)
+            quotes = dict.fromkeys(excerpt_of_quote(each, each["quote"], each["start"]) for each in own)
+            segment = segments.get(own[0]["segment_id"])
+            around = source["excerpt"] if segment is None else excerpt_of_quote(own[0], segment.text, segment.start)
+            holds_all = all(quote.strip(".") in around for quote in quotes)
+            source["excerpt"] = around if holds_all else excerpt(BETWEEN_QUOTES.join(quotes))
     return sources
-
-
-def _excerpt_of_all(citations: Sequence[Citation], segments: Mapping[str, Segment]) -> str:
-    first = citations[0]
-    segment = segments.get(first["segment_id"])
-    text, offset = (first["quote"], first["start"]) if segment is None else (segment.text, segment.start)
-    shown = excerpt_of_quote(first, text, offset)
-    others = [excerpt_of_quote(each, each["quote"], each["start"]) for each in citations[1:]]
-    if all(each in shown for each in others):
-        return shown
-    quotes = dict.fromkeys([excerpt_of_quote(first, first["quote"], first["start"]), *others])
-    return excerpt(BETWEEN_QUOTES.join(quotes))
 
 
 def describe_source(row: SourceRow, segment: Segment) -> Source:
