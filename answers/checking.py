@@ -382,7 +382,7 @@ class CheckedAnswer:
 
         def again() -> Question | None:
             others = [each for each in self.segments if each not in shown]
-            return question_by(ClaimRow(**{**row, "proofs": []}), self._nearest(text, others))
+            return question_by(ClaimRow(**{**row, "verdict": "unverified", "proofs": []}), self._nearest(text, others))
 
         question = question_by(row, shown)
         return replace(question, again=again) if question is not None else None

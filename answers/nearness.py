@@ -18,7 +18,7 @@ class Nearness:
         self._segments = segments
 
     def read(self) -> None:
-        """Read the words of all segments, which takes 1 ms for some 20 of them; what is used first does else."""
+        """Read the words of all segments, as what is used first does else: 0.5 ms each, and 2 ms of Chinese."""
         self._weights  # noqa: B018
 
     def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:

@@ -152,7 +152,7 @@ def judged_row(question: Question, judgement: Judgement, judge: Judge) -> ClaimR
     with what it says.
     """
     row, verdict, said = settled(question.row), judgement.verdict, why(judgement.reason)
-    if row["verdict"] == verdict == "supported" and judgement.exam is None:
+    if row["verdict"] == "supported" and verdict in ("supported", None) and judgement.exam is None:
         return row
     if verdict is None:
         return ClaimRow(**{**row, "reasons": [*row["reasons"], *texts(said)], "why": [*row.get("why", []), *said]})
@@ -242,7 +242,7 @@ class JudgeQueue:
     async def _judge_batch(self, batch: Sequence[tuple[int, list[Question]]]) -> None:
         questions = [question for _, asked in batch for question in asked]
         judgements = await self._judgements([question.claim for question in questions])
-        rows = [judged_row(*pair, self._judge) for pair in zip(questions, judgements, strict=True)]
+        rows = await asyncio.to_thread(_judged_rows, questions, judgements, self._judge)
         doubted = [at for at, judgement in enumerate(judgements) if judgement.verdict in DOUBTED]
         for at, row in await self._asked_again([(at, questions[at]) for at in doubted]):
             rows[at] = row
@@ -256,10 +256,9 @@ class JudgeQueue:
             return []
         others = await asyncio.to_thread(_others, doubted)
         judgements, _ = await self._ask([question.claim for _, question in others])  # if it fails, the doubts stand
-        pairs = zip(others, judgements, strict=True)
-        return [
-            (at, judged_row(other, each, self._judge)) for (at, other), each in pairs if each.verdict == "supported"
-        ]
+        rows = await asyncio.to_thread(_judged_rows, [each for _, each in others], judgements, self._judge)
+        borne = zip(others, judgements, rows, strict=True)
+        return [(at, row) for (at, _), judgement, row in borne if judgement.verdict == "supported"]
 
     async def _judgements(self, claims: Sequence[OpenClaim]) -> list[Judgement]:
         if self.failure is not None:
@@ -277,6 +276,11 @@ class JudgeQueue:
             log.exception("The judge %s failed.", self._judge.name)
             failure = Failure(code="judge_failed", message=f"The judge failed. {NOT_JUDGED}", why=why(NOT_JUDGED))
         return [Judgement(None)] * len(claims), failure
+
+
+def _judged_rows(questions: Sequence[Question], judgements: Sequence[Judgement], judge: Judge) -> list[ClaimRow]:
+    """Return the claims as judged; it may read the segments, so call it in a thread."""
+    return [judged_row(*pair, judge) for pair in zip(questions, judgements, strict=True)]
 
 
 def _others(doubted: Sequence[tuple[int, Question]]) -> list[tuple[int, Question]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from evals.metrics.answer_metrics import contains
+from evals.metrics.faithfulness_metrics import TELLERS, unborne_sentences
 from evals.metrics.governed_metrics import is_twin, is_twin_answered, misleading_passages
 from evals.metrics.passage_metrics import has_gold, is_gold, said_text
 from evals.metrics.retrieval_metrics import gold_documents, is_searched, ranked_documents
@@ -19,6 +20,7 @@ ErrorKind = Literal[
     "citation_not_offered",
     "no_gold_shown",
     "answer_not_contained",
+    "mark_not_borne",
     "claim_failed",
     "id_invented",
     "gold_not_retrieved",
@@ -35,6 +37,7 @@ TITLES: dict[ErrorKind, str] = {
     "citation_not_offered": "A cited segment was not among the run's sources",
     "no_gold_shown": "No passage holds gold evidence",
     "answer_not_contained": "The answer does not say what is asked for",
+    "mark_not_borne": "A sentence has a mark, and its passages do not bear it",
     "claim_failed": "A claim failed its check",
     "id_invented": "An id was invented, and dropped",
     "gold_not_retrieved": "A gold document was not retrieved",
@@ -145,6 +148,11 @@ def _gold_quoted(record: Record) -> Iterator[RecordError]:
         )
 
 
+def _marks(record: Record) -> Iterator[RecordError]:
+    for claim, teller in unborne_sentences(record):
+        yield RecordError("mark_not_borne", f"“{claim['text']}”, as told by {TELLERS[teller]}.")
+
+
 def _claims(record: Record) -> Iterator[RecordError]:
     for claim in record["claims"]:
         if claim["verdict"] in {"contradicted", "unsupported"}:
@@ -188,6 +196,7 @@ _FINDERS: tuple[Callable[[Record], Iterator[RecordError]], ...] = (
     _traps,
     _citations,
     _gold_quoted,
+    _marks,
     _claims,
     _retrieval,
     _answer,

@@ -21,7 +21,6 @@ from evals.run_folder import RunFolder, RunOptions, configuration_of
 from graph.entrypoint import Citewell
 from graph.errors import InvalidRequest
 from tools.concurrency.tasks import for_each_concurrently
-from tools.settings import EXTRACTIVE
 
 
 async def evaluate(
@@ -38,14 +37,16 @@ async def evaluate(
 
     A question whose run failed for a temporary reason is asked again. A ``judge`` is asked about the sentences with a
     mark. The report compares the figures with the ``baseline``, if there is one. Raises UnknownModel, InvalidRequest
-    if the folder holds another run, and what ``run_data_set`` raises.
+    if the folder holds another run, and what ``run_data_set`` and ``judge_sentences`` raise.
     """
     citewell.library.families(options.model)  # load the model now, so that the first runs do not wait for it
     records = folder.begin(configuration_of(data, options, citewell.library.settings))
     done = frozenset(record_key(record) for record in records if not may_pass(record))
     await run_data_set(citewell, data, options, folder.append, done=done, progress=progress)
-    if judge is not None:
-        await judge_sentences(folder, judge, citewell.library.families(EXTRACTIVE).checker)
+    figures = write_figures(folder, baseline)
+    if judge is None:
+        return figures
+    await judge_sentences(folder, judge)
     return write_figures(folder, baseline)
 
 

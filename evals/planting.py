@@ -12,8 +12,8 @@ from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
 def planting(data: DataSet) -> Fault:
     """Return what makes every family's writer plant the sentences of a set. Raises InvalidRequest if it has none.
 
-    They come after the first section that cites anything, each as a section of its own under the same ids. What fails
-    its check is revised as any section is.
+    They end the answer, each as a section of its own under all the ids that the answer cites; one that cites nothing is
+    left as it is. What fails its check is revised as any section is.
     """
     planted = {case.question: [each.text for each in case.planted] for case in data.cases if case.planted}
     if not planted:
@@ -23,14 +23,15 @@ def planting(data: DataSet) -> Fault:
         )
 
     async def plant(question: str, drafts: AsyncIterator[Draft]) -> AsyncIterator[Draft]:
-        left = next((sentences for asked, sentences in planted.items() if asked in question), [])
+        cited: dict[str, None] = {}
         async for draft in drafts:
             yield draft
-            if left and isinstance(draft, DraftClosed) and draft.source_ids and draft.notice is None:
-                for sentence in left:
-                    yield DraftOpened(source_ids=draft.source_ids)
-                    yield DraftText(sentence)
-                    yield DraftClosed(sentence, draft.source_ids)
-                left = []
+            if isinstance(draft, DraftClosed):
+                cited.update(dict.fromkeys(draft.source_ids))
+        sentences = next((planted[asked] for asked in planted if asked in question), [])
+        for sentence in sentences if cited else ():
+            yield DraftOpened(source_ids=tuple(cited))
+            yield DraftText(sentence)
+            yield DraftClosed(sentence, tuple(cited))
 
     return in_families(lambda family: replace(family, writer=AlteringWriter(family.writer, plant)))

@@ -153,13 +153,9 @@ async def report(
     if judge is not None:
         from evals.faithfulness_judging import judge_sentences
         from evals.prose_claims import judge_of
-        from tools.backends.backend_registry import configured_families
-        from tools.settings import EXTRACTIVE
 
-        settings = settings_for()
-        checker = configured_families(settings)(EXTRACTIVE).checker
         with progress_bar("Judging") as progress:
-            await judge_sentences(folder, judge_of(settings, judge), checker, progress=progress)
+            await judge_sentences(folder, judge_of(settings_for(), judge), progress=progress)
     write_figures(folder, None if baseline is None else read_baseline(baseline))
     print_result({"report": str(folder.report)}, f"Written to {folder.report}.", as_json=as_json, wrote=True)
 

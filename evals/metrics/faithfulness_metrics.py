@@ -61,7 +61,7 @@ def headline(found: Faithfulness, figure: Figure | None) -> str:
     """Say citation faithfulness in a sentence or two, with what it rests on."""
     if figure is None:
         return f"Citation faithfulness: of {found['marked']} sentences shown with a mark none could be told."
-    by = ", ".join(f"{count} by {_TELLERS[teller]}" for teller, count in found["by"].items() if count)
+    by = ", ".join(f"{count} by {TELLERS[teller]}" for teller, count in found["by"].items() if count)
     judge = f" ({found['judge']})" if found["judge"] is not None else ""
     left = found["marked"] - found["told"]
     return (
@@ -70,7 +70,7 @@ def headline(found: Faithfulness, figure: Figure | None) -> str:
     )
 
 
-_TELLERS: dict[ToldBy, str] = {
+TELLERS: dict[ToldBy, str] = {
     "label": "labels of the set",
     "judge": "a judge",
     "words": "standing there word for word",
@@ -81,6 +81,12 @@ _TELLERS: dict[ToldBy, str] = {
 def marked_sentences(record: Record) -> list[ClaimRecord]:
     """Return the sentences of an answer's writer that a reader sees with a mark."""
     return [claim for claim in claims_by_writer(record) if is_marked(claim)]
+
+
+def unborne_sentences(record: Record) -> list[tuple[ClaimRecord, ToldBy]]:
+    """Return the sentences with a mark that their passages do not bear, and what tells so."""
+    told = [(claim, _told(claim, record)) for claim in marked_sentences(record)]
+    return [(claim, found[0]) for claim, found in told if found is not None and not found[1]]
 
 
 def is_copied(claim: ClaimRecord) -> bool:

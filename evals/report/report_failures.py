@@ -7,7 +7,7 @@ from evals.error_analysis import KINDS, TITLES, ErrorKind, RecordError, document
 from evals.metrics.metric_groups import TAGS
 from evals.metrics.passage_metrics import is_gold
 from evals.metrics.retrieval_metrics import ranked_documents
-from evals.records import CitationRecord, ClaimRecord, GoldSentence, Record
+from evals.records import CitationRecord, ClaimRecord, GoldSentence, Record, is_marked
 from evals.report.html_markup import Markup, counted, element, folded, joined, shown
 from graph.evidence import CitationContext
 
@@ -122,11 +122,14 @@ def _first_draft(record: Record) -> list[Markup]:
 def _claim(claim: ClaimRecord, record: Record) -> Markup:
     return element(
         "div",
-        element("p", claim["text"], _verdict(claim)),
+        element("p", claim["text"], _verdict(claim), None if is_marked(claim) else _UNMARKED),
         _reasons(claim),
         *(_citation(citation, record) for citation in claim["citations"]),
         class_="claim",
     )
+
+
+_UNMARKED = element("span", "no mark", class_="chip")
 
 
 def _reasons(claim: ClaimRecord) -> Markup | None:

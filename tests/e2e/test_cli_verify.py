@@ -19,7 +19,7 @@ def test_a_piped_text_is_verified_against_a_file_without_a_database(home: Home, 
         piped=f"{RIGHT} {WRONG}",
         CITEWELL_DATABASE_URL="postgresql://[::1]:9/x",
     )
-    assert done.code == Exit.OK
+    assert done.code == Exit.CLAIM_FAILED == 1
     assert done.out.splitlines() == [
         f"= {RIGHT}",
         "    quoted",

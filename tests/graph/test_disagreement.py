@@ -10,7 +10,7 @@ from answers.document_dates import document_date
 from api.dialects.section_buffer import SectionBuffer
 from graph.evidence import Proof, Segment, Span
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Revision
-from tests.fakes import MemoryLibrary, ScriptedFamily, ScriptedJudge, quote, segment
+from tests.fakes import MemoryLibrary, ScriptedFamily, WordJudge, quote, segment
 from tests.graph.asking import FOOD, LEAVE, Asked
 from tests.graph.wrong_answers import GOOD
 
@@ -140,9 +140,7 @@ async def test_it_is_told_after_the_answer_was_checked_and_as_a_section_of_its_o
 
 async def test_what_a_withdrawn_section_cited_is_in_no_disagreement() -> None:
     family = ScriptedFamily(drafts=[[*quote("Staff get 20 days of annual leave.", "handbook:0"), *KITCHEN]])
-    session = Asked(
-        MemoryLibrary([LEAVE, MEMO, FOOD]), family, ports={"judge": ScriptedJudge(otherwise="contradicted")}
-    )
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), family, ports={"judge": WordJudge()})
     state = await session.ask(f"{QUESTION} kitchen closes", min_score=0.1)
     assert state.sections[0]["text"] == ""
     assert session.told("sources_disagree") == []
@@ -154,9 +152,7 @@ async def test_a_disagreement_waits_for_the_repair() -> None:
         drafts=[quote("Staff get 20 days of annual leave.", "handbook:0")],
         revisions=[[Revision(0, "Staff get 25 days of annual leave.", ("handbook:0",))]],
     )
-    session = Asked(
-        MemoryLibrary([LEAVE, MEMO, FOOD]), family, ports={"judge": ScriptedJudge(otherwise="contradicted")}
-    )
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), family, ports={"judge": WordJudge()})
     state = await session.ask(QUESTION, min_score=0.5)
     told = [event.type for event in session.events if event.type in ("section_revised", "sources_disagree")]
     assert told == ["section_revised", "sources_disagree"]
@@ -250,7 +246,7 @@ async def test_dates_of_storing_order_what_has_no_date_of_its_own() -> None:
 
 async def test_a_section_with_a_false_claim_is_told_as_it_is_and_keeps_its_quote() -> None:
     draft = quote(f"{MEMO.text} Staff get 20 days of annual leave.", "handbook:0", "memo:0")
-    judge = ScriptedJudge(otherwise="contradicted")
+    judge = WordJudge()
     session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), ScriptedFamily(drafts=[draft]), ports={"judge": judge})
     state = await session.ask(QUESTION, min_score=0.5)
     *_, checked = [each for each in session.told("section_checked") if each.section_index == 0]

@@ -177,6 +177,20 @@ async def test_a_doubt_of_a_judge_that_may_withdraw_is_repaired_beside_one_that_
     assert [claim["text"] for claim in correction.claims] == ["Nghỉ phép là 30 ngày."]
 
 
+async def test_a_doubted_copy_keeps_its_doubt_where_the_second_answer_can_not_be_read() -> None:
+    class Unsure(ScriptedJudge):
+        async def judge(self, claims, *, meter):  # type: ignore[no-untyped-def]
+            said = await super().judge(claims, meter=meter)
+            return said if len(self.asked) == 1 else [Judgement(None)] * len(said)
+
+    judge = Unsure(otherwise="unsupported", exam=None)
+    asked = Asked(family=ScriptedFamily(drafts=[GOOD]), ports={"judge": judge})
+    (claim,) = (await asked.message(await asked.ask(QUESTION, min_score=0.0)))["claims"]
+    assert len(judge.asked) == 2
+    assert (claim["verdict"], claim["mark"]) == ("unsupported", "withheld")
+    assert [each["segment_id"] for each in claim["citations"]] == ["handbook:0"]
+
+
 async def test_a_reply_that_can_not_be_read_leaves_the_claim_open() -> None:
     state = await judged(ScriptedJudge(otherwise=None), OPEN).ask(QUESTION)
     assert [row["verdict"] for row in state.claims] == ["unverified"]

@@ -76,10 +76,11 @@ async def test_a_section_over_two_sources_keeps_both() -> None:
     assert {proof["segment_id"] for row in state.claims for proof in row["proofs"]} == {"handbook:0", "kitchen:0"}
 
 
-async def test_an_id_beside_one_that_bears_the_claim_takes_no_mark_from_it() -> None:
-    session = Asked(
-        family=ScriptedFamily(drafts=[quote("The kitchen closes at nine.", "handbook:0")]),
-        ports={"judge": ScriptedJudge()},
-    )
+@pytest.mark.parametrize("text", ["The kitchen closes at nine.", "At nine the kitchen closes its doors."])
+async def test_of_a_wrong_id_and_a_segment_that_bears_the_claim_the_latter_is_cited(text: str) -> None:
+    """By copy, and by a judge that is shown both and approves."""
+    family = ScriptedFamily(drafts=[quote(text, "handbook:0")])
+    session = Asked(family=family, ports={"judge": ScriptedJudge()})
     state = await session.ask(TITLE, min_score=0.0)
-    assert state.sections[0]["source_ids"] == ["kitchen:0"], "by copy"
+    assert {proof["segment_id"] for row in state.claims for proof in row["proofs"]} == {"kitchen:0"}
+    assert state.sections[0]["source_ids"] == ["kitchen:0"]

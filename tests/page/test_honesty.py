@@ -16,13 +16,11 @@ from tests.page.english import english
 from tests.page.sites import Site
 from tests.page.test_asking import answered, ask
 from tests.page.test_shelf import DROP
-from tests.scripted_openai import answer
 from tools.library.ingestion import NewDocument
 
 NOWHERE = "Who won the chess championship on the moon?"
 LEAVE = "How many days of annual leave does an employee get?"
 MUSEUM = "The museum is open to visitors on {} days a week."
-VERSION = "Harbour Ltd., version {}, in force since 2 February 2026."
 
 
 async def put(site: Site, title: str, text: str) -> str:
@@ -130,7 +128,7 @@ async def test_e_small_talk_quotes_nothing(chromium_page: Visits, extractive_sit
 async def test_f_sources_that_disagree_are_one_amber_card_and_nothing_is_green(
     chromium_page: Visits, extractive_site: Site
 ) -> None:
-    for title, days in (("House rules of the museum", "six"), ("Visitor leaflet", "five")):
+    for title, days in (("House rules of the museum", 6), ("Visitor leaflet", 5)):
         await put(extractive_site, title, MUSEUM.format(days))
     page = await chromium_page(extractive_site.url)
     asked = await ask(page, "On how many days a week is the museum open to visitors?")
@@ -138,34 +136,15 @@ async def test_f_sources_that_disagree_are_one_amber_card_and_nothing_is_green(
     for _ in ("live", "reloaded"):
         card = asked.locator(".disagreements")
         await expect(card.get_by_text("Sources disagree on 1 point")).to_be_visible()
-        await expect(card.locator(".value")).to_have_text(["five days", "six days"])
+        await expect(card.locator(".value")).to_have_text(["5", "6"])
         await expect(card.locator(".title")).to_have_text(["Visitor leaflet", "House rules of the museum"])
         await expect(card.locator(".date")).to_have_text([re.compile("^Added "), re.compile("^Added ")])
         text = await card.inner_text()
-        assert [text.count(MUSEUM.format(days)) for days in ("six", "five")] == [1, 1], text
+        assert [text.count(MUSEUM.format(days)) for days in (6, 5)] == [1, 1], text
         await expect(asked.locator(".verdicts .supported")).to_have_count(0)
         await page.reload()
     await card.get_by_role("button", name="Read in the document").first.click()
-    await expect(page.locator(".reader mark").first).to_have_text(MUSEUM.format("five"))
-
-
-async def test_g_two_documents_that_tell_their_own_versions_do_not_disagree(
-    chromium_page: Visits, model_site: Site
-) -> None:
-    ids = [
-        await put(model_site, title, VERSION.format(version))
-        for title, version in (("Travel policy of Harbour", 7), ("Expense guide", 4))
-    ]
-    written = {"text": VERSION.format(7), "source_ids": [f"{ids[0]}:0"]}
-    model_site.server.script(answer(written), to="generate_answer")
-    address, reply = await asked_by_wire(
-        model_site, "Which version is in force?", page_ids=ids, only_selected_pages=True
-    )
-    assert (reply["outcome"], len(reply["message"]["sources"])) == ("answered", 2)
-    assert reply["message"]["disagreements"] == []
-    page = await chromium_page(address)
-    await expect(page.get_by_text("1 statement quoted")).to_be_visible()
-    await expect(page.locator(".disagreements")).to_have_count(0)
+    await expect(page.locator(".reader mark").first).to_have_text(MUSEUM.format(5))
 
 
 async def test_h_documents_that_were_read_in_part_are_told_with_the_answer(

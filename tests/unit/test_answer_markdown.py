@@ -297,3 +297,22 @@ def test_reading_takes_linear_time(sign: str) -> None:
 
     allowed = 16 * min(seconds(6_000) for _ in range(3)) + 0.1
     assert any(seconds(48_000) < allowed for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    ("lead_in", "claims"),
+    [
+        ("Flask 3.1.0, released on 2019-01-01, changed the following:", True),
+        ("The release by Carla Novak changed the following:", True),
+        ("Set `work_mem` in one of these ways:", True),
+        ("2019年的版本改变了以下内容：", True),
+        ("The following steps are needed:", False),
+        ("Step 1:", False),
+        ("**Installation on Debian 12:**", False),
+    ],
+)
+def test_a_lead_in_that_states_a_fact_is_a_claim_and_still_leads(lead_in: str, claims: bool) -> None:
+    text = f"{lead_in}\n\n- Bread"
+    lead, item = units(text)
+    assert [text[slice(*each)] for each in lead.claims] == ([lead_in] if claims else [])
+    assert [text[slice(*each)] for each in item.context] == [lead_in]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.evidence import Origin, Segment
 from graph.ports import CheckedClaim, WrittenSection
-from graph.reasons import Reason
+from graph.reasons import Reason, why_each
 from graph.usage import Meter
 from tests.fakes import segment
 from text.sentences import sentences, trimmed
@@ -79,6 +79,21 @@ def test_what_is_said_in_other_words_is_open_and_not_doubted(claim: str) -> None
     assert (checked.verdict, checked.doubted) == ("unverified", False)
     assert checked.proofs
     assert checked.reasons
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "changed"),
+    [
+        ("The port number is read at the start of the server.", "When is the port number read?", False),
+        ("It is read at the start of the server [7].", "", False),
+        ("It is read at the end of the server.", "Is it read at the end?", True),
+        ("It is not read at the start of the server.", "", True),
+    ],
+)
+def test_to_name_what_a_sentence_points_to_is_no_change(claim: str, question: str, changed: bool) -> None:
+    source = segment("doc", 0, "It is read at the start of the server.")
+    (checked,) = check_section(WrittenSection(claim, (source,), question=question))
+    assert {"differs", "number_not_found"}.isdisjoint(each["code"] for each in why_each(checked.reasons)) != changed
 
 
 def test_a_number_of_the_question_or_of_a_title_needs_no_source() -> None:

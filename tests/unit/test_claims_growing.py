@@ -29,6 +29,7 @@ PIECES = st.sampled_from(
         ),
         *(
             "It opens at six.",
+            "In 2019 it changed these:",
             "No",
             "25",
             "3.5 ",

@@ -13,10 +13,10 @@ from evals.metrics.faithfulness_metrics import FAITHFULNESS, faithfulness_of, he
 from evals.prose_claims import AnyJudge
 from evals.records import Record
 from evals.run_folder import RunFolder
+from graph.errors import ModelUnavailable
 from graph.ports import Judgement, OpenClaim
 from graph.usage import Meter
 from tests.evals_records import FARE, FIRST_BOAT, citation, claim, gold, record, refused, section
-from tools.claims.code_checker import CodeChecker
 
 ON_FARE = citation(FARE, sentences=[1], start=38, end=64)
 
@@ -127,7 +127,7 @@ def test_a_judge_of_the_evaluation_is_asked_once_of_what_nothing_else_tells(tmp_
     before = write_figures(folder)
     judge = Naysayer()
     for _ in range(2):
-        asyncio.run(judge_sentences(folder, AnyJudge(judge), CodeChecker()))
+        asyncio.run(judge_sentences(folder, AnyJudge(judge)))
     after = write_figures(folder)
 
     assert judge.asked == [more]
@@ -142,6 +142,18 @@ def test_a_judge_of_the_evaluation_is_asked_once_of_what_nothing_else_tells(tmp_
     assert after["all"]["citation_faithfulness"]["mean"] == 0.5
     page = folder.report.read_text(encoding="utf-8")
     assert headline(after["faithfulness"], after["all"]["citation_faithfulness"]) in page
+
+
+def test_a_judge_that_says_nothing_is_an_error(tmp_path: Path) -> None:
+    class Silent(Naysayer):
+        async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+            raise ModelUnavailable("Nobody is there.")
+
+    folder = RunFolder(tmp_path)
+    folder.append(said("It sails from Askvik."))
+    with pytest.raises(ModelUnavailable, match="Nobody is there"):
+        asyncio.run(judge_sentences(folder, AnyJudge(Silent())))
+    assert faithfulness_of(folder.records())["by"]["judge"] == 0
 
 
 def test_an_accepted_sentence_bears_an_answer_too() -> None:

@@ -98,7 +98,7 @@ def test_a_lie_on_the_right_evidence_is_not_right() -> None:
     wrong = [*lies, *(refused(f"q{number}") for number in range(12, 16))]
 
     assert [is_right(each) for each in (*right, *wrong)] == [True] * 9 + [False] * 6
-    assert kinds(lies[0]) == ["answer_not_contained"]
+    assert kinds(lies[0]) == ["answer_not_contained", "mark_not_borne"]
 
 
 def test_what_is_right_without_answers_or_evidence() -> None:

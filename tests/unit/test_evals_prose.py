@@ -68,11 +68,11 @@ def test_by_code_alone_true_and_false_claims_are_counted_apart() -> None:
     assert {name: report[name] for name in report if name not in ("languages", "kinds")} == {
         "true": 3,
         "true_supported": 0.6667,
-        "true_marked": 1.0,
+        "true_marked": 0.6667,
         "true_failed": 0.0,
         "false": 2,
         "false_supported": 0.0,
-        "false_marked": 0.5,
+        "false_marked": 0.0,
         "false_caught": 0.0,
         "judge": None,
     }

@@ -100,7 +100,7 @@ async def test_a_set_of_ones_own_is_judged_by_bounds_of_ones_own_with_sentences_
     data, folder = load_data_set("own", mine), RunFolder(tmp_path / "run")
     judged = await judge_own(settings, data, RunOptions(planted=True), folder, tmp_path / "bounds.toml")
     (record,) = [each for each in folder.records() if "planted" in each]
-    assert [section["text"] for section in record["written"]][1:4] == [each["text"] for each in PLANTED]
+    assert [section["text"] for section in record["written"]][-3:] == [each["text"] for each in PLANTED]
     marked = {claim["text"] for claim in record["claims"] if is_marked(claim)}
     assert PLANTED[0]["text"] in marked
     assert PLANTED[1]["text"] not in marked

@@ -15,6 +15,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from answers.highlighting import in_markdown
 from graph.evidence import SectionClaim
+from tests.wire.texts import citation, source
 from tools.exports.exported import (
     DocumentVersion,
     Exchange,
@@ -63,6 +64,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=25).map("".join)
 RENDERER = MarkdownIt("gfm-like", {"linkify": False, "html": True}).use(footnote_plugin)
 NEVER = "//script | //img | //iframe | //object | //form | //input | //b | //link | //svg | //@onerror | //@src"
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+CITED = citation(source(1), "supported", 0)
 
 
 def transcript(text: str, said: str) -> Transcript:
@@ -70,7 +72,13 @@ def transcript(text: str, said: str) -> Transcript:
     middle = len(text) // 2
     claims = [
         SectionClaim(
-            start=start, end=end, text=text[start:end], verdict=verdict, reasons=[said], citations=[], section_index=0
+            start=start,
+            end=end,
+            text=text[start:end],
+            verdict=verdict,
+            reasons=[said],
+            citations=[CITED],
+            section_index=0,
         )
         for start, end, verdict in ((0, middle, "unverified"), (middle, len(text), "supported"))
         if start < end
@@ -147,7 +155,14 @@ def test_marks_stand_where_claims_end_in_every_kind_of_block() -> None:
     claims = tuple(
         ExportedClaim(
             SectionClaim(
-                start=0, end=end, text="", verdict="supported", reasons=[], citations=[], section_index=0, by="text"
+                start=0,
+                end=end,
+                text="",
+                verdict="supported",
+                reasons=[],
+                citations=[CITED],
+                section_index=0,
+                by="judge",
             ),
             (number,),
         )

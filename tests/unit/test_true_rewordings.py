@@ -1,7 +1,7 @@
 """True sentences in other words than their sources, in six languages: code fails none of them, whatever they say.
 
 Clock times, words for digits, quarters, units, dates, sums, reordered lists. What code doubts among them is a number or
-a short run that stands otherwise in the source: a question to the judge.
+a short run that stands otherwise in the source, or that few of its words stand there: a question to the judge.
 """
 
 import json
@@ -25,4 +25,5 @@ def test_no_true_rewording_is_failed_by_code(row: dict[str, Any]) -> None:
     assert claim.verdict == "unverified"
     assert claim.proofs
     codes = {each["code"] for each in why_each(claim.reasons)}
-    assert codes <= ({"differs", "number_not_found"} if claim.doubted else {"closest_sentence", "other_language"})
+    assert codes <= {"differs", "number_not_found", "closest_sentence", "other_language"}
+    assert claim.doubted or codes.isdisjoint(("differs", "number_not_found"))

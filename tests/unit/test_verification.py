@@ -31,15 +31,16 @@ class ScriptedJudge:
     name = "scripted"
     version = "1"
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, exam: ExamFigure | None = EXAM) -> None:
         self._say = say
+        self._exam = exam
         self.batches: list[Sequence[OpenClaim]] = []
 
     async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
         meter.call()
         spend_tokens(meter, 42)
         self.batches.append(claims)
-        return [Judgement(self._say(claim), reason="as it says", exam=EXAM) for claim in claims]
+        return [Judgement(self._say(claim), reason="as it says", exam=self._exam) for claim in claims]
 
 
 class AbsentJudge(ScriptedJudge):
@@ -127,6 +128,16 @@ def test_a_judge_decides_what_code_leaves_open_and_is_named() -> None:
     assert found["spent"]["judge_claims"]["calls"] == 1
     assert found["spent"]["judge_claims"]["tokens"] == 42
     assert found["judge"] == "scripted"
+
+
+def test_before_its_exam_a_judge_takes_marks_away_and_proves_nothing() -> None:
+    judge = ScriptedJudge(lambda claim: "unsupported" if "buses" in claim.claim else "supported", exam=None)
+    found = answered(f"{REWORDED} Unused leave lapses on buses.", HANDBOOK, judge=judge)
+    assert [(claim["verdict"], claim["mark"], claim["judge"]["says"]) for claim in found["claims"]] == [
+        ("unverified", "shown", "supported"),
+        ("unsupported", "withheld", "unsupported"),
+    ]
+    assert not found["passed"]
 
 
 def test_a_judge_reads_what_is_cited_first_and_the_rest_only_where_that_is_not_enough() -> None:

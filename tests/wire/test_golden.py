@@ -4,6 +4,7 @@ Where a change is wanted, ``pytest tests/wire/test_golden.py --update-golden`` w
 ones and prints the differences; read them before you commit.
 """
 
+import json
 from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
@@ -14,17 +15,20 @@ import pytest
 
 from api.app import create_app
 from api.dialects.registry import DIALECTS
+from evals.scripted_replies import judged
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import LIBRARY, with_model
 from tests.api.serving import client_of
-from tests.scripted_openai import Reply, ScriptedOpenAI, Think, answer, scripted_openai
+from tests.judging import pass_exam
+from tests.scripted_openai import Reply, ScriptedOpenAI, Think, answer, say, scripted_openai
 from tests.wire.adapters import ADAPTERS
 from tests.wire.adapters.ag_ui import AgUiAdapter
 from tests.wire.adapters.ai_sdk import AiSdkAdapter
 from tests.wire.deployments import LEAVE, QUESTIONS, client, failing_client, settings_of_module
 from tests.wire.normal import normal
 from tests.wire.script import envelopes
+from tools.judges.examiner import without_background_exam
 from tools.settings import Settings
 
 __all__ = ["client", "failing_client", "scripted_openai", "settings_of_module"]
@@ -100,13 +104,15 @@ async def test_what_a_client_of_openai_may_ask_for(name: str, client: httpx.Asyn
 async def test_a_draft_with_a_thought_that_is_repaired(
     settings: Settings, scripted_openai: ScriptedOpenAI, assert_golden: Golden
 ) -> None:
-    configured = with_model(settings.model_copy(update={"auto_title": False}), scripted_openai)
+    configured = without_background_exam(with_model(settings.model_copy(update={"auto_title": False}), scripted_openai))
     async with open_citewell(configured) as citewell:
+        await pass_exam(citewell, configured)
         await citewell.library.ingestor.ingest(Identity(), LIBRARY[0])
         async with client_of(create_app(configured, citewell=citewell)) as client:
             for adapter, accepted in ((AiSdkAdapter(), "text-citations, reset-step"), (AgUiAdapter(), "")):
                 written = answer(WRONG, cut=1000).steps
                 scripted_openai.script(Reply(steps=[Think("The handbook says so."), *written]), to="generate_answer")
+                scripted_openai.script(say(json.dumps({"1": judged("contradicted")})), to="judge_claims")
                 response = await adapter.ask(client, LEAVE, **{"x-citewell-accept": accepted})
                 assert_golden(f"{adapter.name}_repaired.sse", normal(response.content))
 
