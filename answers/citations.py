@@ -25,6 +25,7 @@ from graph.evidence import (
     Segment,
     ShownPassage,
     Source,
+    SourceSegment,
     Verdict,
 )
 from graph.reasons import Reason, why
@@ -210,14 +211,17 @@ def describe_sources(rows: Iterable[SourceRow], segments: Mapping[str, Segment])
 def _described(group: Sequence[SourceRow], segments: Mapping[str, Segment]) -> Source:
     source = describe_source(group[0], segments[group[0]["segment_id"]])
     if len(group) > 1:
-        source["segment_indices"] = sorted(segments[row["segment_id"]].segment_index for row in group)
+        own = sorted((segments[row["segment_id"]] for row in group), key=lambda segment: segment.segment_index)
+        source["segments"] = [
+            SourceSegment(segment_index=each.segment_index, start=each.start, end=each.end) for each in own
+        ]
     return source
 
 
-def segments_of(source: Source) -> list[str]:
-    """Return the ids of all segments that were read of a source."""
-    own = source.get("segment_indices", [source["segment_index"]])
-    return [f"{source['document_id']}:{index}" for index in own]
+def segments_of(source: Source) -> dict[str, SourceSegment]:
+    """Return all segments that were read of a source, by their ids."""
+    only = SourceSegment(segment_index=source["segment_index"], start=source["start"], end=source["end"])
+    return {f"{source['document_id']}:{each['segment_index']}": each for each in source.get("segments", [only])}
 
 
 def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
