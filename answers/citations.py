@@ -25,6 +25,7 @@ from graph.evidence import (
     Segment,
     ShownPassage,
     Source,
+    SourceSegment,
     Verdict,
 )
 from graph.reasons import Reason, why
@@ -158,28 +159,20 @@ BETWEEN_QUOTES = " ... "
 def show_quotes(sources: list[Source], citations: Iterable[Citation], segments: Mapping[str, Segment]) -> list[Source]:
     """Give each source that is cited an excerpt that shows what is quoted of it, and return them all.
 
-    It is the text around the first quote, where that is known and holds the others too; else the quotes, as far as they
-    fit.
+    It is the text around the first quote where that holds the others too, else the quotes, as far as they fit. Of a
+    source whose segment is not given, it stays where it holds all quotes.
     """
     cited: dict[int, list[Citation]] = defaultdict(list)
     for citation in citations:
         cited[citation["source_index"]].append(citation)
     for source in sources:
         if own := cited.get(source["index"]):
-            source["excerpt"] = _excerpt_of_all(own, segments)
+            quotes = dict.fromkeys(excerpt_of_quote(each, each["quote"], each["start"]) for each in own)
+            segment = segments.get(own[0]["segment_id"])
+            around = source["excerpt"] if segment is None else excerpt_of_quote(own[0], segment.text, segment.start)
+            holds_all = all(quote.strip(".") in around for quote in quotes)
+            source["excerpt"] = around if holds_all else excerpt(BETWEEN_QUOTES.join(quotes))
     return sources
-
-
-def _excerpt_of_all(citations: Sequence[Citation], segments: Mapping[str, Segment]) -> str:
-    first = citations[0]
-    segment = segments.get(first["segment_id"])
-    text, offset = (first["quote"], first["start"]) if segment is None else (segment.text, segment.start)
-    shown = excerpt_of_quote(first, text, offset)
-    others = [excerpt_of_quote(each, each["quote"], each["start"]) for each in citations[1:]]
-    if all(each in shown for each in others):
-        return shown
-    quotes = dict.fromkeys([excerpt_of_quote(first, first["quote"], first["start"]), *others])
-    return excerpt(BETWEEN_QUOTES.join(quotes))
 
 
 def describe_source(row: SourceRow, segment: Segment) -> Source:
@@ -218,14 +211,17 @@ def describe_sources(rows: Iterable[SourceRow], segments: Mapping[str, Segment])
 def _described(group: Sequence[SourceRow], segments: Mapping[str, Segment]) -> Source:
     source = describe_source(group[0], segments[group[0]["segment_id"]])
     if len(group) > 1:
-        source["segment_indices"] = sorted(segments[row["segment_id"]].segment_index for row in group)
+        own = sorted((segments[row["segment_id"]] for row in group), key=lambda segment: segment.segment_index)
+        source["segments"] = [
+            SourceSegment(segment_index=each.segment_index, start=each.start, end=each.end) for each in own
+        ]
     return source
 
 
-def segments_of(source: Source) -> list[str]:
-    """Return the ids of all segments that were read of a source."""
-    own = source.get("segment_indices", [source["segment_index"]])
-    return [f"{source['document_id']}:{index}" for index in own]
+def segments_of(source: Source) -> dict[str, SourceSegment]:
+    """Return all segments that were read of a source, by their ids."""
+    only = SourceSegment(segment_index=source["segment_index"], start=source["start"], end=source["end"])
+    return {f"{source['document_id']}:{each['segment_index']}": each for each in source.get("segments", [only])}
 
 
 def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:

@@ -333,11 +333,19 @@ class ShownPassage(TypedDict):
     context: list[CitationContext]
 
 
+class SourceSegment(TypedDict):
+    """A segment of a source, and its span of the canonical text."""
+
+    segment_index: int
+    start: int
+    end: int
+
+
 class Source(TypedDict):
     """A segment kept for one answer, as clients see it. ``index`` is 1-based; ``excerpt`` at most 500 characters.
 
-    A selected page is one source, and so is a hit with its neighbours: ``segment_indices`` are then all that were read
-    of it, and the others fields are of the first of them. Once it is cited, ``excerpt`` shows what is quoted of it.
+    A selected page is one source, and so is a hit with its neighbours: ``segments`` are then all that were read of it,
+    and the other fields are of the first of them. Once it is cited, ``excerpt`` shows what is quoted of it.
     ``answerhood`` in [0, 1] is the chance that what is shown of it answers the question, where the extractive reader
     has estimated it; ``passage`` is what a refusal shows of it. One of a presentation has its ``slide``, counting from
     0, one of a workbook the name of its ``sheet``.
@@ -360,7 +368,7 @@ class Source(TypedDict):
     start: int
     end: int
     metadata: dict[str, Any]
-    segment_indices: NotRequired[list[int]]
+    segments: NotRequired[list[SourceSegment]]
     answerhood: NotRequired[float]
     passage: NotRequired[ShownPassage]
     slide: NotRequired[int]

@@ -30,8 +30,10 @@ async def test_neighbours_of_a_hit_are_no_sources_of_their_own() -> None:
     session = Asked(library=WideningLibrary([*RULES, OTHER]), family=ScriptedFamily(drafts=drafts))
     state = await session.ask("shed boat 2 locked", top_k=2, min_score=0.0)
     message = await session.message(state)
-    assert [(each["segment_id"], each.get("segment_indices")) for each in message["sources"]] == [
-        ("shed:0", None),
+    assert [
+        (each["segment_id"], [s["segment_index"] for s in each.get("segments", [])]) for each in message["sources"]
+    ] == [
+        ("shed:0", []),
         ("rules:2", [1, 2, 3]),
     ]
     told = session.told("sources_graded")[-1].sources
@@ -46,7 +48,7 @@ async def test_a_selected_page_is_one_source_whose_segments_are_its_citations() 
     state = await session.ask("Where does each boat stay?", pages=["rules", "shed"])
     message = await session.message(state)
     assert [(each["index"], each["document_id"]) for each in message["sources"]] == [(1, "rules"), (2, "shed")]
-    assert message["sources"][0]["segment_indices"] == [0, 1, 2, 3, 4, 5]
+    assert [each["segment_index"] for each in message["sources"][0]["segments"]] == [0, 1, 2, 3, 4, 5]
     assert [(each["segment_id"], each["source_index"]) for each in message["citations"]] == [
         ("rules:4", 1),
         ("rules:0", 1),

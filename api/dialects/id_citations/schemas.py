@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from answers.citations import excerpt_around
+from answers.citations import excerpt_around, segments_of
 from answers.highlighting import in_quote
 from answers.marks import marked_citations
 from api.dialects.section_buffer import FinalSection, final_sections
@@ -206,7 +206,8 @@ def _within_segment(citation: Citation, source: Source | None) -> Citation:
     """
     if source is None or not citation["quote"]:
         return citation
-    start, end = max(citation["start"], source["start"]), min(citation["end"], source["end"])
+    own = segments_of(source).get(citation["segment_id"], source)
+    start, end = max(citation["start"], own["start"]), min(citation["end"], own["end"])
     if start >= end or (start, end) == (citation["start"], citation["end"]):
         return citation
     quote = citation["quote"][start - citation["start"] : end - citation["start"]]

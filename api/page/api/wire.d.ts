@@ -1370,8 +1370,10 @@ export type SimilarDocument = {
 };
 
 /**
- * A segment kept for one answer, as clients see it. `index` is 1-based; `excerpt` at most 500 characters. `answerhood`
- * in [0, 1] is the chance that what is shown of it answers the question, where the extractive reader has estimated it;
+ * A segment kept for one answer, as clients see it. `index` is 1-based; `excerpt` at most 500 characters. A selected
+ * page is one source, and so is a hit with its neighbours: `segment_indices` are then all that were read of it, and the
+ * others fields are of the first of them. Once it is cited, `excerpt` shows what is quoted of it. `answerhood` in [0,
+ * 1] is the chance that what is shown of it answers the question, where the extractive reader has estimated it;
  * `passage` is what a refusal shows of it. One of a presentation has its `slide`, counting from 0, one of a workbook
  * the name of its `sheet`.
  */
@@ -1393,6 +1395,7 @@ export type Source = {
   start: number;
   end: number;
   metadata: Record<string, unknown>;
+  segment_indices?: number[];
   answerhood?: number;
   passage?: ShownPassage;
   slide?: number;
