@@ -1,6 +1,7 @@
 """What OpenAI's two APIs share: models, errors, how a request asks for thoughts, and the steps of a run in words."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import aclosing
 from http import HTTPStatus
@@ -10,6 +11,7 @@ from pydantic import AfterValidator, BaseModel
 
 from answers.answerhood import said_of
 from answers.library_listing import FROM_CATALOGUE
+from answers.marks import grade_of
 from api.fields import CONTROL
 from api.problems import Problem, error_kind, register_error_shape
 from graph.errors import NotFound
@@ -236,17 +238,17 @@ def outcome_text(event: RunFinished) -> str:
         return "No answer that the sources prove"
     if event.stop_reason == FROM_CATALOGUE:
         return "Answered from the catalogue of the library"
-    return _proof(event.message)
+    return _grades(event.message)
 
 
-def _proof(message: Message) -> str:
+def _grades(message: Message) -> str:
     claims = message.get("claims", [])
     if not claims:
         return "Answered without the library"
     if quotes := sum("passage" in section for section in message["sections"]):
         return f"{said_of(message) or 'Quoted'}: {quotes} passage{'s' if quotes > 1 else ''} of the sources"
-    proven = sum(claim["verdict"] == "supported" for claim in claims)
-    return f"{proven} of {len(claims)} claims proven by the sources"
+    counted = ", ".join(f"{count} {grade}" for grade, count in Counter(map(grade_of, claims)).items())
+    return f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {counted}"
 
 
 async def thoughts_of(run: RunReader, end: RunFinished) -> str:

@@ -11,7 +11,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from answers.citations import excerpt
-from answers.marks import grade_of
+from answers.marks import DOUBTED, Grade, grade_of
 from api.dialects.citation_marks import BETWEEN_SECTIONS, bracket, marked_pieces
 from api.dialects.section_buffer import Retracted, SectionBuffer
 from cli.rendering.answer import answerhood_line, quoted, show_answer, show_proof
@@ -49,11 +49,12 @@ class TerminalRun:
         self._started = time.perf_counter()
         self._family = self._question = ""
         self._asked: set[str] = set()  # what is searched for, as far as it was shown
-        self._verdicts: Counter[str] = Counter()
-        self._failed: list[str] = []  # failed claims with their reasons
+        self._checked: dict[int, list[Grade]] = {}  # by section: its claims as they are called now
+        self._noted: dict[int, list[Grade]] = {}  # as they were when they were counted
+        self._failed: dict[str, None] = {}  # failed claims with their reasons
+        self._title = ""
         self._answered = False  # a section was written, and nothing after it yet
         self._deferred: list[str] = []  # remarks on a section, shown after its text
-        self._claims: Counter[str] = Counter()  # of the whole answer, by verdict
 
     def show(self, envelope: events.Envelope) -> None:
         """Show an event. Times are the events' timestamps, since several events may arrive at once."""
@@ -200,14 +201,14 @@ class TerminalRun:
     @_show.register
     def _answer_assessed(self, event: events.AnswerAssessed) -> None:
         judged = "supported" if event.supported else "not fully supported"
-        if event.supported and not self._claims["supported"]:
+        if event.supported and not any("supported" in grades for grades in self._checked.values()):
             judged = "quoted"
         self._note("assess_quality", f"{judged}, utility {event.utility:.2f}")
         self._fallback("assess_quality", event.fallback)
 
     @_show.register
     def _title_changed(self, event: events.TitleChanged) -> None:
-        self._remark(f"session titled “{event.title}”")
+        self._title = event.title  # it comes at any time, and is told at the end
 
     @_show.register
     def _run_finished(self, event: events.RunFinished) -> None:
@@ -222,6 +223,8 @@ class TerminalRun:
             if said := answerhood_line(message):
                 self._answer.print()
                 show_indented(self._answer, said, MARGIN)
+        if self._title:
+            self._remark(f"session titled “{self._title}”")
         self._steps.print()
         show_indented(self._steps, self._summary(event), MARGIN)
 
@@ -279,22 +282,20 @@ class TerminalRun:
             self._note(step, f"fallback: {fallback['message']}")
 
     def _count_verdicts(self, section_index: int, claims: list[evidence.Claim]) -> None:
-        said = [grade_of(claim) for claim in claims]
-        self._verdicts.update(said)
-        self._claims.update(said)
-        self._failed += [
-            f"section {section_index + 1} {claim['verdict']}: {'; '.join(claim['reasons'])}"
-            for claim in claims
-            if claim["verdict"] in ("contradicted", "unsupported")
-        ]
+        self._checked[section_index] = [grade_of(claim) for claim in claims]
+        for claim in claims:
+            if claim["verdict"] in DOUBTED:
+                self._failed[f"section {section_index + 1} {claim['verdict']}: {'; '.join(claim['reasons'])}"] = None
 
     def _note_verdicts(self) -> None:
-        if self._verdicts:
-            counted = ", ".join(f"{number} {verdict}" for verdict, number in self._verdicts.items())
-            self._note("check_claims", f"{_count(self._verdicts.total(), 'claim')}: {counted}")
+        new = {index: grades for index, grades in self._checked.items() if self._noted.get(index) != grades}
+        verdicts = Counter(grade for grades in new.values() for grade in grades)
+        if verdicts:
+            counted = ", ".join(f"{number} {grade}" for grade, number in verdicts.items())
+            self._note("check_claims", f"{_count(verdicts.total(), 'claim')}: {counted}")
         for failed in self._failed:
             self._note("check_claims", failed)
-        self._verdicts.clear()
+        self._noted |= new
         self._failed.clear()
 
     def _note(self, step: str, note: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -32,12 +32,8 @@ WRONG = "Unused leave lapses in June."
 TURNED = "Ben reports to Anna."
 UNSAID_BY_ANY = "Penguins cannot fly."
 SPRING = "Leave that is unused is gone in spring."
-VERDICTS = {
-    WRONG: "contradicted",
-    UNSAID_BY_ANY: "unsupported",
-    "Whales cannot fly.": "unsupported",
-    SPRING: "supported",
-}
+LEFT_OUT = (LEAVE, TURNED, "Unused leave lapses in May.")
+VERDICTS = {WRONG: "contradicted", UNSAID_BY_ANY: "unsupported", "Whales cannot fly.": "unsupported"}
 QUESTION = "How many days of annual leave are there, when do they lapse, and who reports to whom?"
 STYLES = """(pieces) => pieces.map((piece) => {
   const { textDecorationLine, textDecorationStyle } = getComputedStyle(piece);
@@ -63,18 +59,18 @@ GROWING = """async () => {
 
 
 class Judge(ScriptedOpenAI):
-    """The scripted model, which judges some claims and leaves others out."""
+    """The scripted model, which supports what it neither doubts nor leaves out."""
 
     def _next(self, request: ModelRequest) -> Reply:
         if request.prompt != "judge_claims":
             return super()._next(request)
         claims = claims_to_judge(request)
-        return say(json.dumps({at: judged(VERDICTS[text]) for at, text in claims.items() if text in VERDICTS}))
+        said = {at: judged(VERDICTS.get(text, "supported")) for at, text in claims.items() if text not in LEFT_OUT}
+        return say(json.dumps(said))
 
 
 @pytest.fixture(scope="module")
-async def judged_site(module_settings: Settings) -> AsyncIterator[Site]:
-    """A deployment whose model judges, and has passed its exam."""
+async def module_judged_site(module_settings: Settings) -> AsyncIterator[Site]:
     with Judge() as server:
         settings = without_background_exam(with_model(module_settings, server))
         model = settings.models[0].model_copy(update={"model": "examined"})  # the database has another site's exams too
@@ -82,6 +78,13 @@ async def judged_site(module_settings: Settings) -> AsyncIterator[Site]:
         async with site_of(settings, server) as site:
             await pass_exam(site.citewell, settings)
             yield site
+
+
+@pytest.fixture
+def judged_site(module_judged_site: Site) -> Iterator[Site]:
+    """A deployment whose model judges, and has passed its exam; what a test leaves unsaid goes with it."""
+    yield module_judged_site
+    module_judged_site.server.unscript()
 
 
 async def put(site: Site, text: str = TEXT, **more: Any) -> str:
@@ -216,9 +219,10 @@ async def test_each_verdict_is_told_by_a_line_a_sign_and_words(chromium_page: Vi
 async def test_what_a_judge_says_before_its_exam_takes_marks_away_and_ticks_nothing(
     chromium_page: Visits, model_site: Site
 ) -> None:
-    said = {"1": judged("contradicted"), "2": judged("supported")}
+    said = {at: judged(verdict) for at, verdict in enumerate(("supported", "contradicted", "supported"), start=1)}
     model_site.server.script(*[say(json.dumps(said))] * 2, to="judge_claims")
     page = await chromium_page(await answered(model_site, await put(model_site), f"{LEAVE} {WRONG} {SPRING}"))
+    await expect(markers(page)).to_have_count(2)
     assert [await marker.get_attribute("aria-label") for marker in await markers(page).all()] == [
         f"Source 1, {await title(model_site)}: {word}" for word in ("Quoted", "Checked")
     ]
