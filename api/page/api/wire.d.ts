@@ -1370,10 +1370,12 @@ export type SimilarDocument = {
 };
 
 /**
- * A segment kept for one answer, as clients see it. `index` is 1-based; `excerpt` at most 500 characters. `answerhood`
- * in [0, 1] is the chance that what is shown of it answers the question, where the extractive reader has estimated it;
- * `passage` is what a refusal shows of it. One of a presentation has its `slide`, counting from 0, one of a workbook
- * the name of its `sheet`.
+ * A segment kept for one answer, as clients see it. `index` is 1-based; `excerpt` at most 500 characters. A selected
+ * page is one source, and so is a hit with its neighbours: `segments` are then all that were read of it, and the other
+ * fields are of the first of them. Once it is cited, `excerpt` shows what is quoted of it. `answerhood` in [0, 1] is
+ * the chance that what is shown of it answers the question, where the extractive reader has estimated it; `passage` is
+ * what a refusal shows of it. One of a presentation has its `slide`, counting from 0, one of a workbook the name of its
+ * `sheet`.
  */
 export type Source = {
   index: number;
@@ -1393,6 +1395,7 @@ export type Source = {
   start: number;
   end: number;
   metadata: Record<string, unknown>;
+  segments?: SourceSegment[];
   answerhood?: number;
   passage?: ShownPassage;
   slide?: number;
@@ -1424,6 +1427,13 @@ export type SourceDeleted = {
 /** The sources of a workspace, ordered by their location. */
 export type SourceList = {
   sources: tools__library__source_records__Source[];
+};
+
+/** A segment of a source, and its span of the canonical text. */
+export type SourceSegment = {
+  segment_index: number;
+  start: number;
+  end: number;
 };
 
 export type SourcesDisagree = {
