@@ -8,9 +8,9 @@ development set in folds of documents, files in folds of pages, a page in its la
 figures of all files of one set by models that have seen none of them. ``--write`` then fits on everything and writes
 the weights.
 
-A candidate is right where the passage that is shown for it holds the evidence. What was found answers where one of the
-passages shown does; for questions without an answer, XQuAD's paragraph is taken out of what was found, and a page
-without the answer is another paragraph of the same article, or the whole article except that paragraph.
+A candidate is right where the text around it holds the evidence; the figures are of the passages that are shown. What
+was found answers where one of those does; for questions without an answer, XQuAD's paragraph is taken out of what was
+found, and a page without the answer is another paragraph of the same article, or the whole article except that one.
 """
 
 import argparse
@@ -40,9 +40,9 @@ from research.fitting.cross_validation import (
     fit_answerable,
     fold_of,
     reader_figures,
+    reader_weight_of,
     unseen_answerable,
     unseen_figures,
-    weight_of,
 )
 from research.fitting.small_models import CandidateList, Floats, Place, fit_softmax
 from research.fitting.training_questions import (
@@ -63,11 +63,12 @@ from tools.settings import load_settings
 FOLDS = 6
 FILES = ("manuals", "manuals-debian", "company")
 PENALTY = {"reader": 100.0, "answerable": 100.0}
+AROUND = 450  # characters of the text that is told right or wrong for a candidate, which stands in its middle
 HELD = 0.75  # share of a marked sentence that a passage must hold
 
 
 def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
-    """Return the features of each question's candidates, and whose passages are right to show."""
+    """Return the features of each question's candidates, which are right, and the passages that are shown for them."""
     rows: list[CandidateList] = []
     for each in asked:
         # XQuAD's paragraphs as many as the writer gets; of whole documents all that the grader chooses from.
@@ -77,13 +78,29 @@ def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
             rows.append(CandidateList(each.data_set, each.group, np.zeros((0, len(FEATURES))), np.zeros(0, dtype=bool)))
             continue
         quotable = np.array([one.entry.quotable for one in seen.pool])
-        shown = [_shown(hits[one.segment].segment, one.entry) for one in seen.pool if one.entry.quotable]
-        known = {place: is_right(each, place, text) for place, text in dict(shown).items()}
-        right = np.array([known[place] for place, _ in shown], dtype=bool)
-        places = tuple(place for place, _ in shown)
-        features = seen.found.features[quotable]
-        rows.append(CandidateList(each.data_set, each.group, features, right, weight_of(each.data_set), places))
+        own = [(hits[one.segment].segment, one.entry) for one in seen.pool if one.entry.quotable]
+        right = np.array([is_right(each, *_around(segment, entry)) for segment, entry in own], dtype=bool)
+        shown = [_shown(segment, entry) for segment, entry in own]
+        rows.append(
+            CandidateList(
+                each.data_set,
+                each.group,
+                seen.found.features[quotable],
+                right,
+                reader_weight_of(each.data_set),
+                tuple(place for place, _ in shown),
+                frozenset(place for place, text in dict(shown).items() if is_right(each, place, text)),
+            )
+        )
     return rows
+
+
+def _around(segment: Segment, entry: Entry) -> tuple[Place, str]:
+    """Return the text of a segment around an entry, AROUND characters or the entry where that is longer."""
+    margin = max(0, AROUND - (entry.end - entry.start)) // 2
+    start = max(segment.start, entry.start - margin)
+    text = segment.text[start - segment.start : entry.end + margin - segment.start]
+    return (segment.document_id, start, start + len(text)), text
 
 
 def _shown(segment: Segment, entry: Entry) -> tuple[Place, str]:

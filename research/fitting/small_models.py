@@ -20,7 +20,7 @@ STEPS = 150
 class CandidateList:
     """A question's candidates by their features, which of them are right, and the question's weight.
 
-    ``places`` are the passages that are shown for them.
+    ``places`` are the passages that are shown for them, ``right_places`` those that hold the evidence.
     """
 
     data_set: str
@@ -29,6 +29,7 @@ class CandidateList:
     right: NDArray[np.bool_]
     weight: float = 1.0
     places: tuple[Place, ...] = ()
+    right_places: frozenset[Place] = frozenset()
 
 
 def fit_softmax(questions: Sequence[CandidateList], penalty: float) -> Floats:

@@ -3,19 +3,25 @@
 import asyncio
 import json
 import re
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
+import pytest
 from playwright.async_api import Locator, Page, expect
 
+from evals.scripted_replies import claims_to_judge, judged
 from graph.evidence import Identity
-from tests.api.conftest import new_session
+from tests.api.conftest import new_session, with_model
+from tests.judging import pass_exam
 from tests.page.browsing import NARROW, Visits
 from tests.page.english import english
-from tests.page.sites import Site
-from tests.scripted_openai import Hold, Reply, answer, say
+from tests.page.sites import Site, site_of
+from tests.scripted_openai import Hold, ModelRequest, Reply, ScriptedOpenAI, answer, say
+from tools.judges.examiner import without_background_exam
 from tools.library.ingestion import NewDocument
+from tools.settings import Settings
 
 _numbers = count(1)
 LEAVE = "Every employee gets 25 days of annual leave a year."
@@ -25,6 +31,13 @@ TEXT = f"# On leave\n\n{LEAVE} {LAPSE} {REPORTS}\n"
 WRONG = "Unused leave lapses in June."
 TURNED = "Ben reports to Anna."
 UNSAID_BY_ANY = "Penguins cannot fly."
+SPRING = "Leave that is unused is gone in spring."
+VERDICTS = {
+    WRONG: "contradicted",
+    UNSAID_BY_ANY: "unsupported",
+    "Whales cannot fly.": "unsupported",
+    SPRING: "supported",
+}
 QUESTION = "How many days of annual leave are there, when do they lapse, and who reports to whom?"
 STYLES = """(pieces) => pieces.map((piece) => {
   const { textDecorationLine, textDecorationStyle } = getComputedStyle(piece);
@@ -47,6 +60,28 @@ GROWING = """async () => {
   grow("One.", {});
   await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
 }"""
+
+
+class Judge(ScriptedOpenAI):
+    """The scripted model, which judges some claims and leaves others out."""
+
+    def _next(self, request: ModelRequest) -> Reply:
+        if request.prompt != "judge_claims":
+            return super()._next(request)
+        claims = claims_to_judge(request)
+        return say(json.dumps({at: judged(VERDICTS[text]) for at, text in claims.items() if text in VERDICTS}))
+
+
+@pytest.fixture(scope="module")
+async def judged_site(module_settings: Settings) -> AsyncIterator[Site]:
+    """A deployment whose model judges, and has passed its exam."""
+    with Judge() as server:
+        settings = without_background_exam(with_model(module_settings, server))
+        model = settings.models[0].model_copy(update={"model": "examined"})  # the database has another site's exams too
+        settings = settings.model_copy(update={"models": [model]})
+        async with site_of(settings, server) as site:
+            await pass_exam(site.citewell, settings)
+            yield site
 
 
 async def put(site: Site, text: str = TEXT, **more: Any) -> str:
@@ -138,18 +173,20 @@ async def stays_within(page: Page, shown: Locator) -> None:
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-async def test_each_verdict_is_told_by_a_line_a_sign_and_words(chromium_page: Visits, model_site: Site) -> None:
-    page = await chromium_page(model_site.url)
-    hold = await in_repair(model_site, page, f"{LEAVE} {WRONG} {TURNED} {UNSAID_BY_ANY} Whales cannot fly.")
+async def test_each_verdict_is_told_by_a_line_a_sign_and_words(chromium_page: Visits, judged_site: Site) -> None:
+    page = await chromium_page(judged_site.url)
+    text = f"{LEAVE} {WRONG} {TURNED} {SPRING} {UNSAID_BY_ANY} Whales cannot fly."
+    hold = await in_repair(judged_site, page, text)
     await expect(markers(page).first).to_be_visible()
-    claims = {"quoted": LEAVE, "contradicted": WRONG, "unverified": TURNED}
+    claims = {"quoted": LEAVE, "contradicted": WRONG, "unverified": TURNED, "supported": SPRING}
     for verdict, text in claims.items():
         await expect(page.locator(f".claim.{verdict}")).to_have_text(text)
     await expect(page.locator(".claim.unsupported")).to_have_text([UNSAID_BY_ANY, "Whales cannot fly."])
     drawn = await page.locator(".section .claim").evaluate_all(STYLES)
-    assert drawn == ["none solid", "underline wavy", "underline dotted", "underline dashed", "underline dashed"]
+    lines = ["none solid", "underline wavy", "underline dotted", "none solid", "underline dashed", "underline dashed"]
+    assert drawn == lines
     assert [await marker.get_attribute("aria-label") for marker in await markers(page).all()] == [
-        f"Source 1, {await title(model_site)}: {word}" for word in ("Quoted", "Unverified")
+        f"Source 1, {await title(judged_site)}: {word}" for word in ("Quoted", "Unverified", "Supported")
     ]
     signs = page.get_by_role("button", name=re.compile(r"Why\?$"))
     assert [await sign.get_attribute("aria-label") for sign in await signs.all()] == [
@@ -163,18 +200,34 @@ async def test_each_verdict_is_told_by_a_line_a_sign_and_words(chromium_page: Vi
     await expect(markers(page).first.locator("path")).to_have_count(0)  # the tick is a judge's
     await expect(page.locator(".faults li")).to_have_text(
         [
-            re.compile("^Contradicted: The source says “March”, the answer says “June”"),
-            re.compile(f"^Unsupported, 2 times: {re.escape(english('reasons/not_said'))}"),
+            re.compile(f"^Contradicted: {re.escape(english('proof/means.contradicted'))}"),
+            re.compile(f"^Unsupported, 2 times: {re.escape(english('proof/means.unsupported'))}"),
         ]
     )
     await signs.nth(1).click()
     await expect(popover(page)).to_contain_text(english("proof/means.unverified"))
-    await expect(popover(page)).to_contain_text(english("reasons/other_order"))
     await signs.nth(0).click()
-    await expect(popover(page)).to_have_text(re.compile("The source says “March”, the answer says “June”"))
+    await expect(popover(page)).to_contain_text("which was right on 50 of 50 statements")
     await page.mouse.click(5, 5)
     await expect(popover(page)).to_be_hidden()
-    await withdrawn(page, hold, LEAVE, TURNED)
+    await withdrawn(page, hold, LEAVE, TURNED, SPRING)
+
+
+async def test_what_a_judge_says_before_its_exam_takes_marks_away_and_ticks_nothing(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    said = {"1": judged("contradicted"), "2": judged("supported")}
+    model_site.server.script(*[say(json.dumps(said))] * 2, to="judge_claims")
+    page = await chromium_page(await answered(model_site, await put(model_site), f"{LEAVE} {WRONG} {SPRING}"))
+    assert [await marker.get_attribute("aria-label") for marker in await markers(page).all()] == [
+        f"Source 1, {await title(model_site)}: {word}" for word in ("Quoted", "Checked")
+    ]
+    await expect(page.locator(".claim.contradicted")).to_have_text(WRONG)
+    await expect(page.get_by_role("button", name=re.compile(r"Why\?$"))).to_have_count(1)
+    await markers(page).nth(1).hover()
+    await expect(popover(page)).to_contain_text("Checked by the model any, which has not been examined yet.")
+    await page.locator(".all-sources > summary").click()
+    await expect(page.get_by_text(english("answer.marks"))).to_be_visible()
 
 
 async def title(site: Site) -> str:
@@ -215,8 +268,8 @@ async def test_the_mouse_reads_the_proof_and_opens_the_document(chromium_page: V
     await expect(page.locator(".marker[aria-current]")).to_have_count(0)
 
 
-async def test_the_keyboard_alone_reads_the_proof(chromium_page: Visits, model_site: Site) -> None:
-    page = await chromium_page(await answered(model_site, await put(model_site), f"{LEAVE} {TURNED}"))
+async def test_the_keyboard_alone_reads_the_proof(chromium_page: Visits, judged_site: Site) -> None:
+    page = await chromium_page(await answered(judged_site, await put(judged_site), f"{LEAVE} {TURNED}"))
     first, second = markers(page).nth(0), markers(page).nth(1)
     await expect(first).to_be_visible()
     await page.locator(".section").evaluate("(section) => { section.tabIndex = -1; section.focus(); }")
@@ -332,18 +385,18 @@ async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page
 
 
 async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
-    chromium_page: Visits, model_site: Site
+    chromium_page: Visits, judged_site: Site
 ) -> None:
-    document_id = await put(model_site)
-    ids = await segments(model_site, document_id)
+    document_id = await put(judged_site)
+    ids = await segments(judged_site, document_id)
     linked = f"{LEAVE} [All of it](https://evil.example/?q=secret) is here."
     texts = [linked, WRONG, UNSAID_BY_ANY]
-    model_site.server.script(answer(*({"text": text, "source_ids": ids} for text in texts)), to="generate_answer")
+    judged_site.server.script(answer(*({"text": text, "source_ids": ids} for text in texts)), to="generate_answer")
     for _ in range(3):
-        model_site.server.script(rewritten(LAPSE, "", ids=ids), to="revise_sections")
-    session_id = await new_session(model_site.client, page_ids=[document_id])
-    page = await chromium_page(f"{model_site.url}/#/sessions/{session_id}")
-    await expect(page.get_by_title(await title(model_site), exact=True)).to_be_visible()
+        judged_site.server.script(rewritten(LAPSE, "", ids=ids), to="revise_sections")
+    session_id = await new_session(judged_site.client, page_ids=[document_id])
+    page = await chromium_page(f"{judged_site.url}/#/sessions/{session_id}")
+    await expect(page.get_by_title(await title(judged_site), exact=True)).to_be_visible()
     await page.get_by_role("textbox", name="Your question").fill(QUESTION)
     await page.keyboard.press("Enter")
     # What the run told is still there once the stored answer has come.
@@ -375,23 +428,17 @@ async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
     await expect(changed.locator("del")).to_have_text("June")
 
 
-async def test_verdicts_are_told_in_the_readers_language(chromium_page: Visits, model_site: Site) -> None:
-    document_id, hold = await held_in_repair(model_site, f"{LEAVE} {WRONG}")
-    session_id = await new_session(model_site.client)
-    body = {"question": QUESTION, "page_ids": [document_id], "only_selected_pages": True, "stream": False}
-    asking = asyncio.create_task(model_site.client.post(f"/api/sessions/{session_id}/runs", json=body))
-    await asyncio.to_thread(hold.wait_reached)
-    page = await chromium_page(f"{model_site.url}/#/sessions/{session_id}")
+async def test_verdicts_are_told_in_the_readers_language(chromium_page: Visits, judged_site: Site) -> None:
+    differs = "Unused leave lapses in May."
+    page = await chromium_page(await answered(judged_site, await put(judged_site), f"{LEAVE} {differs}"))
     for language, said, why in (
-        ("vi", "Mâu thuẫn. Vì sao?", "Nguồn viết “March”, câu trả lời viết “June”"),
-        ("zh", "矛盾。为什么？", "来源说“March”，回答说“June”"),
+        ("vi", "Chưa xác minh. Vì sao?", "Câu này là một câu trong nguồn, chỉ khác: “March” → “May”"),
+        ("zh", "未证实。为什么？", "这句话是来源中的一句，只差：“March” → “May”"),
     ):
         await page.evaluate("(language) => localStorage.setItem('citewell.language', language)", language)
         await page.reload()
         await page.get_by_role("button", name=said).click()
         await expect(page.get_by_role("dialog")).to_contain_text(why)
-    hold.release()
-    assert (await asking).json()["outcome"] == "answered"
 
 
 FORMS = f"""## Leave

@@ -10,7 +10,7 @@ from evals.sets.golden import load_golden
 from graph.entrypoint import open_citewell
 from graph.evidence import Hit, Segment
 from research.development import load_development
-from research.fitting.cross_validation import Fold, calibration_error, first_right, weight_of
+from research.fitting.cross_validation import Fold, calibration_error, first_right, reader_weight_of
 from research.fitting.fit_reader import reader_rows, signal_rows
 from research.fitting.small_models import CandidateList, fit_softmax
 from research.fitting.training_questions import StoredSpan, TrainingQuestion, gather_development
@@ -31,7 +31,7 @@ def span(document: str, sentence: str, start: int = 0) -> StoredSpan:
     return StoredSpan(document, at, at + len(sentence))
 
 
-def test_a_candidate_is_right_where_its_passage_holds_the_evidence() -> None:
+def test_a_candidate_is_right_where_the_text_around_it_holds_the_evidence() -> None:
     asked = TrainingQuestion(
         "development-en",
         "a",
@@ -43,8 +43,21 @@ def test_a_candidate_is_right_where_its_passage_holds_the_evidence() -> None:
     (row,) = reader_rows([asked])
     assert row.right.tolist() == [True, True, True, False, False]
     assert row.features.shape == (5, len(FEATURES))
-    assert row.places[:3] == (("a", 100, 100 + len(TEXT)),) * 3
-    assert (row.data_set, row.group, row.weight) == ("development-en", "a", weight_of("development-en"))
+    shown = ("a", 100, 100 + len(TEXT))
+    assert row.places[:3] == (shown,) * 3
+    assert row.right_places == {shown}
+    assert (row.data_set, row.group, row.weight) == ("development-en", "a", reader_weight_of("development-en"))
+
+
+def test_far_from_the_evidence_a_candidate_is_wrong_though_its_passage_holds_it() -> None:
+    evidence = "The pool opens at nine."
+    text = " ".join([evidence, *(f"Lane {n} is for swimmers who swim slowly." for n in range(10))])
+    asked = TrainingQuestion(
+        "company", "a", "When is the pool open?", (hit(text, "a"),), gold="a", passages=(("a", evidence),)
+    )
+    (row,) = reader_rows([asked])
+    assert (row.right[0], row.right[-1]) == (True, False)
+    assert row.right_places == {("a", 0, len(text))} == set(row.places)
 
 
 def test_without_marked_evidence_the_answer_is_right_in_the_gold_document_alone() -> None:
@@ -53,7 +66,7 @@ def test_without_marked_evidence_the_answer_is_right_in_the_gold_document_alone(
         [TrainingQuestion("xquad-en", "g", "When is it open?", hits, gold="a", answers=("Entry", "nine"))]
     )
     assert row.right.tolist() == [False, False, True, True, True, False, False, False]
-    assert row.weight == weight_of("xquad-en") < weight_of("development-en") < weight_of("company")
+    assert row.weight == reader_weight_of("xquad-en") < reader_weight_of("development-en") < reader_weight_of("company")
 
 
 def test_a_question_that_the_search_brings_nothing_has_no_candidates() -> None:
@@ -76,7 +89,8 @@ def test_what_was_found_answers_where_a_passage_shown_does(gold: str | None, ans
 
 def test_a_passage_is_counted_once_in_the_order_of_the_reader() -> None:
     places = (("a", 0, 10), ("a", 5, 12), ("b", 0, 10), ("c", 0, 10))
-    asked = CandidateList("made", "g", np.eye(4), np.array([False, False, False, True]), 1.0, places)
+    right = np.array([False, False, False, True])
+    asked = CandidateList("made", "g", np.eye(4), right, 1.0, places, frozenset({("c", 0, 10)}))
     assert first_right(asked, np.array([4.0, 3.0, 2.0, 1.0])) == 2
     assert first_right(asked, np.array([1.0, 2.0, 3.0, 4.0])) == 0
 

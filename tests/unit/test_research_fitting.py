@@ -13,7 +13,14 @@ def questions(count: int, seed: int) -> list[CandidateList]:
     rows = [chance.normal(size=(6, 2)) for _ in range(count)]
     places = tuple(("page", at, at + 1) for at in range(6))
     return [
-        CandidateList("made", f"group-{n % 7}", row, row[:, 0] == row[:, 0].max(), places=places)
+        CandidateList(
+            "made",
+            f"group-{n % 7}",
+            row,
+            row[:, 0] == row[:, 0].max(),
+            places=places,
+            right_places=frozenset({places[int(row[:, 0].argmax())]}),
+        )
         for n, row in enumerate(rows)
     ]
 

@@ -53,7 +53,7 @@ async def test_a_port_that_is_taken_is_named() -> None:
 
 def test_the_committed_replies_are_readable_and_a_bad_line_is_named(tmp_path: Path) -> None:
     replies = load_recorded(REPLIES)
-    assert len(replies) > 100
+    assert replies
     assert all(isinstance(json.loads(reply), dict) for reply in replies.values())
     (tmp_path / "replies.jsonl").write_text('{"request": "short", "reply": "x"}\n', "utf-8")
     with pytest.raises(InvalidRequest, match="line 1: request"):

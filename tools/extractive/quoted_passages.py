@@ -17,7 +17,7 @@ from tools.extractive.table_keys import naming
 
 MOST_PASSAGES = 3
 CONSIDERED = 16  # best entries whose passages are compared
-PAYS = 0.005  # least belief in a further passage: one with less is shown for nothing
+PAYS = 0.01  # least belief in a further passage: one with less is shown for nothing
 COPIED = 0.85  # share of the words of the longer of two passages, from which on one is a copy of the other
 
 
