@@ -166,8 +166,9 @@ async def test_a_section_is_shown_when_it_is_proven(
                 await asyncio.to_thread(hold.wait_reached)
                 assert (await NotebookClient(model_client).rows())[1]["status"] == "processing"
                 hold.release()
-    assert [len(row["metadata"]["sections"]) for row in seen] == [0, 1, 2, 2]
-    assert [row["status"] for row in seen] == ["processing"] * 3 + ["completed"]
+    counts = [len(row["metadata"]["sections"]) for row in seen]
+    assert (counts[:3], set(counts[3:])) == ([0, 1, 2], {2})
+    assert [row["status"] for row in seen] == ["processing"] * (len(seen) - 1) + ["completed"]
 
 
 async def test_a_section_of_several_sources_has_a_bubble_for_each(
@@ -178,15 +179,15 @@ async def test_a_section_of_several_sources_has_a_bubble_for_each(
         answer({"text": both, "source_ids": [f"{HANDBOOK}:0", f"{TRAVEL}:0"]}, {"text": "So be it.", "source_ids": []}),
         to="generate_answer",
     )
-    scripted_openai.script(answer(), to="revise_sections")
     notebook = NotebookClient(model_client)
     row = await notebook.ask("How many days of annual leave, and which class is booked for trains?")
-    [first] = row["metadata"]["sections"]
+    first, without = row["metadata"]["sections"]
+    assert without["text"] == "So be it."  # no id, and kept
     assert first["source_ids"] == [f"{HANDBOOK}:0", f"{TRAVEL}:0"]
     assert [(c["document_id"], c["segment_index"]) for c in first["citations"]] == [(HANDBOOK, 0), (TRAVEL, 0)]
     for citation in first["citations"]:
         await notebook.open_bubble(citation)
-    assert row["metadata"]["citations"] == first["citations"]
+    assert row["metadata"]["citations"] == [*first["citations"], *without["citations"]]
 
 
 async def test_what_is_being_answered_and_what_waits_are_among_the_messages(

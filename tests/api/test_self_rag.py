@@ -113,6 +113,25 @@ async def test_how_much_is_retrieved_is_for_the_request_to_say(model_client: htt
     assert none["total"] == 0
 
 
+async def test_what_stands_around_a_hit_is_no_source_and_a_card_shows_what_is_quoted(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    part = "The harbour office keeps its records in the old tower, and nobody looks at them but the clerk. " * 20
+    said = "Moorings on the quay are given out by lot in the first week of May."
+    text = f"# Harbour\n\n{part}\n\n## Moorings\n\n{part}{said} {part}\n\n## Cranes\n\n{part}\n"
+    document = str(uuid4())
+    stored = await model_client.put(f"/api/documents/{document}", json={"title": "Harbour", "text": text})
+    assert stored.status_code == 201
+    scripted_openai.script(answer({"text": said, "source_ids": []}), to="generate_answer")
+    told = await ask(model_client, "When are moorings on the quay given out by lot?", min_score=0.0, top_k=2)
+    first, last = [data for event, data in told if event == "retrieval"]
+    assert first["total"] == last["total"] <= 2
+    assert [each["id"] for each in first["sources"]] == [each["id"] for each in last["sources"]]
+    assert shown(told) == f"{said}[ref:1]"
+    assert said not in first["sources"][0]["content"]
+    assert said in last["sources"][0]["content"]
+
+
 @pytest.mark.parametrize(
     ("body", "named"),
     [

@@ -16,11 +16,14 @@ import httpx
 
 from api.app import create_app
 from api.static_files import BUNDLE_FOLDER
+from evals.scripted_replies import claims_to_judge, judged
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
-from tests.api.conftest import LIBRARY
+from tests.api.conftest import LIBRARY, with_model
 from tests.api.serving import served
-from tests.scripted_openai import ScriptedOpenAI
+from tests.judging import pass_exam
+from tests.scripted_openai import ModelRequest, Reply, ScriptedOpenAI, say
+from tools.judges.examiner import without_background_exam
 from tools.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +47,31 @@ class Site:
         """Give the model, to script what it says."""
         assert self.model is not None
         return self.model
+
+
+class JudgingModel(ScriptedOpenAI):
+    """The scripted model, which judges the claims that ``verdicts`` names and leaves the others out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.verdicts: dict[str, str] = {}
+
+    def _next(self, request: ModelRequest) -> Reply:
+        if request.prompt != "judge_claims":
+            return super()._next(request)
+        known = {at: text for at, text in claims_to_judge(request).items() if text in self.verdicts}
+        return say(json.dumps({at: judged(self.verdicts[text]) for at, text in known.items()}))
+
+
+@asynccontextmanager
+async def judged_site_of(settings: Settings, server: JudgingModel) -> AsyncIterator[Site]:
+    """Serve a model that judges, and has passed its exam."""
+    settings = without_background_exam(with_model(settings, server))
+    model = settings.models[0].model_copy(update={"model": "examined"})  # the database has another site's exams too
+    settings = settings.model_copy(update={"models": [model]})
+    async with site_of(settings, server) as site:
+        await pass_exam(site.citewell, settings)
+        yield site
 
 
 @asynccontextmanager

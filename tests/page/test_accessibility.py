@@ -13,8 +13,9 @@ from tests.api.conftest import HANDBOOK, new_session
 from tests.page.axe import accessible
 from tests.page.browsing import NARROW, WIDE, Visits, asking_with
 from tests.page.english import english
-from tests.page.sites import Site
+from tests.page.sites import JudgingModel, Site, judged_site_of
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say, status
+from tools.settings import Settings
 
 LEAVE = "How many days of annual leave does every employee get a year?"
 CITED = [f"{HANDBOOK}:0"]
@@ -52,10 +53,19 @@ def marker(page: Page) -> Locator:
     return page.get_by_role("button", name=re.compile("^Source "))
 
 
-async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page: Visits, model_site: Site) -> None:
+async def test_an_answer_while_it_is_written_and_when_it_is_proven(
+    chromium_page: Visits, module_settings: Settings
+) -> None:
     hold, repairing = Hold(), Hold()
-    script_every_verdict(model_site, hold, repairing)
-    page = await chromium_page(model_site.url, reduced_motion="reduce", permissions=[])
+    with JudgingModel() as server:
+        server.verdicts = {WRONG: "contradicted", CONTRADICTED: "contradicted", UNSUPPORTED: "unsupported"}
+        async with judged_site_of(module_settings, server) as site:
+            script_every_verdict(site, hold, repairing)
+            page = await chromium_page(site.url, reduced_motion="reduce", permissions=[])
+            await accessible_as_it_is_written(page, hold, repairing)
+
+
+async def accessible_as_it_is_written(page: Page, hold: Hold, repairing: Hold) -> None:
     await expect(page.get_by_role("button", name="Staff handbook")).to_be_visible()
     await accessible(page, "before the first question")
     await ask(page, LEAVE)

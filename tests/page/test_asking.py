@@ -12,8 +12,9 @@ from playwright.async_api import Locator, Page, Route, expect
 from tests.api.conftest import HANDBOOK, new_session
 from tests.page.browsing import NARROW, Visits, asking_with
 from tests.page.english import english
-from tests.page.sites import Site
+from tests.page.sites import JudgingModel, Site, judged_site_of
 from tests.scripted_openai import Hold, Reply, Say, answer, say, status
+from tools.settings import Settings
 
 LEAVE = "Every employee gets 25 days of annual leave a year."
 LAPSE = "Unused leave lapses in March."
@@ -250,15 +251,21 @@ async def test_a_question_that_could_not_be_asked_is_not_lost(chromium_page: Vis
     await expect(page.get_by_text("Too many wait.")).to_be_hidden()
 
 
-async def test_a_limit_that_cut_an_answer_short_is_said(chromium_page: Visits, model_site: Site) -> None:
-    model_site.server.script(answer(section(LEAVE, "Unused leave lapses in June.")), to="generate_answer")
-    page = await chromium_page(model_site.url)
-    await asking_with(page, budget={"model_calls": 1})  # the writing takes it, and leaves none for a repair
-    asked = await ask(page, ASKED)
-    await answered(asked)
-    await expect(asked.locator(".sections")).to_contain_text(LEAVE)
-    await expect(asked.locator(".section .text")).not_to_contain_text("June")
-    await expect(asked.get_by_text(english("stopReasons.budget_model_calls"))).to_be_visible()
+async def test_a_limit_that_cut_an_answer_short_is_said(chromium_page: Visits, module_settings: Settings) -> None:
+    wrong = "Unused leave lapses in June."
+    with JudgingModel() as server:
+        server.verdicts[wrong] = "contradicted"
+        server.script(answer(section(LEAVE, wrong)), to="generate_answer")
+        async with judged_site_of(module_settings, server) as site:
+            page = await chromium_page(site.url)
+            await asking_with(
+                page, budget={"model_calls": 2}
+            )  # writing and judging take them, and leave none to repair
+            asked = await ask(page, ASKED)
+            await answered(asked)
+            await expect(asked.locator(".sections")).to_contain_text(LEAVE)
+            await expect(asked.locator(".section .text")).not_to_contain_text("June")
+            await expect(asked.get_by_text(english("stopReasons.budget_model_calls"))).to_be_visible()
 
 
 async def test_text_of_the_models_own_and_what_the_answer_lacked_are_said(

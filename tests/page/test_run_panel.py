@@ -20,9 +20,10 @@ from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 from tests.page.axe import COLOURS, EVERYTHING, SOURCE, violations
 from tests.page.browsing import NARROW, Visits, asking_with
 from tests.page.english import english
-from tests.page.sites import Site
+from tests.page.sites import JudgingModel, Site, judged_site_of
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say
 from tests.wire.node_clients import SKIPPED
+from tools.settings import Settings
 
 QUESTION = "How many days of annual leave does every employee get a year?"
 RIGHT = {"text": "Every employee gets 25 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]}
@@ -198,12 +199,18 @@ async def test_a_choice_to_fold_is_kept_while_the_run_goes_on(chromium_page: Vis
     await expect(panel.locator(".account dl")).to_contain_text(english("stopReasons.no_retrieval_needed"))
 
 
-async def test_a_repair_is_a_loop_in_the_drawing(chromium_page: Visits, model_site: Site) -> None:
-    model_site.server.script(answer(WRONG), to="generate_answer")
-    model_site.server.script(say(json.dumps({"sections": [{"section": 1, **RIGHT}]})), to="revise_sections")
-    page = await chromium_page(model_site.url)
+async def test_a_repair_is_a_loop_in_the_drawing(chromium_page: Visits, module_settings: Settings) -> None:
+    with JudgingModel() as server:
+        server.verdicts[WRONG["text"]] = "contradicted"
+        server.script(answer(WRONG), to="generate_answer")
+        server.script(say(json.dumps({"sections": [{"section": 1, **RIGHT}]})), to="revise_sections")
+        async with judged_site_of(module_settings, server) as site:
+            await repaired_in_a_loop(await chromium_page(site.url), site)
+
+
+async def repaired_in_a_loop(page: Page, site: Site) -> None:
     await ask(page)
-    await finished(page, model_site)
+    await finished(page, site)
     panel = await opened(panel_of(page))
     await expect(panel.locator("summary").first).to_contain_text("repaired 1")
     await expect(step(panel, "check_claims").first).to_contain_text("Checked 1 statement: 1 contradicted")

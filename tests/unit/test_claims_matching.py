@@ -4,6 +4,8 @@ Three of the cases are faults that other products have: a wrong number highlight
 for a citation, and a threshold that falls until something matches while each source may prove one claim only.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from graph.evidence import Segment
@@ -39,6 +41,14 @@ def test_anything_else_is_doubted_until_a_judge_has_spoken(text: str) -> None:
     (claim,) = match(text, LEAVE, KEYS)
     assert (claim.text, claim.verdict, claim.doubted) == (text, "unverified", True)
     assert {proof["origin"] for proof in claim.proofs} <= {"matched"}
+
+
+def test_of_sentences_below_one_heading_the_one_is_shown_that_says_it_itself() -> None:
+    text = "The ferry has 24 places. Bicycles travel free of charge, and dogs pay half of the fare."
+    segment_of = replace(segment("ferry", 0, text), title="Cars and bicycles")
+    (claim,) = match("Bicycles cost nothing.", segment_of)
+    (proof,) = claim.proofs
+    assert text[proof["start"] : proof["end"]].startswith("Bicycles")
 
 
 def test_one_sentence_may_prove_several_claims() -> None:

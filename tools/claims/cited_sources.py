@@ -18,10 +18,11 @@ _MORE = "|"
 
 
 class Entry(NamedTuple):
-    """The place of an entry, with its terms and those of its title and of what it hangs on."""
+    """The place of an entry, with its terms and those of its title and of what it hangs on; ``own`` are its alone."""
 
     place: SentencePlace
     terms: frozenset[str]
+    own: frozenset[str] = frozenset()
 
 
 class Sources:
@@ -42,11 +43,12 @@ class Sources:
     @cached_property
     def entries(self) -> Sequence[Entry]:
         """What may be shown as evidence, in order."""
-        return [
-            Entry((each.segment, each.start, each.end), each.wording.vocabulary | self._above(each))
-            for each in candidate_sentences(self.segments)
-            if each.shape != "heading"
-        ]
+        return [self._entry(each) for each in candidate_sentences(self.segments) if each.shape != "heading"]
+
+    def _entry(self, candidate: CandidateSentence) -> Entry:
+        own = candidate.wording.vocabulary
+        place = (candidate.segment, candidate.start, candidate.end)
+        return Entry(place, own | self._above(candidate), own)
 
     def _above(self, candidate: CandidateSentence) -> frozenset[str]:
         title = self.segments[candidate.segment].title

@@ -32,14 +32,20 @@ def weigh(claim: str, pools: Iterable[Sources]) -> Mapping[str, float]:
 
 
 def find_evidence(weights: Mapping[str, float], entries: Sequence[Entry]) -> Evidence:
-    """Return at most three entries: the one that holds most of a claim, then those that add most to it."""
+    """Return at most three entries: the one that holds most of a claim, then those that add most to it.
+
+    Of equal ones, as below one heading that says it all, the one that holds most in its own words.
+    """
     pool = [(entry.place, weights.keys() & entry.terms) for entry in entries]
+    own = {entry.place: sum(weights[term] for term in weights.keys() & entry.own) for entry in entries}
     left = dict(weights)
     places: list[SentencePlace] = []
     shares: list[float] = []
     while pool and len(places) < MOST_PROOFS:
         gains = [sum(left.get(term, 0.0) for term in held) for _, held in pool]
-        best = max(range(len(pool)), key=lambda at: (round(gains[at], 9), -_length(pool[at][0])))
+        best = max(
+            range(len(pool)), key=lambda at: (round(gains[at], 9), round(own[pool[at][0]], 9), -_length(pool[at][0]))
+        )
         if gains[best] < LEAST_GAIN:
             break
         shares.append(gains[best])

@@ -44,6 +44,12 @@ export function sourceList(app, answer) {
   return element;
 }
 
+/** Find the source that a segment is read from. @param {Source[]} sources @param {string} segmentId */
+export function sourceOf(sources, segmentId) {
+  return sources.find(({ segment_id, document_id, segments = [] }) =>
+    segment_id === segmentId || segments.some(({ segment_index }) => `${document_id}:${segment_index}` === segmentId));
+}
+
 /**
  * Make a button that reads a source, with the others of its document.
  * @param {App} app

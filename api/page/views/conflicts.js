@@ -6,7 +6,7 @@ import { bothQuoted, positionsOf } from "../text/apart.js";
 import { sayReason } from "../text/reasons.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { dateOf, pathOf, saidPlace, sourceButton } from "./answer_sources.js";
+import { dateOf, pathOf, saidPlace, sourceButton, sourceOf } from "./answer_sources.js";
 import { icon, textButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -37,7 +37,7 @@ function sidesOf(app, answer, disagreement) {
 
 /** @param {App} app @param {Answer} answer @param {Position} position @param {boolean} newest */
 function sideOf(app, answer, position, newest) {
-  const source = answer.sources.find(({ segment_id }) => segment_id === position.segment_id);
+  const source = sourceOf(answer.sources, position.segment_id);
   const shown = source && (numbersOf(answer).get(source.index) ?? source.index);
   const cited = citationOf(answer, position);
   const place = source ? [pathOf(source, cited), saidPlace({ ...source, ...cited }, words.answer.page)].filter(Boolean).join(" · ") : "";
@@ -64,14 +64,14 @@ function citationOf({ sections, sources }, { segment_id, document_id, start, end
   const told = sections.filter(bothQuoted).flatMap(({ claims }) => (claims ?? []).flatMap(({ citations }) => citations));
   const known = told.find((each) => each.document_id === document_id && each.start === start && each.end === end);
   if (known) return known;
-  const source = sources.find((each) => each.segment_id === segment_id);
-  const place = { segment_id, document_id, segment_index: source?.segment_index ?? 0, page_idx: source?.page_idx ?? null, start, end };
+  const source = sourceOf(sources, segment_id);
+  const place = { segment_id, document_id, segment_index: Number(segment_id.split(":").at(-1)), page_idx: source?.page_idx ?? null, start, end };
   return { ...place, quote, origin: "cited", verdict: "supported", source_index: source?.index ?? 0, section_index: -1 };
 }
 
 /** Show a disagreement of which no positions are told. @param {App} app @param {Answer} answer @param {Disagreement} disagreement */
 function bare(app, answer, { segment_ids, reason }) {
-  const sources = segment_ids.flatMap((id) => answer.sources.filter((source) => source.segment_id === id)); // newest first
+  const sources = [...new Set(segment_ids.flatMap((id) => sourceOf(answer.sources, id) ?? []))]; // newest first
   const numbers = numbersOf(answer);
   const rows = sources.map((source) =>
     h("li", null, sourceButton(app, source, answer.sources, numbers.get(source.index) ?? source.index)));
