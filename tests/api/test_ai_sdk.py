@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from api.dialects.ai_sdk.encoder import AiSdkEncoder
 from api.dialects.citation_marks import JOINER, bracket, marked_text
 from graph.events import Envelope, RunFinished
-from tests.api.conftest import HANDBOOK
+from tests.api.conftest import HANDBOOK, script_repair
 from tests.api.reading import parse_frames
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
 from tests.wire.node_clients import run_client
@@ -129,17 +129,16 @@ async def test_a_release_that_does_not_know_them_refuses_them(shared_client: htt
 
 
 async def test_a_draft_that_does_not_hold_is_dropped(
-    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    judged_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
 ) -> None:
-    wrong = {"text": "Every employee gets 30 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]}
+    right, wrong = "Every employee gets 25 days of annual leave a year.", "Interns get 30 days of annual leave a year."
     for accepts in ([], ["reset-step"]):
-        scripted_openai.script(answer(wrong), to="generate_answer")
-        [told] = await read(model_client, "ai-newest", LEAVE, body={"accepts": accepts})
+        script_repair(scripted_openai, right, wrong)
+        [told] = await read(judged_client, "ai-newest", LEAVE, body={"accepts": accepts})
         assert told["error"] is None
         drafted = "".join(chunk["delta"] for chunk in told["chunks"] if chunk["type"] == "text-delta")
         assert ("30 days" in drafted) == ("reset-step" in accepts)
-        assert "30 days" not in text_of(told["message"])
-        assert text_of(told["message"]).endswith("[1]")
+        assert text_of(told["message"]) == f"{right}[1]"
         assert len(parts_of(told["message"], "source-url")) == 1
 
 

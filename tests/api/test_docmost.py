@@ -16,7 +16,7 @@ from graph.entrypoint import Citewell, open_citewell
 from graph.errors import NotFound
 from graph.evidence import Identity
 from graph.reasons import Reason
-from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_model
+from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, script_repair, with_model
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tests.postgres.conversing import store_turn
@@ -370,14 +370,13 @@ class TestWithAModel:
         assert told.text == f"{LEAVE_ANSWER}[^1]"
 
     async def test_what_did_not_hold_is_never_told(
-        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+        self, judged_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
     ) -> None:
-        wrong = answer({"text": "Every employee gets 40 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]})
-        scripted_openai.script(wrong, to="generate_answer")
-        session = (await ai_session(model_client))["id"]
-        told = await chat(model_client, LEAVE, session, selectedPageIds=[HANDBOOK])
-        assert "40 days" not in told.text
-        messages = (await model_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        script_repair(scripted_openai, LEAVE_ANSWER, "Interns get 40 days of annual leave a year.")
+        session = (await ai_session(judged_client))["id"]
+        told = await chat(judged_client, LEAVE, session, selectedPageIds=[HANDBOOK])
+        assert told.text == f"{LEAVE_ANSWER}[^1]"
+        messages = (await judged_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
         assert messages[-1]["content"] == told.text
 
     async def test_a_failure_is_words_for_the_chat_and_the_stream_ends(
