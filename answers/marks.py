@@ -5,12 +5,13 @@ judge can be had, what code has found nothing against. It never stands behind a 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from graph.evidence import Citation, Claim, Mark, Section, SectionClaim, Span, Verdict
 from graph.rows import ClaimRow
 
 Grade = Verdict | Literal["quoted", "checked"]  # what a claim is called where a person reads it
+AnyClaim = TypeVar("AnyClaim", Claim, SectionClaim)
 DOUBTED: frozenset[Verdict] = frozenset({"contradicted", "unsupported"})
 
 
@@ -34,9 +35,13 @@ def mark_of(claim: Claim) -> Mark:
     return claim.get("mark", "shown")
 
 
-def decided(claim: SectionClaim) -> SectionClaim:
-    """Return a claim of a run that has ended: a mark on which no judge has spoken by then is withheld."""
-    return SectionClaim(**{**claim, "mark": "withheld"}) if claim.get("mark") == "pending" else claim
+def decided(claim: AnyClaim) -> AnyClaim:
+    """Return a claim of a run that was stopped: where no judge has spoken by then, only a copy keeps its mark."""
+    if claim.get("mark") != "pending":
+        return claim
+    kept = claim.copy()
+    kept["mark"] = "shown" if claim["verdict"] == "supported" and claim["citations"] else "withheld"
+    return kept
 
 
 def marked_citations(claim: Claim) -> list[Citation]:

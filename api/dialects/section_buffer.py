@@ -1,11 +1,11 @@
 """A buffer that releases text as soon as it may leave, for dialects that can't retract what they have sent."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from answers.checking import WORST_FIRST, correction, has_failed_claim
-from answers.marks import mark_of
+from answers.marks import decided, mark_of
 from answers.quoted_runs import continues
 from answers.standing import RunView, SectionView
 from graph import events
@@ -133,8 +133,7 @@ class SectionBuffer:
         """
         self._view.feed(event)
         if isinstance(event, events.SectionChecked | events.SectionRevised):
-            for claim in event.claims:
-                self._latest.setdefault(claim["text"], {})[event.section_index] = claim
+            self._note_latest(event.section_index, event.claims)
         match event:
             case events.RunStarted():
                 self._waits_for_judge = event.release == "judged"
@@ -142,6 +141,7 @@ class SectionBuffer:
             case events.RunResumed():
                 self._first_open = 0
             case events.RunFinished():
+                self._note_final(event.message)
                 return self._rest(event)
             case events.Correction():
                 return [*self._correct(event), *self._ready()]
@@ -150,6 +150,18 @@ class SectionBuffer:
             case events.TextDelta() | events.ClaimChecked() | events.SectionFinished() | events.SectionChecked():
                 self._compare(event.section_index)
         return self._ready()
+
+    def _note_final(self, message: Message) -> None:
+        """Let the message's word count: a judge may have been cut off, and an exam may have been passed since."""
+        claims = message.get("claims", [])
+        for claim in claims:
+            self._latest[claim["text"]] = {}
+        for claim in claims:
+            self._note_latest(claim["section_index"], [claim])
+
+    def _note_latest(self, index: int, claims: Iterable[Claim]) -> None:
+        for claim in claims:
+            self._latest.setdefault(claim["text"], {})[index] = claim
 
     def _compare(self, index: int) -> None:
         section, sent = self._view.sections.get(index), self._sent.get(index)
@@ -233,7 +245,9 @@ class SectionBuffer:
     def _stopped(self) -> list[FinalSection]:
         """Return what stands and has not left yet, and a correction of what has left and failed since."""
         ready: list[FinalSection] = []
-        for index, section in sorted(self._view.sections.items()):
+        for index, view in sorted(self._view.sections.items()):
+            section = replace(view, claims=[decided(claim) for claim in view.claims])
+            self._note_latest(index, section.claims)
             sent = self._sent.get(index)
             text = section.text[: self._end_of_release(section)] if self._only_checked else section.standing_text
             if sent is None or text.startswith(sent.text):

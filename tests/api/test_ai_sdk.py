@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from api.dialects.ai_sdk.encoder import AiSdkEncoder
 from api.dialects.citation_marks import JOINER, bracket, marked_text
+from evals.scripted_replies import judged
 from graph.events import Envelope, RunFinished
 from tests.api.conftest import HANDBOOK, script_repair
 from tests.api.reading import parse_frames
-from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
+from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, status
 from tests.wire.node_clients import run_client
 from tests.wire.runs import broken_runs, cancelled_runs, is_revised, runs
 
@@ -140,6 +141,23 @@ async def test_a_draft_that_does_not_hold_is_dropped(
         assert ("30 days" in drafted) == ("reset-step" in accepts)
         assert text_of(told["message"]) == f"{right}[1]"
         assert len(parts_of(told["message"], "source-url")) == 1
+
+
+async def test_a_sentence_that_the_judge_doubts_has_no_mark_and_no_source(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    wrong = {"text": "Every employee gets 30 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]}
+    for accepts in ([], ["reset-step"]):
+        scripted_openai.script(answer(wrong), to="generate_answer")
+        scripted_openai.script(say(json.dumps({"1": judged("contradicted")})), to="judge_claims")
+        [told] = await read(model_client, "ai-newest", LEAVE, body={"accepts": accepts})
+        assert told["error"] is None
+        assert text_of(told["message"]) == wrong["text"]
+        assert parts_of(told["message"], "source-url") == []
+        [proof] = parts_of(told["message"], "data-citations")
+        [claim] = proof["data"]["claims"]
+        assert (proof["data"]["citations"], claim["mark"], claim["verdict"]) == ([], "withheld", "contradicted")
+        assert claim["citations"][0]["document_id"] == HANDBOOK
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -12,6 +12,7 @@ import pytest
 
 import prompts
 from api.app import create_app
+from evals.scripted_replies import judged
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import NotFound
 from graph.evidence import Identity
@@ -377,6 +378,18 @@ class TestWithAModel:
         told = await chat(judged_client, LEAVE, session, selectedPageIds=[HANDBOOK])
         assert told.text == f"{LEAVE_ANSWER}[^1]"
         messages = (await judged_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert messages[-1]["content"] == told.text
+
+    async def test_a_sentence_that_the_judge_doubts_stands_without_a_footnote(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        wrong = "Every employee gets 40 days of annual leave a year."
+        scripted_openai.script(answer({"text": wrong, "source_ids": [f"{HANDBOOK}:0"]}), to="generate_answer")
+        scripted_openai.script(say(json.dumps({"1": judged("contradicted")})), to="judge_claims")
+        session = (await ai_session(model_client))["id"]
+        told = await chat(model_client, LEAVE, session, selectedPageIds=[HANDBOOK])
+        assert told.text == wrong
+        messages = (await model_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
         assert messages[-1]["content"] == told.text
 
     async def test_a_failure_is_words_for_the_chat_and_the_stream_ends(

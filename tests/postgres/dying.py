@@ -16,7 +16,16 @@ from graph import builder
 from graph.context import Context
 from graph.ports import Resources
 from graph.state import State
-from tests.fakes import MemoryLibrary, MemoryMcp, MemoryWeb, ScriptedFamily, ScriptedRewriter, resources, segment
+from tests.fakes import (
+    MemoryLibrary,
+    MemoryMcp,
+    MemoryWeb,
+    ScriptedFamily,
+    ScriptedRewriter,
+    WordJudge,
+    resources,
+    segment,
+)
 from tests.graph.asking import LEAVE, PAY
 from tests.graph.wrong_answers import QUESTION, RIGHT, writer
 from tools.runs.runner import Runner
@@ -41,7 +50,12 @@ def ports(scenario: str) -> Resources:
     library = MemoryLibrary([LEAVE, PAY, WEB])
     family = writer([RIGHT]) if scenario == "repair" else ScriptedFamily()
     return resources(
-        library, family, rewriter=ScriptedRewriter(["zebra"]), web=MemoryWeb(library, [WEB]), mcp=MemoryMcp(library)
+        library,
+        family,
+        rewriter=ScriptedRewriter(["zebra"]),
+        judge=WordJudge(),
+        web=MemoryWeb(library, [WEB]),
+        mcp=MemoryMcp(library),
     )
 
 

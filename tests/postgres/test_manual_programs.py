@@ -38,7 +38,7 @@ PRINTED = {
     "langchain-2": "Five days.",
     "python-1": "25 days of annual leave",
     "python-2": "Unused leave lapses in March.",
-    "python-3": "'contradicted': 1",
+    "python-3": "'unverified': 1",
     "ingestion-1": "House rules",
     "dialect-openai-1": "answered",
     "dialect-responses-1": "url_citation",

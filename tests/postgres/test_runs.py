@@ -12,6 +12,7 @@ from graph.context import Context
 from graph.errors import NotFound, SessionBusy
 from graph.events import TERMINAL, Envelope, RunFailed, RunFinished
 from graph.evidence import Identity
+from graph.ports import Judge
 from tests.fakes import HeldFamily, MemoryLibrary, ScriptedFamily, resources, segment
 from tools.runs.live_run import Run
 from tools.runs.runner import Runner
@@ -28,11 +29,11 @@ LEAVE = segment("handbook", 0, "Staff get 25 days of annual leave.")
 class Desk:
     """A runner over fakes and a real database, with one session."""
 
-    def __init__(self, database: Database, family: ScriptedFamily, session_id: str) -> None:
+    def __init__(self, database: Database, family: ScriptedFamily, session_id: str, judge: Judge | None = None) -> None:
         self.database = database
         self.session_id = session_id
         self.library = MemoryLibrary([LEAVE])
-        ports = resources(self.library, family)
+        ports = resources(self.library, family, judge=judge)
         self.runner = Runner(
             build(ports).compile(), ports, database, Workspaces(database), RunSettings(drain_seconds=0)
         )
@@ -46,9 +47,11 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(database: Database, family: ScriptedFamily | None = None) -> AsyncIterator[Desk]:
+async def desk(
+    database: Database, family: ScriptedFamily | None = None, judge: Judge | None = None
+) -> AsyncIterator[Desk]:
     session = await Sessions(database, Workspaces(database)).create(ME)
-    opened = Desk(database, family or ScriptedFamily(), session.session_id)
+    opened = Desk(database, family or ScriptedFamily(), session.session_id, judge)
     try:
         yield opened
     finally:

@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 from graph.context import Context
+from graph.events import SectionChecked
 from graph.evidence import Hit
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
 from graph.usage import Meter
-from tests.fakes import HeldFamily, ScriptedFamily
+from tests.fakes import HeldFamily, ScriptedFamily, WordJudge, quote
 from tests.postgres.test_runs import LEAVE, ME, Desk, desk
+from tools.runs.live_run import Run
 from tools.sessions.history import History
 from tools.sessions.run_request import RunRequest
 from tools.sessions.session_store import Sessions
@@ -22,8 +25,9 @@ SENTENCE = "Staff get 25 days of annual leave."
 
 @dataclass
 class Slow(ScriptedFamily):
-    """A family that writes its pieces into one section and then waits."""
+    """A family that finishes the sections in ``before``, writes its pieces into another one and then waits."""
 
+    before: Sequence[str] = ()
     pieces: Sequence[str] = ()
     writing: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -38,6 +42,9 @@ class Slow(ScriptedFamily):
             yield draft
 
     async def _write(self, source_ids: tuple[str, ...]) -> AsyncIterator[Draft]:
+        for text in self.before:
+            for draft in quote(text, *source_ids):
+                yield draft
         yield DraftOpened(source_ids=source_ids)
         for piece in self.pieces:
             yield DraftText(piece)
@@ -53,6 +60,10 @@ async def history(at: Desk, **page: Any) -> History:
 async def stopped(at: Desk, family: Slow | HeldFamily, **knobs: Any) -> dict[str, Any]:
     run = await at.start(**knobs)
     await family.writing.wait()
+    return await stop(at, run)
+
+
+async def stop(at: Desk, run: Run) -> dict[str, Any]:
     await run.cancel("cancel_requested")
     last = (await history(at)).messages[-1]
     assert (last.role, last.outcome) == ("assistant", "cancelled")
@@ -64,7 +75,8 @@ async def test_a_stopped_answer_keeps_its_checked_claims_with_their_proofs(datab
     async with desk(database, family) as at:
         kept = await stopped(at, family)
     assert kept["answer"] == SENTENCE
-    assert kept["sections"] == [{"text": SENTENCE, "source_ids": [LEAVE.segment_id]}]
+    mark = {"start": 0, "end": len(SENTENCE)}
+    assert kept["sections"] == [{"text": SENTENCE, "source_ids": [LEAVE.segment_id], "marks": [mark]}]
     [claim] = kept["claims"]
     assert (claim["text"], claim["verdict"], claim["section_index"]) == (SENTENCE, "supported", 0)
     assert [(each["quote"], each["section_index"]) for each in kept["citations"]] == [(LEAVE.text, 0)]
@@ -80,11 +92,26 @@ async def test_a_finished_section_is_kept_whole(database: Database) -> None:
     assert len(kept["citations"]) == len(kept["claims"]) == 1
 
 
-async def test_a_claim_that_failed_ends_what_is_kept(database: Database) -> None:
-    family = Slow(pieces=[SENTENCE, " Staff get 99 days of annual leave.", f" {SENTENCE}", " And"])
+async def test_a_claim_that_a_judge_failed_ends_what_is_kept_of_its_section(database: Database) -> None:
+    family = Slow(before=[f"{SENTENCE} Staff get 99 days of annual leave. {SENTENCE}"], pieces=[SENTENCE, " And"])
+    async with desk(database, family, WordJudge()) as at:
+        run = await at.start()
+        await family.writing.wait()
+        async with aclosing(run.events()) as events:
+            async for envelope in events:
+                if isinstance(envelope.event, SectionChecked) and not envelope.event.judging:
+                    break
+        kept = await stop(at, run)
+    assert [section["text"] for section in kept["sections"]] == [SENTENCE, SENTENCE]
+
+
+async def test_a_claim_that_code_alone_doubts_is_kept_without_a_mark(database: Database) -> None:
+    family = Slow(pieces=[SENTENCE, " Staff get 99 days of annual leave.", " And"])
     async with desk(database, family) as at:
         kept = await stopped(at, family)
-    assert kept["answer"] == SENTENCE
+    [section] = kept["sections"]
+    assert section["text"] == f"{SENTENCE} Staff get 99 days of annual leave."
+    assert section["marks"] == [{"start": 0, "end": len(SENTENCE)}]
 
 
 async def test_text_of_the_models_own_is_kept_as_it_is_and_told_apart(database: Database) -> None:
