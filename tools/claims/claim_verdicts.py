@@ -14,10 +14,10 @@ from text.language import language
 from text.sentences import trimmed
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_numbers import numbers_of, values_of
-from tools.claims.evidence import Evidence, best_segment, find_evidence, weigh
 from tools.claims.exact_forms import exact_form
 from tools.claims.near_copies import Run, changed_run, sides, words_of
 from tools.claims.source_sentences import SentencePlace, SourceSentence
+from tools.claims.supporting_entries import Evidence, best_segment, find_evidence, weigh
 from tools.claims.verbatim import find_verbatim
 
 NOTHING = 0.05  # share of a claim's weight: with less it shares nothing with what it cites
