@@ -20,7 +20,7 @@ from tools.judges.exam import Exam, built_in_exam
 from tools.judges.exam_standing import Standing, standing_of
 from tools.judges.exam_store import ExamKey, ExamStore
 from tools.runs.event_log import wait_for_wakeup
-from tools.runs.notifications import CHANNEL, Notifications
+from tools.runs.notifications import NOTIFY, Notifications
 from tools.sessions.session_store import Sessions
 from tools.sessions.settled_claims import JUDGED_EARLY, is_unexamined, settled_body
 from tools.storage.database import TAKES_CHANGES, Database
@@ -53,7 +53,7 @@ WITH let AS MATERIALIZED (
     WHERE message_id = %(id)s AND messages.xmin::text = %(version)s
     RETURNING session_id
 )
-SELECT pg_notify('{CHANNEL}', session_id::text) FROM changed
+SELECT session_id::text FROM changed
 """
 _OF_SESSION = """
 SELECT message_id::text, upgraded_at, judged_early <> '[]' FROM messages
@@ -131,7 +131,11 @@ class VerdictUpgrades:
         row = {"body": Jsonb(changed), "id": message_id, "version": version}
         async with self._database.connection() as connection:
             done = await (await connection.execute(_CHANGE, row)).fetchone()
-        return done is not None or await self.of_message(message_id)
+            if done is not None:
+                # After the commit: of the transactions that notify, only one commits at a time.
+                await connection.execute(NOTIFY, done)
+                return True
+        return await self.of_message(message_id)
 
 
 @dataclass(frozen=True, slots=True)
