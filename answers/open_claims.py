@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from answers.citations import context_of_quote, context_outside, heading_path
 from answers.entries import entries_of
-from answers.marks import DOUBTED, mark_of_row
+from answers.marks import mark_of_row
 from answers.nearness import Nearness
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.evidence import CodeFinding, Failure, JudgeMark, Proof, Section, Segment, Span
@@ -244,15 +244,18 @@ class JudgeQueue:
         questions = [question for _, asked in batch for question in asked]
         judgements = await self._judgements([question.claim for question in questions])
         rows = await asyncio.to_thread(_judged_rows, questions, judgements, self._judge)
-        doubted = [at for at, judgement in enumerate(judgements) if judgement.verdict in DOUBTED]
-        for at, row in await self._asked_again([(at, questions[at]) for at in doubted]):
+        unsaid = [at for at, judgement in enumerate(judgements) if judgement.verdict == "unsupported"]
+        for at, row in await self._asked_again([(at, questions[at]) for at in unsaid]):
             rows[at] = row
         decided = iter(rows)
         for section_index, asked in batch:
             self._deliver(section_index, [next(decided) for _ in asked], self.failure)
 
     async def _asked_again(self, doubted: Sequence[tuple[int, Question]]) -> list[tuple[int, ClaimRow]]:
-        """Ask of doubted claims once more, by segments that they do not cite; return those that these bear."""
+        """Ask once more of claims that nothing bears, by segments that they do not cite; return those that these bear.
+
+        What contradicts a claim speaks of the same thing, so it is no wrong id, and the doubt stands.
+        """
         if not any(question.again for _, question in doubted) or not self._may_call(REPAIR_CALLS):
             return []
         others = await asyncio.to_thread(_others, doubted)

@@ -105,10 +105,10 @@ class Verifier:
             if is_open((row := claim.cited_row) or claim.checked)
         ]
         for (claim, _, _), decided in zip(asked, await self._judged(self.judge, asked, evidence), strict=True):
-            if claim.cited_row is None:
-                claim.row = decided
-            else:
+            if claim.cited_row is not None:
                 claim.cited_row = decided
+            if claim.cited_row is None or not claim.has_more:
+                claim.row = decided
         left = [
             (claim, claim.checked, claim.segments)
             for claim in claims

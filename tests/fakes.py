@@ -268,7 +268,7 @@ class WordJudge:
         shown = [text for each in claim.entries for text in (each.text, *each.context)]
         known = word_runs(flatten(" ".join([self.also, *shown])))
         unsaid = [word for word in word_runs(flatten(claim.claim)) if word not in known]
-        return Judgement("contradicted" if unsaid else "supported", reason=" ".join(unsaid), exam=self.exam)
+        return Judgement("unsupported" if unsaid else "supported", reason=" ".join(unsaid), exam=self.exam)
 
 
 @dataclass

@@ -141,6 +141,7 @@ class SectionBuffer:
             case events.RunResumed():
                 self._first_open = 0
             case events.RunFinished():
+                self._note_final(event.message)
                 return self._rest(event)
             case events.Correction():
                 return [*self._correct(event), *self._ready()]
@@ -149,6 +150,14 @@ class SectionBuffer:
             case events.TextDelta() | events.ClaimChecked() | events.SectionFinished() | events.SectionChecked():
                 self._compare(event.section_index)
         return self._ready()
+
+    def _note_final(self, message: Message) -> None:
+        """Let the message's word count: a judge may have been cut off, and an exam may have been passed since."""
+        claims = message.get("claims", [])
+        for claim in claims:
+            self._latest[claim["text"]] = {}
+        for claim in claims:
+            self._note_latest(claim["section_index"], [claim])
 
     def _note_latest(self, index: int, claims: Iterable[Claim]) -> None:
         for claim in claims:

@@ -1,5 +1,6 @@
 """An open Citewell over the test's own database, and a client of its API over real HTTP."""
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from itertools import count
@@ -11,11 +12,13 @@ import pytest
 from pydantic import SecretStr
 
 from api.app import create_app
+from evals.scripted_replies import judged
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.serving import client_of
 from tests.conftest import QUICKLY, fresh_database
-from tests.scripted_openai import ScriptedOpenAI, scripted_openai
+from tests.judging import pass_exam
+from tests.scripted_openai import ScriptedOpenAI, answer, say, scripted_openai
 from tools.library.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
 from tools.storage.embedded import EmbeddedServer
@@ -49,7 +52,7 @@ LIBRARY = [
 ]
 
 
-HOLD_THE_LIBRARY = {"citewell", "model_client"}  # fixtures
+HOLD_THE_LIBRARY = {"citewell", "model_client", "judged_client"}  # fixtures
 
 
 @pytest.fixture(scope="session")
@@ -144,6 +147,25 @@ async def model_client(settings: Settings, scripted_openai: ScriptedOpenAI) -> A
     configured = with_model(settings, scripted_openai)
     async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
         yield client
+
+
+@pytest.fixture
+async def judged_client(settings: Settings, scripted_openai: ScriptedOpenAI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a deployment whose model has passed the exam of judges, so that a claim it doubts fails."""
+    configured = with_model(settings, scripted_openai)
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+        await pass_exam(opened, configured)
+        yield client
+
+
+def script_repair(server: ScriptedOpenAI, right: str, wrong: str) -> None:
+    """Have two sentences on leave written as a section, of which the judge contradicts the second, and one again."""
+    ids = [f"{HANDBOOK}:0"]
+    server.script(answer({"text": f"{right} {wrong}", "source_ids": ids}), to="generate_answer")
+    verdicts = {"1": judged("supported"), "2": judged("contradicted")}
+    server.script(say(json.dumps(verdicts)), to="judge_claims")
+    revised = {"section": 1, "text": right, "source_ids": ids}
+    server.script(say(json.dumps({"sections": [revised]})), to="revise_sections")
 
 
 async def new_session(client: httpx.AsyncClient, **fields: Any) -> str:

@@ -155,6 +155,7 @@ def _claim(section_index: int, citations: Iterable[Citation]) -> SectionClaim:
         verdict="unverified",
         reasons=[],
         citations=[each for each in citations if each["section_index"] == section_index],
+        mark="withheld",
         section_index=section_index,
     )
 
