@@ -217,6 +217,8 @@ async def test_who_follows_the_session_is_told_and_who_comes_later_too(
     assert not await events.waits(ME, session_id)
     _, answer = await store_turn(database, session_id, "Q", "Four", body=body(claim("supported")))
     assert await events.waits(ME, session_id)
+    bounded = SessionEvents(database, sessions, notifications, at_most=0.0)
+    assert [event async for event in bounded.follow(ME, session_id)] == []  # an exam that nobody takes holds nobody
     following = events.follow(ME, session_id)
     first = asyncio.ensure_future(anext(following))
     await examiner(database, upgrades).take(RuleJudge(knows(EXAM)), ["en"])
