@@ -32,7 +32,7 @@ def test_a_run_shows_its_figures_and_what_they_rest_on(home: Home, questions: Pa
     assert done.code == Exit.OK
     assert "abstention_accuracy\t1.000\t1.000 - 1.000\t1\n" in done.out
     told = " ".join(done.err.split())
-    assert "AUROC 0." in told
+    assert "AUROC " in told
     assert "ferry-run/report.html" in told
     assert {file.name for file in (home.folder / "ferry-run").iterdir()} == {
         "configuration.json",

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from answers.marks import marked_citations
 from answers.quoted_runs import continues
 from api.dialects.annotated_text import AnnotatedText, Numbering, SourceAddresses, by_appearance, by_index
 from api.dialects.citation_marks import JOINER
@@ -64,13 +65,10 @@ def page_of(source: Source) -> str:
 
 
 def proofs(message: Message) -> list[tuple[str, set[str]]]:
-    """Give each claim that is cited, with the addresses of what it cites."""
+    """Give each claim that carries marks, with the addresses of what it cites."""
     urls = {source["index"]: source["url"] or page_of(source) for source in message["sources"]}
-    return [
-        (claim["text"], {urls[citation["source_index"]] for citation in claim["citations"]})
-        for claim in message.get("claims", [])
-        if claim["citations"]
-    ]
+    marked = ((claim["text"], marked_citations(claim)) for claim in message.get("claims", []))
+    return [(text, {urls[citation["source_index"]] for citation in cited}) for text, cited in marked if cited]
 
 
 @given(runs(), WANTED)
@@ -108,7 +106,7 @@ def assert_numbers_lead_to_what_is_cited(text: str, shown: list[str], message: M
     """Assert that each mark's numbers are the places of what its claim cites among the addresses that are shown."""
     assume(not re.search(r"\[\d+\]", message["answer"]))  # what a writer wrote is no mark
     marks = [re.findall(r"\d+", together) for together in re.findall(r"(?:\[\d+\])+", text)]
-    claims = [claim for claim in message.get("claims", []) if claim["citations"]]
+    claims = [claim for claim in message.get("claims", []) if marked_citations(claim)]
     joined = [  # claims that share a quote share its mark, behind the last of them
         one["section_index"] == other["section_index"] and continues(one, other) for one, other in pairwise(claims)
     ]
