@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import TypeVar
 
 import prompts
 from answers.citations import build_claim
@@ -16,17 +17,21 @@ from answers.open_claims import MOST_ENTRIES, JudgeQueue, Question, is_open, que
 from answers.passage_markdown import shown_text
 from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
-from graph.evidence import Claim, Failure, JudgeMark, Origin, Proof, Section, Segment, Verdict
+from graph.evidence import Assessment, Claim, Failure, JudgeMark, Origin, Proof, Section, SectionClaim, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
-from graph.reasons import texts, why, why_each
+from graph.reasons import Reason, texts, why, why_each
 from graph.rows import ClaimRow, DisputeRow, RevisionRow
 from graph.state import State
 from graph.usage import Meter
 from text.normal_forms import flatten
 from text.words import question_terms, terms_of, word_runs
 
+AnyClaim = TypeVar("AnyClaim", ClaimRow, Claim, SectionClaim)
+
 # An unverified claim may be true: half proven, if nothing speaks against it.
 WEIGHTS: dict[Verdict, float] = {"supported": 1.0, "unverified": 0.5, "contradicted": 0.0, "unsupported": 0.0}
+ASSESSED: tuple[Verdict, ...] = ("supported", "contradicted", "unsupported", "unverified")
+NOTHING_CHECKED = Reason("nothing_checked")
 WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
 
 
@@ -35,13 +40,37 @@ def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict
     return next((verdict for verdict in WORST_FIRST if verdict in verdicts), of_none)
 
 
-def support_score(claims: Sequence[ClaimRow]) -> float:
+def assessed(claims: Sequence[AnyClaim], covered: float) -> Assessment:
+    """Return the assessment of an answer whose claims stand so, and that covers so much of the question, in [0, 1].
+
+    ``utility`` is the support score, halved where the answer covers nothing of the question.
+    """
+    counted = count_verdicts(claims)
+    reason = Reason("assessed", *(counted[verdict] for verdict in ASSESSED), round(covered, 4))
+    reason = reason if claims else NOTHING_CHECKED
+    return Assessment(
+        supported=counted["supported"] > 0 and not any(each["verdict"] in DOUBTED for each in claims),
+        utility=round(support_score(claims) * (0.5 + 0.5 * covered), 4),
+        claims=counted,
+        reason=str(reason),
+        why=why(reason),
+        model_score=None,
+    )
+
+
+def support_score(claims: Sequence[AnyClaim]) -> float:
     """Return the mean weight of the verdicts, in [0, 1]; 0 without claims, and of one that code doubts and no judge."""
-    weighed = [row for row in claims if "judge" in row or not row.get("doubted")]
-    return sum(WEIGHTS[row["verdict"]] for row in weighed) / len(claims) if claims else 0.0
+    weighed = [each for each in claims if "judge" in each or not _is_doubted(each)]
+    return sum(WEIGHTS[each["verdict"]] for each in weighed) / len(claims) if claims else 0.0
 
 
-def count_verdicts(claims: Iterable[ClaimRow]) -> dict[Verdict, int]:
+def _is_doubted(claim: ClaimRow | Claim) -> bool:
+    """Whether code doubts a claim; one that clients see, of which no judge has spoken, then has no mark."""
+    is_seen = "text" in claim
+    return claim.get("mark") == "withheld" if is_seen else bool(claim.get("doubted"))
+
+
+def count_verdicts(claims: Iterable[AnyClaim]) -> dict[Verdict, int]:
     """Count the claims of each verdict, with an entry for all four verdicts."""
     counted: dict[Verdict, int] = dict.fromkeys(WEIGHTS, 0)
     for row in claims:

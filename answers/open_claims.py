@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from answers.citations import context_of_quote, context_outside, heading_path
 from answers.entries import entries_of
+from answers.marks import mark_of_row
 from answers.nearness import Nearness
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
-from graph.evidence import Failure, JudgeMark, Proof, Section, Segment, Span
+from graph.evidence import CodeFinding, Failure, JudgeMark, Proof, Section, Segment, Span
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.reasons import Reason, texts, why
 from graph.rows import ClaimRow
@@ -165,9 +166,10 @@ def judged_row(question: Question, judgement: Judgement, judge: Judge) -> ClaimR
             version=judge.version,
             language=claim_language(question.claim),
             probability=judgement.probability,
+            code=CodeFinding(
+                verdict=row["verdict"], doubted=mark_of_row(row) == "withheld", why=list(row.get("why", []))
+            ),
         )
-        if row.get("doubted"):
-            decided["judge"]["doubted"] = True
         if verdict == "supported":
             decided["verdict"] = "unverified"
     if verdict == "supported" or (verdict == "contradicted" and not row["proofs"]):

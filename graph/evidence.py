@@ -448,12 +448,20 @@ class ExamFigure(TypedDict):
     of: int
 
 
+class CodeFinding(TypedDict):
+    """What code said of a claim before a judge did: its verdict, whether the claim had no mark by it, and why."""
+
+    verdict: Verdict
+    doubted: bool
+    why: list[Why]
+
+
 class JudgeMark(TypedDict):
     """The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language.
 
     ``exam`` is None until it has passed: what it then ``says`` may take a mark away, but proves nothing. ``version``,
-    ``language`` (ISO 639-1) and ``probability`` are what it takes to decide on the claim once it has passed, and
-    ``doubted``, that code has found something against it, once it has failed.
+    ``language`` (ISO 639-1) and ``probability`` are what it takes to decide on the claim once it has passed, ``code``
+    what counts once it has failed; of that, earlier releases stored ``doubted`` alone.
     """
 
     model: str
@@ -462,6 +470,7 @@ class JudgeMark(TypedDict):
     version: NotRequired[str]
     language: NotRequired[str]
     probability: NotRequired[float | None]
+    code: NotRequired[CodeFinding]
     doubted: NotRequired[bool]
 
 

@@ -6,21 +6,18 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.checking import count_verdicts, support_score
-from answers.marks import DOUBTED
+from answers.checking import assessed
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnswerAssessed
-from graph.evidence import Assessment, Failure, StopReason, Verdict, answer_text
+from graph.evidence import Assessment, Failure, StopReason, answer_text
 from graph.ports import QualityAssessor, QuestionCoverage, SegmentReader
-from graph.reasons import Reason, why
+from graph.reasons import Reason
 from graph.rows import ClaimRow
 from graph.state import State
 from graph.usage import STOP_REASONS, Meter
 
 BY_VERDICTS = Reason("assessed_by_verdicts")
-NOTHING_CHECKED = Reason("nothing_checked")
-ASSESSED: tuple[Verdict, ...] = ("supported", "contradicted", "unsupported", "unverified")
 
 
 class AssessQualityUpdate(TypedDict):
@@ -52,26 +49,14 @@ async def assess_quality(
     claims = [row for row in state.claims if row["section_index"] < len(written)]
     answer = answer_text([section for section in written if "notice" not in section])
     covered = coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])
-    reason = _reason(claims, covered)
     score, failure = None, None
     if assessor is not None and runtime.context.assess_with_model:
         score, failure = await _model_score(assessor, state, answer, meter)
-    assessment = Assessment(
-        supported=count_verdicts(claims)["supported"] > 0 and not any(row["verdict"] in DOUBTED for row in claims),
-        utility=utility(claims, covered),
-        claims=count_verdicts(claims),
-        reason=str(reason),
-        why=why(reason),
-        model_score=score,
-        answerhood=state.answerhood if state.answerhood is not None else score,
-    )
+    assessment = assessed(claims, covered)
+    assessment["model_score"] = score
+    assessment["answerhood"] = state.answerhood if state.answerhood is not None else score
     runtime.stream_writer(AnswerAssessed(**assessment, fallback=state.fallback or failure))
     return {"assessment": assessment, "outcome": "answered", "stop_reason": final_stop_reason(state, meter)}
-
-
-def utility(claims: Sequence[ClaimRow], covered: float) -> float:
-    """Return the support score in [0, 1], halved where the answer covers nothing of the question."""
-    return round(support_score(claims) * (0.5 + 0.5 * covered), 4)
 
 
 def final_stop_reason(state: State, meter: Meter) -> StopReason:
@@ -97,10 +82,3 @@ async def _cited(claims: Sequence[ClaimRow], context: Context, reader: SegmentRe
     """Return the texts of the segments that support the claims."""
     ids = dict.fromkeys(proof["segment_id"] for row in claims for proof in row["proofs"])
     return [segment.text for segment in await reader.read_segments(list(ids), context.identity)] if ids else []
-
-
-def _reason(claims: Sequence[ClaimRow], covered: float) -> Reason:
-    if not claims:
-        return NOTHING_CHECKED
-    counted = count_verdicts(claims)
-    return Reason("assessed", *(counted[verdict] for verdict in ASSESSED), round(covered, 4))

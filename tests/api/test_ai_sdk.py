@@ -16,7 +16,7 @@ from api.dialects.ai_sdk.encoder import AiSdkEncoder
 from api.dialects.citation_marks import JOINER, bracket, marked_text
 from evals.scripted_replies import judged
 from graph.events import Envelope, RunFinished
-from tests.api.conftest import HANDBOOK
+from tests.api.conftest import HANDBOOK, script_repair
 from tests.api.reading import parse_frames
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, status
 from tests.wire.node_clients import run_client
@@ -127,6 +127,20 @@ async def test_a_release_that_does_not_know_them_refuses_them(shared_client: htt
     """The reason why both are on request."""
     [told] = await read(shared_client, "ai-7.0.15", LEAVE, body={"accepts": ["text-citations"]})
     assert "Type validation failed" in told["error"]
+
+
+async def test_a_draft_that_does_not_hold_is_dropped(
+    judged_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    right, wrong = "Every employee gets 25 days of annual leave a year.", "Interns get 30 days of annual leave a year."
+    for accepts in ([], ["reset-step"]):
+        script_repair(scripted_openai, right, wrong)
+        [told] = await read(judged_client, "ai-newest", LEAVE, body={"accepts": accepts})
+        assert told["error"] is None
+        drafted = "".join(chunk["delta"] for chunk in told["chunks"] if chunk["type"] == "text-delta")
+        assert ("30 days" in drafted) == ("reset-step" in accepts)
+        assert text_of(told["message"]) == f"{right}[1]"
+        assert len(parts_of(told["message"], "source-url")) == 1
 
 
 async def test_a_sentence_that_the_judge_doubts_has_no_mark_and_no_source(

@@ -17,7 +17,7 @@ from graph.entrypoint import Citewell, open_citewell
 from graph.errors import NotFound
 from graph.evidence import Identity
 from graph.reasons import Reason
-from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_model
+from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, script_repair, with_model
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tests.postgres.conversing import store_turn
@@ -369,6 +369,16 @@ class TestWithAModel:
         assert list(dict.fromkeys(told.kinds)) == ["sources", "memory", "thinking", "chunk"]
         assert "".join(told.data("thinking")) == "Let me analyze."
         assert told.text == f"{LEAVE_ANSWER}[^1]"
+
+    async def test_what_did_not_hold_is_never_told(
+        self, judged_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        script_repair(scripted_openai, LEAVE_ANSWER, "Interns get 40 days of annual leave a year.")
+        session = (await ai_session(judged_client))["id"]
+        told = await chat(judged_client, LEAVE, session, selectedPageIds=[HANDBOOK])
+        assert told.text == f"{LEAVE_ANSWER}[^1]"
+        messages = (await judged_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert messages[-1]["content"] == told.text
 
     async def test_a_sentence_that_the_judge_doubts_stands_without_a_footnote(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI

@@ -159,6 +159,8 @@ async def test_the_support_of_a_judge_without_an_exam_leaves_the_mark_and_proves
     (claim,) = message["claims"]
     assert (claim["verdict"], claim["by"], claim["mark"]) == ("unverified", "judge", "shown")
     judge = {"model": "judge", "exam": None, "says": "supported", "version": "1", "language": "en", "probability": None}
+    code = claim["judge"].pop("code")
+    assert (code["verdict"], code["doubted"]) == ("unverified", False)
     assert claim["judge"] == judge
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from graph.evidence import Citation, Identity, JudgeMark, SectionClaim
-from graph.reasons import why
+from graph.evidence import Citation, CodeFinding, Identity, JudgeMark, Origin, SectionClaim
+from graph.reasons import Reason, why
 from tests.judging import RuleJudge, coin, knows, small_exam
 from tests.postgres.conversing import ME, store_turn
 from tools.judges.exam_marking import LanguageResult
@@ -26,13 +26,19 @@ MANUAL = JudgeSettings(exam="manual")
 
 
 def claim(
-    says: str, *, section: int = 0, language: str = "en", probability: float | None = None, **of_mark: Any
+    says: str,
+    *,
+    section: int = 0,
+    language: str = "en",
+    probability: float | None = None,
+    origin: Origin = "cited",
+    **of_mark: Any,
 ) -> SectionClaim:
     """Return a claim as it is stored that the judge named rule has judged before its exam."""
     verdict = "unverified" if says == "supported" else says
     said = why("In its own words.")
     citation = Citation(
-        segment_id="d:0", document_id="d", segment_index=0, page_idx=None, start=0, end=4, quote="Four", origin="cited",
+        segment_id="d:0", document_id="d", segment_index=0, page_idx=None, start=0, end=4, quote="Four", origin=origin,
         verdict=verdict, source_index=1, section_index=section,
     )  # fmt: skip
     mark = JudgeMark(
@@ -126,6 +132,40 @@ async def test_a_failed_exam_takes_the_judges_say_away(
     assert message["assessment"]["claims"]["unverified"] == 3
 
 
+async def test_after_a_failed_exam_a_claim_is_as_code_left_it(
+    database: Database, upgrades: VerdictUpgrades, sessions: Sessions, session_id: str
+) -> None:
+    copied = CodeFinding(verdict="supported", doubted=False, why=[])
+    unknown = CodeFinding(verdict="unverified", doubted=True, why=why(Reason("number_not_found", "30")))
+    open_ = CodeFinding(verdict="unverified", doubted=False, why=[])
+    claims = (
+        claim("unsupported", code=copied),
+        claim("unsupported", section=1, code=unknown),
+        claim("supported", section=2, code=open_, origin="matched"),
+    )
+    await store_turn(database, session_id, "Q", "Four", body=body(*claims))
+    await examiner(database, upgrades).take(RuleJudge(coin), ["en"])
+    message = await stored(sessions, session_id)
+    assert verdicts(message) == [("supported", "shown"), ("unverified", "withheld"), ("unverified", "withheld")]
+    assert [each.get("by") for each in message["claims"]] == ["text", None, None]
+    codes = [[each["code"] for each in claim["why"]] for claim in message["claims"]]
+    assert codes == [["no_judge"], ["number_not_found", "no_judge"], ["no_judge"]]
+    assert [each["verdict"] for each in message["citations"]] == ["supported", "unverified", "unverified"]
+    assert message["assessment"]["supported"] is True
+    assert message["assessment"]["utility"] == 0.3333  # neither doubt counts for anything
+
+
+async def test_an_answer_with_an_open_doubt_is_not_supported(
+    database: Database, upgrades: VerdictUpgrades, sessions: Sessions, session_id: str
+) -> None:
+    doubted = claim("unsupported", section=1, language="vi")
+    await store_turn(database, session_id, "Q", "Four", body=body(claim("supported"), doubted))
+    await examiner(database, upgrades).take(RuleJudge(knows(EXAM)), ["en"])
+    message = await stored(sessions, session_id)
+    assert verdicts(message) == [("supported", "shown"), ("unsupported", "withheld")]
+    assert (message["assessment"]["supported"], message["assessment"]["utility"]) == (False, 0.5)
+
+
 async def test_support_below_the_threshold_of_the_exam_is_none(
     database: Database, upgrades: VerdictUpgrades, sessions: Sessions, session_id: str
 ) -> None:
@@ -177,6 +217,8 @@ async def test_who_follows_the_session_is_told_and_who_comes_later_too(
     assert not await events.waits(ME, session_id)
     _, answer = await store_turn(database, session_id, "Q", "Four", body=body(claim("supported")))
     assert await events.waits(ME, session_id)
+    bounded = SessionEvents(database, sessions, notifications, at_most=0.0)
+    assert [event async for event in bounded.follow(ME, session_id)] == []  # an exam that nobody takes holds nobody
     following = events.follow(ME, session_id)
     first = asyncio.ensure_future(anext(following))
     await examiner(database, upgrades).take(RuleJudge(knows(EXAM)), ["en"])

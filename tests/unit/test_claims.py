@@ -96,6 +96,37 @@ def test_to_name_what_a_sentence_points_to_is_no_change(claim: str, question: st
     assert {"differs", "number_not_found"}.isdisjoint(each["code"] for each in why_each(checked.reasons)) != changed
 
 
+@pytest.mark.parametrize(
+    ("source", "claim", "question", "title"),
+    [
+        ("The fee is refunded.", "The fee is not refunded.", "Why is the fee not refunded?", ""),
+        ("Phí được hoàn lại.", "Phí không được hoàn lại.", "Phí có được hoàn lại không?", ""),
+        ("费用可以退还。", "费用不可以退还。", "费用可不可以退还？", ""),
+        ("Local changes are reverted.", "Local changes are never reverted.", "", "Never lose data"),
+        ("Members may enter the lounge.", "Only members may enter the lounge.", "Is it only for members?", ""),
+        ("Members may enter the lounge.", "No guests may enter the lounge.", "May guests enter the lounge?", ""),
+        ("It is read twice. The port is not read twice.", "The port is read twice.", "Is the port read?", ""),
+        ("The port is not read twice. It is read twice.", "The port is read twice.", "Is the port read?", ""),
+    ],
+)
+def test_a_change_is_a_change_though_the_question_or_a_title_says_its_words(
+    source: str, claim: str, question: str, title: str
+) -> None:
+    section = WrittenSection(claim, (segment("doc", 0, source, title=title),), question=question)
+    (checked,) = check_section(section)
+    assert checked.doubted
+    assert [each["code"] for each in why_each(checked.reasons)] == ["differs"]
+
+
+@pytest.mark.parametrize("claim", ["Máy chủ tự khởi động lại vào ban đêm.", "服务器在夜间自动重启。"])
+def test_a_source_in_another_language_is_for_a_judge_to_read(claim: str) -> None:
+    (checked,) = check(
+        claim, segment("doc", 0, "The bakery opens at six. It is closed on Mondays, as are most others.")
+    )
+    assert (checked.doubted, checked.reasons) == (True, (Reason("other_language"),))
+    assert checked.proofs
+
+
 def test_a_number_of_the_question_or_of_a_title_needs_no_source() -> None:
     source = segment("doc", 0, "The tower is made of stone.", title="Tower 7")
     section = WrittenSection("In 1990, tower 7 was of stone.", (source,), question="What was it in 1990?")

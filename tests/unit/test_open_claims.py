@@ -3,9 +3,12 @@
 from dataclasses import replace
 
 from answers.nearness import Nearness
-from answers.open_claims import question_of
+from answers.open_claims import judged_row, question_of
 from graph.evidence import ContextSlice, Proof, Section, Segment, SegmentBlock
+from graph.ports import Judgement
+from graph.reasons import Reason, why
 from graph.rows import ClaimRow
+from tests.judging import RuleJudge, coin
 from tools.judges.chat_judge import _numbered
 
 TEXT = "Sets the memory. The default is 4MB."
@@ -46,3 +49,13 @@ def test_what_is_around_two_claims_is_shown_once_and_each_with_its_own_term() ->
     assert prompt.count("Sets the memory.") == 1
     assert "| ~ work_mem (integer)" in prompt
     assert "the same as in [1]:\n| # Settings\n| ~ temp_mem\n| The default is 4MB." in prompt
+
+
+def test_a_judge_without_an_exam_leaves_what_code_has_said_of_the_claim() -> None:
+    found = why(Reason("number_not_found", "8"))
+    asked = ClaimRow(**{**row((117, 136)), "doubted": True, "why": found})
+    for each, is_doubted, said in ((asked, True, found), (row((117, 136)), False, []), (row(), True, [])):
+        question = question_of(each, Section(text=CLAIM, source_ids=["d:0"]), [SEGMENT], "Which?", Nearness([SEGMENT]))
+        assert question is not None
+        mark = judged_row(question, Judgement("unsupported"), RuleJudge(coin))["judge"]
+        assert mark["code"] == {"verdict": "unverified", "doubted": is_doubted, "why": said}

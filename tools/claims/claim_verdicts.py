@@ -67,7 +67,7 @@ def find(claim: str, lead: int, sources: Sources, others: Sources, question: str
         return Finding("unverified", (near[1],), (near[0],), (), doubted=True)
     if missing := missing_numbers(said, sources, question):
         return Finding("unverified", missing, own.places, (), doubted=True)
-    far = own.best < HALF and not _is_foreign(said, sources)
+    far = own.best < NOTHING or (own.best < HALF and not _is_foreign(said, sources))
     doubted = far or _has_number_from_elsewhere(said, own.places[:1], sources, question)
     return Finding("unverified", (reason,), own.places, (), doubted)
 
@@ -114,31 +114,31 @@ def _has_number_from_elsewhere(claim: str, nearest: tuple[SentencePlace, ...], s
 
 
 def _near_copy(claim: str, sources: Sources, question: str) -> tuple[SentencePlace, str] | None:
-    """Return the sentence that a claim is but for one short run, and what that is; none where the claim only names."""
+    """Return the sentence that a claim is but for the shortest run, and what that is; none where it only names."""
     form = exact_form(claim)
     words = words_of(form)
-    found: tuple[SentencePlace, str] | None = None
+    near: list[tuple[int, bool, SentencePlace, Reason]] = []
     for at, sentence in sources.sentences:
-        run = changed_run(words, sentence.words)
-        if run is None:
-            continue
-        if _is_aside(run, form) or _is_one_number(run) or _only_names(run, at, sentence, sources, question):
-            return None
-        reason = Reason("differs", *sides(run, sentence.unmarked, form))
-        found = found or ((at, sentence.start, sentence.end), reason)
-    return found
+        if run := changed_run(words, sentence.words):
+            same = _is_aside(run, form) or _is_one_number(run) or _only_names(run, at, sentence, sources, question)
+            reason = Reason("differs", *sides(run, sentence.unmarked, form))
+            near.append((len(run.source) + len(run.claim), not same, (at, sentence.start, sentence.end), reason))
+    if not near:
+        return None
+    _, differs, place, reason = min(near)
+    return (place, reason) if differs else None
 
 
 def _only_names(run: Run, at: int, sentence: SourceSentence, sources: Sources, question: str) -> bool:
-    """Whether a claim only names what the sentence points to or hangs on: "The port is read" for "It is read"."""
-    if len(run.source) > 1 or any(word[:1].isdecimal() for word in (*run.source, *run.claim)):
+    """Whether a claim only names what a sentence's first word points to: "The port is read" for "It is read"."""
+    if not (run.opens and len(run.source) == 1 < len(run.claim)):  # what is put in may deny or narrow: "not", "only"
         return False
-    if run.source and not (run.opens and len(run.claim) > len(run.source)):
+    if any(word[:1].isdecimal() for word in (*run.source, *run.claim)):
         return False
     segment = sources.segments[at]
     hangs_on = context_of_quote(segment, segment.start + sentence.start, segment.start + sentence.end)
     named = (segment.title, segment.heading, question, *(each["text"] for each in hangs_on))
-    return any(word in words_of(exact_form(text)) for text in named for word in run.claim)
+    return set(run.claim) <= {word for text in named for word in words_of(exact_form(text))}
 
 
 def _is_one_number(run: Run) -> bool:

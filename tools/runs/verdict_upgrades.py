@@ -20,7 +20,7 @@ from tools.judges.exam import Exam, built_in_exam
 from tools.judges.exam_standing import Standing, standing_of
 from tools.judges.exam_store import ExamKey, ExamStore
 from tools.runs.event_log import wait_for_wakeup
-from tools.runs.notifications import CHANNEL, Notifications
+from tools.runs.notifications import NOTIFY, Notifications
 from tools.sessions.session_store import Sessions
 from tools.sessions.settled_claims import JUDGED_EARLY, is_unexamined, settled_body
 from tools.storage.database import TAKES_CHANGES, Database
@@ -29,6 +29,7 @@ log = logging.getLogger("citewell.judges")
 
 AT_ONCE = 50  # messages that are read together
 POLL_SECONDS = 5.0  # in case a notification is lost
+FOLLOW_SECONDS = 600.0  # that a session is followed at most: nobody may ever take the exam that is waited for
 
 # The judges that wait for an exam, without a look at the bodies.
 _WAITING = """
@@ -53,7 +54,7 @@ WITH let AS MATERIALIZED (
     WHERE message_id = %(id)s AND messages.xmin::text = %(version)s
     RETURNING session_id
 )
-SELECT pg_notify('{CHANNEL}', session_id::text) FROM changed
+SELECT session_id::text FROM changed
 """
 _OF_SESSION = """
 SELECT message_id::text, upgraded_at, judged_early <> '[]' FROM messages
@@ -131,7 +132,11 @@ class VerdictUpgrades:
         row = {"body": Jsonb(changed), "id": message_id, "version": version}
         async with self._database.connection() as connection:
             done = await (await connection.execute(_CHANGE, row)).fetchone()
-        return done is not None or await self.of_message(message_id)
+            if done is not None:
+                # After the commit: of the transactions that notify, only one commits at a time.
+                await connection.execute(NOTIFY, done)
+                return True
+        return await self.of_message(message_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,7 @@ class SessionEvents:
     database: Database
     sessions: Sessions
     notifications: Notifications
+    at_most: float = FOLLOW_SECONDS
 
     async def waits(self, identity: Identity, session_id: str, after: datetime | None = None) -> bool:
         """Whether there is, or may come, an event after a time. Raises NotFound."""
@@ -153,9 +159,11 @@ class SessionEvents:
     ) -> AsyncIterator[VerdictsUpgraded]:
         """Yield an event for each message whose verdicts were settled after a time, until none waits for an exam.
 
-        What the identity may no longer read is withheld. Raises NotFound where the session is not the identity's.
+        It ends after ``at_most`` seconds too; who still waits then comes again. What the identity may no longer read is
+        withheld. Raises NotFound where the session is not the identity's.
         """
         told: set[tuple[str, datetime]] = set()
+        ends = asyncio.get_running_loop().time() + self.at_most
         await self.sessions.get(identity, session_id, limit=1)
         with self.notifications.subscribe(session_id) as wakeup:
             while True:
@@ -165,7 +173,7 @@ class SessionEvents:
                     if at is not None and (after is None or at > after) and (message_id, at) not in told:
                         told.add((message_id, at))
                         yield await self._event(identity, session_id, message_id, at)
-                if not any(waits for _, _, waits in found):
+                if not any(waits for _, _, waits in found) or asyncio.get_running_loop().time() >= ends:
                     return
                 await wait_for_wakeup(wakeup, POLL_SECONDS)
 

@@ -4,15 +4,15 @@ If it passed, its support proves and its doubt stays, both with its figure. If i
 claim is as code left it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, LiteralString
 
-from answers.checking import WEIGHTS, has_failed_claim
+from answers.checking import assessed
 from answers.marks import mark_of, marked_spans
 from answers.quoted_runs import quoted_once
-from graph.evidence import Assessment, Citation, JudgeMark, SectionClaim, Verdict
+from graph.evidence import Assessment, Citation, CodeFinding, JudgeMark, SectionClaim, Verdict
 from graph.ports import Judgement
-from graph.reasons import IN_WORDS, Reason, Why, texts, why
+from graph.reasons import IN_WORDS, Why, texts, why
 from tools.judges.exam_marking import held_to
 from tools.judges.exam_standing import Standing
 
@@ -43,7 +43,7 @@ def settled_body(body: Mapping[str, Any], standing_of: StandingOf) -> dict[str, 
         for index, section in enumerate(body["sections"])
     ]
     if "assessment" in body:
-        changed["assessment"] = _assessed(body["assessment"], before, claims)
+        changed["assessment"] = _assessed(body["assessment"], body, claims)
     return changed
 
 
@@ -64,11 +64,15 @@ def settled_claim(claim: SectionClaim, standing_of: StandingOf) -> SectionClaim:
 
 
 def _unjudged(claim: SectionClaim, reasons: list[Why]) -> SectionClaim:
+    """Return a claim as code left it; without a mark too where nobody but the judge has found its citations."""
     left = SectionClaim(**claim)
-    is_doubted = left.pop("judge").get("doubted", False)
+    word = left.pop("judge")
     left.pop("by", None)
-    left = _with_verdict(left, "unverified", reasons)
-    if is_doubted:
+    code = word.get("code") or CodeFinding(verdict="unverified", doubted=word.get("doubted", False), why=[])
+    left = _with_verdict(left, code["verdict"], [*code["why"], *reasons])
+    if code["verdict"] == "supported":
+        left["by"] = "text"
+    elif code["doubted"] or all(citation["origin"] == "matched" for citation in left["citations"]):
         left["mark"] = "withheld"
     return left
 
@@ -82,20 +86,15 @@ def _with_verdict(claim: SectionClaim, verdict: Verdict, reasons: list[Why]) -> 
     return decided
 
 
-def _assessed(before: Assessment, old: list[SectionClaim], new: list[SectionClaim]) -> Assessment:
-    """Return an assessment with the verdicts that changed; how far the question is covered stays."""
-    counts = dict(before["claims"])
-    for was, is_now in zip(old, new, strict=True):
-        counts[was["verdict"]] -= 1
-        counts[is_now["verdict"]] += 1
-    total = sum(counts.values())
+def _assessed(before: Assessment, body: Mapping[str, Any], claims: Sequence[SectionClaim]) -> Assessment:
+    """Return an assessment by the claims as they are now; how far the question is covered stays.
+
+    The last sections, which report disagreements, are no part of it, unless all that the answer says is told there.
+    """
+    written = body["sections"][: len(body["sections"]) - len(body.get("disagreements", []))] or body["sections"]
+    own = [each for each in claims if each["section_index"] < len(written)]
     covered = next((each["parts"][-1] for each in before.get("why", []) if each["code"] == "assessed"), None)
-    after = Assessment(**{**before, "claims": counts})
-    after["supported"] = counts["supported"] > 0 and not any(map(has_failed_claim, new))
-    if isinstance(covered, int | float) and total:
-        support = sum(WEIGHTS[verdict] * count for verdict, count in counts.items()) / total
-        after["utility"] = round(support * (0.5 + 0.5 * covered), 4)
-        order: tuple[Verdict, ...] = ("supported", "contradicted", "unsupported", "unverified")
-        reason = Reason("assessed", *(counts[verdict] for verdict in order), covered)
-        after["reason"], after["why"] = str(reason), why(reason)
-    return after
+    after = assessed(own, covered if isinstance(covered, int | float) else 0.0)
+    if not isinstance(covered, int | float):
+        return Assessment(**{**before, "claims": after["claims"], "supported": after["supported"]})
+    return Assessment(**{**before, **after, "model_score": before["model_score"]})

@@ -158,6 +158,13 @@ export type ClaimPlace = {
   end: number;
 };
 
+/** What code said of a claim before a judge did: its verdict, whether the claim had no mark by it, and why. */
+export type CodeFinding = {
+  verdict: "supported" | "contradicted" | "unsupported" | "unverified";
+  doubted: boolean;
+  why: Why[];
+};
+
 export type ContentRemoved = {
   /** The version of the event schema. */
   schema: 1;
@@ -559,8 +566,8 @@ export type JobPage = {
 /**
  * The judge that spoke of a claim: the name of its model, and its result in the exam of the claim's language. `exam` is
  * None until it has passed: what it then `says` may take a mark away, but proves nothing. `version`, `language` (ISO
- * 639-1) and `probability` are what it takes to decide on the claim once it has passed, and `doubted`, that code has
- * found something against it, once it has failed.
+ * 639-1) and `probability` are what it takes to decide on the claim once it has passed, `code` what counts once it has
+ * failed; of that, earlier releases stored `doubted` alone.
  */
 export type JudgeMark = {
   model: string;
@@ -569,6 +576,7 @@ export type JudgeMark = {
   version?: string;
   language?: string;
   probability?: number | null;
+  code?: CodeFinding;
   doubted?: boolean;
 };
 
