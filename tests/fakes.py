@@ -251,9 +251,13 @@ class ScriptedJudge:
 
 @dataclass
 class WordJudge:
-    """Judge that bears out what holds no word but those of its entries and ``also``, and costs no model call."""
+    """Judge that bears out what holds no word but those of its entries and ``also``, and costs no model call.
+
+    Of anything else it says ``otherwise``.
+    """
 
     also: str = ""
+    otherwise: Verdict = "contradicted"
     exam: ExamFigure | None = field(default_factory=lambda: ExamFigure(language="en", right=58, of=60))
     asked: list[OpenClaim] = field(default_factory=list)
     name: str = "words"
@@ -268,7 +272,7 @@ class WordJudge:
         shown = [text for each in claim.entries for text in (each.text, *each.context)]
         known = word_runs(flatten(" ".join([self.also, *shown])))
         unsaid = [word for word in word_runs(flatten(claim.claim)) if word not in known]
-        return Judgement("unsupported" if unsaid else "supported", reason=" ".join(unsaid), exam=self.exam)
+        return Judgement(self.otherwise if unsaid else "supported", reason=" ".join(unsaid), exam=self.exam)
 
 
 @dataclass

@@ -57,7 +57,7 @@ async def test_a_judge_finds_what_bears_a_section_without_an_id(exam: ExamFigure
 
 @pytest.mark.parametrize("exam", [None, {"language": "en", "right": 58, "of": 60}])
 async def test_an_id_that_a_judge_finds_wrong_is_put_right(exam: ExamFigure | None) -> None:
-    judge = WordJudge(exam=exam, also="it is the on which pay arrives")
+    judge = WordJudge(exam=exam, also="it is the on which pay arrives", otherwise="unsupported")
     session = asked_of(judge, "kitchen:0")
     state = await session.ask(TITLE, min_score=0.0)
     claim = (await session.message(state))["claims"][-1]

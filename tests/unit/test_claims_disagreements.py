@@ -23,6 +23,11 @@ from tools.claims.code_checker import check_section
             "The novel was written by Emma Stone in Lisbon.",
             Reason("another_value", "Emma Stone", "Clara Diaz"),
         ),
+        (
+            "The meal allowance is 42 euros for a full day and 28 euros for a half day.",
+            "The meal allowance is 36 euros for a full day and 24 euros for a half day.",
+            Reason("another_value", "36", "42"),
+        ),
         ("这座桥于2001年由市长正式开放通车。", "这座桥于1998年由市长正式开放通车。", None),
         (
             "Cây cầu được khánh thành vào năm 2001 bởi thị trưởng.",
@@ -49,6 +54,7 @@ def test_a_claim_that_another_source_contradicts_is_supported_and_disputed(
         ("The bridge was opened in 2001.", "The tunnel was closed in 1998."),
         ("The bridge was opened to traffic in 2001.", "The bridge was opened to traffic in 2001."),
         ("The bridge was opened in 2001.", "The bridge, which was opened in 2001, is 300 metres long."),
+        ("In 2001 the town had 4 schools and 300 pupils.", "In 2011 the town had 5 schools and 410 pupils."),
         ("Anna Berg was born in Oslo in 1950.", "Ben Okafor studied law in Lagos from 1970 to 1975."),
         ("约翰出生于1950年。", "玛丽在1970年毕业于牛津大学。"),
         ("About 40 percent of it is forest.", "Roughly 40% of it is forest."),

@@ -1,8 +1,9 @@
-"""Detect that two sources disagree: the same sentence but for one short run, in which both hold another value."""
+"""Detect that two sources disagree: the same sentence but for one short run, or its numbers, with other values."""
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 
 from graph.evidence import Proof, Segment
 from graph.ports import Dispute
@@ -16,6 +17,8 @@ from tools.claims.source_sentences import SourceSentence
 
 FEWEST = 4  # words that two sentences must share, and three times as many as they differ in
 _LETTER = re.compile(f"[{UNSPACED}]")
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_YEAR = re.compile(r"[12]\d{3}")
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -49,7 +52,7 @@ def _disputes(
         for own in said:
             if own.words == sentence.words:
                 agreeing.add(other.document_id)
-            elif (run := changed_run(own.words, sentence.words)) and _is_another_value(run, own, sentence):
+            elif (run := _changed(own, sentence)) and _is_another_value(run, own, sentence):
                 theirs, ours = sides(run, sentence.unmarked, own.unmarked)
                 if values is not None and values_of(ours).isdisjoint(values):
                     continue
@@ -58,6 +61,21 @@ def _disputes(
                 reason = Reason("another_value", theirs, ours)
                 found.append((other.document_id, Dispute(proof, reason, (ours, theirs))))
     return [dispute for document_id, dispute in found if document_id not in agreeing]
+
+
+def _changed(own: SourceSentence, other: SourceSentence) -> Run | None:
+    """Return the run in which two sentences differ; the first of several numbers where they differ in numbers alone.
+
+    Where one of these may be a year, they tell of two times and contradict each other in nothing.
+    """
+    if run := changed_run(own.words, other.words):
+        return run
+    pairs = [pair for pair in zip(own.words, other.words, strict=False) if pair[0] != pair[1]]
+    is_numbers = all(map(_DIGITS.fullmatch, chain.from_iterable(pairs)))
+    if len(own.words) != len(other.words) or not is_numbers or any(map(_YEAR.fullmatch, chain.from_iterable(pairs))):
+        return None
+    mine, theirs = pairs[0]
+    return Run((theirs,), (mine,), opens=False)
 
 
 def _is_another_value(run: Run, own: SourceSentence, other: SourceSentence) -> bool:
