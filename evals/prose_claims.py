@@ -218,7 +218,7 @@ def _judge_report(judge: Judge, items: Sequence[ClaimToVerify], failures: Sequen
             left[failure or (item.final["reasons"] or [""])[-1]] += 1
     return JudgeReport(
         name=judge.name,
-        examined=not isinstance(judge, AnyJudge),
+        examined=not isinstance(judge, AnyJudge) and not any("says" in item.final.get("judge", {}) for item in items),
         open=decided + left.total(),
         decided=decided,
         left=dict(left.most_common()),

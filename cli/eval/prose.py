@@ -100,7 +100,7 @@ def _rows(name: str, rates: "Rates") -> Iterator[list[str]]:
 
 def _show_judge(judge: "JudgeReport") -> None:
     console = progress_console()
-    exam = "" if judge["examined"] else ", as if it had passed an exam"
+    exam = "" if judge["examined"] else ", without an exam"
     console.print(
         f"{judge['name']} decided {judge['decided']} of {judge['open']} claims that code left open{exam}; "
         f"{judge['calls']} calls, {judge['tokens']:,} tokens."

@@ -90,7 +90,7 @@ def test_any_judge_may_be_measured_and_one_without_an_exam_decides_nothing(
     assert (freed.code, freed.json["true_supported"]) == (Exit.OK, 1.0)
     assert (freed.json["judge"]["name"], freed.json["judge"]["examined"]) == ("any", False)
     held = home.citewell(*asked, CITEWELL_MODELS=models)
-    assert (held.code, held.json["true_supported"]) == (Exit.OK, 0.0)
+    assert (held.code, held.json["true_supported"], held.json["judge"]["examined"]) == (Exit.OK, 0.0, False)
     assert len(scripted_openai.asked("judge_claims")) == 2
 
 
