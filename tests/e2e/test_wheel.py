@@ -161,7 +161,7 @@ def test_a_program_of_the_manual_runs_without_a_clone(installed: Installed) -> N
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["supported", "contradicted"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["supported", "unverified"]
 
 
 def test_own_files_are_ingested_and_asked(installed: Installed) -> None:
