@@ -63,6 +63,7 @@ async def test_an_answer_while_it_is_written_and_when_it_is_proven(
             script_every_verdict(site, hold, repairing)
             page = await chromium_page(site.url, reduced_motion="reduce", permissions=[])
             await accessible_as_it_is_written(page, hold, repairing)
+            await page.close()  # before its server, which it would miss
 
 
 async def accessible_as_it_is_written(page: Page, hold: Hold, repairing: Hold) -> None:

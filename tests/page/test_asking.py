@@ -266,6 +266,7 @@ async def test_a_limit_that_cut_an_answer_short_is_said(chromium_page: Visits, m
             await expect(asked.locator(".sections")).to_contain_text(LEAVE)
             await expect(asked.locator(".section .text")).not_to_contain_text("June")
             await expect(asked.get_by_text(english("stopReasons.budget_model_calls"))).to_be_visible()
+            await page.close()  # before its server, which it would miss
 
 
 async def test_text_of_the_models_own_and_what_the_answer_lacked_are_said(

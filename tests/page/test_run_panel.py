@@ -205,7 +205,9 @@ async def test_a_repair_is_a_loop_in_the_drawing(chromium_page: Visits, module_s
         server.script(answer(WRONG), to="generate_answer")
         server.script(say(json.dumps({"sections": [{"section": 1, **RIGHT}]})), to="revise_sections")
         async with judged_site_of(module_settings, server) as site:
-            await repaired_in_a_loop(await chromium_page(site.url), site)
+            page = await chromium_page(site.url)
+            await repaired_in_a_loop(page, site)
+            await page.close()  # before its server, which it would miss
 
 
 async def repaired_in_a_loop(page: Page, site: Site) -> None:
