@@ -10,7 +10,7 @@ from answers.citations import context_of_quote, context_outside, heading_path
 from answers.entries import entries_of
 from answers.marks import mark_of_row
 from answers.nearness import Nearness
-from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
+from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid, fallback_failure
 from graph.evidence import CodeFinding, Failure, JudgeMark, Proof, Section, Segment, Span
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.reasons import Reason, texts, why
@@ -192,7 +192,8 @@ class JudgeQueue:
 
     So a section is judged as soon as it is written if the judge is free, and no answer costs more requests than it has
     sections. While more may come, the calls of a repair and one for the rest of the answer are left alone; at the end
-    the judge may use them all. After a failure the judge is not asked again.
+    the judge may use them all. A reply that can't be read costs its own claims their verdicts; after any other failure
+    the judge is not asked again. ``failure`` is the first.
     """
 
     def __init__(self, judge: Judge, meter: Meter, deliver: Deliver) -> None:
@@ -203,6 +204,7 @@ class JudgeQueue:
         self._wake = asyncio.Event()
         self._ending = False
         self._task: asyncio.Task[None] | None = None
+        self._gone: Failure | None = None
         self.failure: Failure | None = None
 
     def add(self, section_index: int, questions: list[Question]) -> None:
@@ -242,14 +244,15 @@ class JudgeQueue:
 
     async def _judge_batch(self, batch: Sequence[tuple[int, list[Question]]]) -> None:
         questions = [question for _, asked in batch for question in asked]
-        judgements = await self._judgements([question.claim for question in questions])
+        judgements, failure = await self._judgements([question.claim for question in questions])
+        self.failure = self.failure or failure
         rows = await asyncio.to_thread(_judged_rows, questions, judgements, self._judge)
         unsaid = [at for at, judgement in enumerate(judgements) if judgement.verdict == "unsupported"]
         for at, row in await self._asked_again([(at, questions[at]) for at in unsaid]):
             rows[at] = row
         decided = iter(rows)
         for section_index, asked in batch:
-            self._deliver(section_index, [next(decided) for _ in asked], self.failure)
+            self._deliver(section_index, [next(decided) for _ in asked], failure)
 
     async def _asked_again(self, doubted: Sequence[tuple[int, Question]]) -> list[tuple[int, ClaimRow]]:
         """Ask once more of claims that nothing bears, by segments that they do not cite; return those that these bear.
@@ -264,11 +267,13 @@ class JudgeQueue:
         borne = zip(others, judgements, rows, strict=True)
         return [(at, row) for (at, _), judgement, row in borne if judgement.verdict == "supported"]
 
-    async def _judgements(self, claims: Sequence[OpenClaim]) -> list[Judgement]:
-        if self.failure is not None:
-            return [Judgement(None)] * len(claims)
-        judgements, self.failure = await self._ask(claims)
-        return judgements
+    async def _judgements(self, claims: Sequence[OpenClaim]) -> tuple[list[Judgement], Failure | None]:
+        if self._gone is not None:
+            return [Judgement(None)] * len(claims), self._gone
+        judgements, failure = await self._ask(claims)
+        if failure is not None and failure["code"] != ModelReplyInvalid.code:
+            self._gone = failure
+        return judgements, failure
 
     async def _ask(self, claims: Sequence[OpenClaim]) -> tuple[list[Judgement], Failure | None]:
         """Return the judge's word on claims, or none on any and why; without a claim nothing is asked."""

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from graph.errors import ModelUnavailable
+from graph.errors import ModelReplyInvalid, ModelUnavailable
 from graph.events import SectionChecked
 from graph.evidence import Verdict
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Judgement, Revision
@@ -205,6 +205,18 @@ async def test_a_judge_that_fails_is_not_asked_again_and_the_answer_says_so() ->
     assert len(judge.asked) == 1
     assert {(row["verdict"], "pending" in row) for row in state.claims} == {("unverified", False)}
     assert [event.fallback["code"] for event in checks(asked) if event.fallback] == ["model_unavailable"]
+
+
+async def test_a_reply_that_can_not_be_read_costs_only_its_own_claims_their_verdicts() -> None:
+    judge = ScriptedJudge(failures=[ModelReplyInvalid("no verdict")])
+    drafts = [*quote(OPEN, "handbook:0"), *GOOD, *quote(OPEN, "handbook:0")]
+    asked = Asked(family=Unhurried(drafts=[drafts]), ports={"judge": judge})
+    state = await asked.ask(QUESTION)
+    assert [row["verdict"] for row in state.claims] == ["unverified", "supported", "supported"]
+    assert ["judge" in row for row in state.claims] == [False, True, True]
+    assert [event.fallback["code"] for event in asked.told("section_checked") if event.fallback] == [
+        "model_reply_invalid"
+    ]
 
 
 @pytest.mark.parametrize("cap", range(1, 9))
