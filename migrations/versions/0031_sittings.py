@@ -1,4 +1,4 @@
-"""Exams of judges that are not over keep their answers, and messages what a judge said before its exam."""
+"""Exams of judges that are not over keep their answers."""
 
 from migrations import run_sql_folder
 
