@@ -19,7 +19,7 @@ class Nearness:
 
     def read(self) -> None:
         """Read the words of all segments, as what is used first does else: 0.5 ms each, and 2 ms of Chinese."""
-        self._weights  # noqa: B018
+        _ = self._weights
 
     def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
         """Order segments by how much of a claim they hold; equal ones stay in their order."""
