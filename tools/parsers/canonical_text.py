@@ -8,7 +8,7 @@ letters keep their composition, so that a quote is exact to the code point. If t
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from graph.evidence import BlockKind
 from text.late_patterns import LatePattern
@@ -45,11 +45,22 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula of the text, which holds it as a line that keeps its value, with what the file says of it."""
+
+    start: int
+    end: int
+    notation: Literal["mathml", "latex"]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """A parsed file. Blocks are in order and do not overlap; only white space lies between them.
 
     ``left_out`` says in plain sentences what of the file is not in the text, ``warnings`` what may be wrong in it.
-    ``whole_blocks`` says that each block is a segment of its own, as the file itself has laid them out.
+    ``whole_blocks`` says that each block is a segment of its own, as the file itself has laid them out. A lone form
+    feed between two blocks, without a line end before it, is the end of a page over which a sentence goes on.
     """
 
     text: str
@@ -60,6 +71,7 @@ class Parsed:
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     whole_blocks: bool = False
+    formulas: tuple[Formula, ...] = ()
 
     @property
     def page_count(self) -> int | None:
