@@ -24,7 +24,9 @@ _INLINE = re.compile(
     rf"{_MARKS}{_STAMPED}[ ]?(?:[-–—] )?{_MARKS}(?:[*<][ @+%&~]?(?P<nick>[^<>\s]+)>?|(?P<name>{_NAME}):|-!-)[ \t]"
 )
 # "Ana  10:15 AM", "[12.03. 10:15] Ana", "Ana, [12.03.24 10:15]", "Ana — 12/03/2024 10:15": a line above the words
-_ABOVE = re.compile(rf"{_MARKS}(?:(?P<name>{_NAME}),?[ \t]+(?:[-–—] )?{_STAMPED}|\[{_STAMP}\][ ](?P<after>{_NAME}))[ \t]*")
+_ABOVE = re.compile(
+    rf"{_MARKS}(?:(?P<name>{_NAME}),?[ \t]+(?:[-–—] )?{_STAMPED}|\[{_STAMP}\][ ](?P<after>{_NAME}))[ \t]*"
+)
 _SYSTEM = re.compile(rf"{_MARKS}{_STAMPED}[ ]?(?:[-–—] )?\S")  # a message of the program
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 _SAMPLE = 40  # lines among which a chat has its first messages
@@ -36,7 +38,9 @@ def dialogue(text: str) -> tuple[Block, ...]:
     """Return the turns of a text that is a chat, or questions and answers, as blocks; nothing for any other."""
     lines = (line for line in _LINE.finditer(text) if line[0].strip())
     head = list(islice(lines, _SAMPLE))
-    form = next((form for form in (_INLINE, _ABOVE) if sum(_speaker(form, line[0]) is not None for line in head) > 1), None)
+    form = next(
+        (form for form in (_INLINE, _ABOVE) if sum(_speaker(form, line[0]) is not None for line in head) > 1), None
+    )
     if "\f" in text:
         return ()
     turns = _messages(form, [*head, *lines]) if form else _labelled(head, lines)

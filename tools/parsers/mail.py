@@ -1,8 +1,9 @@
 """Parser of mails and mailboxes: who wrote what to whom and when, the text, and each attachment by its own parser.
 
 The subject is the title. Lines that quote an older mail, and signatures, are quotes, and so is what stands below the
-headers of an older one; a reply hangs on the quoted passage above it. Of a text in several versions the plain one is read. Parts are cut here rather than by the email package, which takes time quadratic in the depth of a
-hostile mail; headers and transfer encodings are its own.
+headers of an older one; a reply hangs on the quoted passage above it. Of a text in several versions the plain one is
+read. Parts are cut here rather than by the email package, which takes time quadratic in the depth of a hostile mail;
+headers and transfer encodings are its own.
 """
 
 import re
