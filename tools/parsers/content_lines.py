@@ -97,7 +97,7 @@ def _write(written: CanonicalText, component: _Component) -> int:
     """Write an event or a person; return how many pictures and attachments it has."""
     written.add_heading(1, _title(component))
     labels = {group: _words(value).strip("_$!<>") for group, name, _, value in component.lines if name == "X-ABLABEL"}
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, dict[str, None]] = {}  # each value once
     for group, name, parameters, value in component.lines:
         if _OF_PROGRAMS.fullmatch(name):
             continue
@@ -105,8 +105,8 @@ def _write(written: CanonicalText, component: _Component) -> int:
         kind = labels.get(group) or ", ".join(filter(None, kinds))
         label = _NAMES.get(name, name.replace("-", " ").capitalize()) + (f" ({kind})" if kind else "")
         said = _said(name, parameters, value, component)
-        if said and said not in rows.setdefault(label, []):
-            rows[label].append(said)
+        if said:
+            rows.setdefault(label, {})[said] = None
     tight = False
     for label, values in rows.items():
         said = "; ".join(values)

@@ -64,6 +64,7 @@ def _with_macros(program: str, *kinds: str) -> tuple[str, ...]:
 
 
 ARCHIVE = "application/zip"  # of which each file is a document
+PACKAGE = "application/x-package"  # an archive that a program has for one file of its own, under a suffix of its own
 SOURCES = (  # language, media type, suffixes
     ("python", "text/x-python", (".py", ".pyi")),
     ("javascript", "text/javascript", (".js", ".mjs", ".cjs", ".jsx")),
@@ -137,6 +138,7 @@ BUNDLED = (
     Parser(("application/epub+zip",), (".epub",), _bundled("epub")),
     Parser(("application/rtf", "text/rtf"), (".rtf",), _bundled("rich_text")),
     Parser((ARCHIVE, "application/x-zip-compressed"), (".zip",), _bundled("zipped")),
+    Parser((PACKAGE,), (), _bundled("zipped", "refuse_package")),
     *(
         Parser((media_type,), suffixes, _bundled("source_code", "read", language))
         for language, media_type, suffixes in SOURCES

@@ -80,7 +80,7 @@ def _script_cues(text: str) -> list[_Cue]:
     cues = []
     for line in re.findall(r"^Dialogue:(.*)$", events, re.MULTILINE):
         event = dict(zip(names, line.split(",", len(names) - 1), strict=False))
-        words, speaker = event.get("Text", ""), event.get("Name", event.get("Actor", "")).strip()
+        words, speaker = event.get("Text", ""), (event.get("Name") or event.get("Actor") or "").strip()
         start, end = event.get("Start", "").strip(), event.get("End", "").strip()
         if re.search(r"\\p[1-9]", words) or not re.fullmatch(_TIME, start) or not re.fullmatch(_TIME, end):
             continue
