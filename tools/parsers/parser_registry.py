@@ -119,9 +119,9 @@ BUNDLED = (
     Parser((f"{_ODF}.text", f"{_ODF}.text-template"), (".odt", ".ott"), _bundled("odt")),
     Parser((f"{_ODF}.presentation", f"{_ODF}.presentation-template"), (".odp", ".otp"), _bundled("odt", "read_slides")),
     Parser((f"{_ODF}.spreadsheet", f"{_ODF}.spreadsheet-template"), (".ods", ".ots"), _bundled("ods")),
-    Parser(("application/msword",), (".doc", ".dot"), _bundled("office_package", "read_old")),
-    Parser(("application/vnd.ms-excel",), (".xls", ".xlt"), _bundled("office_package", "read_old")),
-    Parser(("application/vnd.ms-powerpoint",), (".ppt", ".pps"), _bundled("office_package", "read_old")),
+    Parser(("application/msword",), (".doc", ".dot"), _bundled("old_office")),
+    Parser(("application/vnd.ms-excel",), (".xls", ".xlt"), _bundled("old_office")),
+    Parser(("application/vnd.ms-powerpoint",), (".ppt", ".pps"), _bundled("old_office")),
     Parser(("application/json",), (".json",), _bundled("json_rows")),
     Parser(("application/jsonl", "application/x-ndjson"), (".jsonl", ".ndjson"), _bundled("json_rows", "read_lines")),
     Parser(
