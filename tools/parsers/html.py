@@ -14,8 +14,10 @@ from lxml import etree
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, without_marks
 from tools.parsers.html_blocks import Reader
+from tools.parsers.html_formulas import Mark
 from tools.parsers.html_frames import Draft
 from tools.parsers.html_visible import Visibility
+from tools.parsers.link_targets import LinkTargets
 from tools.parsers.plain import decode
 
 _CHARSET = re.compile(rb"""<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
@@ -56,13 +58,26 @@ def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> t
     """
     page = read_tree(data)
     main = _main_of(page)
-    reader = Reader(Visibility(page, in_main=in_book or main.tag != "body"), text.formula)
+    own = page.xpath("string(//link[@rel='canonical']/@href | //base/@href | //meta[@property='og:url']/@content)")
+    links = LinkTargets(page.xpath("//a/@href"), own)
+    reader = Reader(Visibility(page, in_main=in_book or main.tag != "body"), text.formula, links)
     reader.read(main)
     named = " ".join("".join(next((title.itertext() for title in page.iter("title")), iter(()))).split())
     heads = [draft.text for draft in reader.drafts if draft.kind == "heading" and draft.level == 1]
     title = " ".join(without_marks(heads[0]).split()) if len(heads) == 1 else _page_title(page, named)
     drafts = _without_outer_links(_indexed(reader.drafts, title))
-    return drafts, title, passages_left_out(reader.left_out)
+    return drafts, title, (*passages_left_out(reader.left_out), *links.told())
+
+
+def read_fragment(html: str, mark: Mark, links: LinkTargets) -> tuple[list[Draft], int] | None:
+    """Return the blocks of elements that stand in other markup, and how many passages were left out, if it is HTML."""
+    try:
+        page = _tree(html)
+    except UnreadableDocument:
+        return None
+    reader = Reader(Visibility(page, in_main=True), mark, links)
+    reader.read(page)
+    return reader.drafts, reader.left_out
 
 
 def read_tree(data: bytes) -> Any:

@@ -51,6 +51,7 @@ from tools.parsers.html_visible import (
     leads_to_site,
 )
 from tools.parsers.linear_formulas import set_apart
+from tools.parsers.link_targets import LinkTargets
 from tools.parsers.raised_text import lowered, raised
 
 _MOST_REPEATED = 5_000_000  # letters of merged cells, said again in each row and column: a few could say them forever
@@ -60,8 +61,10 @@ _TO_THE_END = 65_535  # rows, as rowspan="0" says
 class Reader:
     """A reader of the visible elements of a tree; ``drafts`` are its blocks, ``left_out`` counts hidden passages."""
 
-    def __init__(self, visibility: Visibility, mark: Mark) -> None:
+    def __init__(self, visibility: Visibility, mark: Mark, links: LinkTargets) -> None:
         """``mark`` writes the line of a formula so that its place in the text is known."""
+        self._targets = links
+        self._link: tuple[list[str], int] = ([], 0)  # where the words of the open link begin
         self.drafts: list[Draft] = []
         self.left_out = 0
         self._visibility = visibility
@@ -162,6 +165,7 @@ class Reader:
             if is_permalink(element):
                 return False
             self._links += 1
+            self._link = (self._words, len(self._words))
             self._local = self._local and element.get("href").startswith("#")
             self._home = leads_to_site(element.get("href"))
             turning = (element.get("rel") or "") in ("next", "prev", "previous", "up", "start", "contents", "index")
@@ -185,6 +189,9 @@ class Reader:
             self._set_raised(element, *self._raised.pop()[1:])
         if tag == "a" and element.get("href") is not None:
             self._links -= 1
+            words, start = self._link
+            if words is self._words and self._top.kind != "heading":
+                self._words.append(self._targets.behind("".join(words[start:]), element.get("href")))
         elif self._visibility.setting(element) == "block":
             self._words.append(BREAK)
         elif tag == "span" and "versionmodified" in (element.get("class") or "").split():
