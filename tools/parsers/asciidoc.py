@@ -34,12 +34,18 @@ _INLINE = re.compile(
     r"(?P<inner>[^\n]{0,400}?\S)(?P=sign)(?![\w*#])"
 )
 
+_PLAIN = ("mono", "raw", "cross", "to", "index", "named", "url")  # what is shown of each, the first that is there
+
 
 def read(data: bytes) -> Parsed:
     """Parse AsciiDoc; its title is the document's. Raises UnreadableDocument if it cannot be decoded."""
     reader = _Reader()
     reader.read(storable(decode(data)).splitlines(), 0)
     return reader.draft.parsed([("Comments", reader.comments), ("Included files", reader.included)])
+
+
+def _until(lines: list[str], first: int, end: str) -> list[str]:
+    return list(takewhile(lambda line: line.rstrip() != end, lines[first:]))
 
 
 class _Reader:
@@ -61,11 +67,7 @@ class _Reader:
             fence = _FENCE.fullmatch(line) if depth < _MOST_DEPTH else None
             is_code = about.startswith(("[source", "[listing", "[literal")) and line.strip() != ""
             if fence or is_code or (line[:1] in (" ", "\t") and line.strip() and not self._is_listed(line)):
-                inside = list(
-                    takewhile(
-                        lambda each: each.rstrip() != fence[1] if fence else each.strip(), lines[at - (not fence) :]
-                    )
-                )
+                inside = _until(lines, at if fence else at - 1, fence[1] if fence else "")
                 at += len(inside) + 1 if fence else len(inside) - 1
                 self._fenced(fence[1] if fence else "----", about, inside, depth)
                 about = ""
@@ -162,23 +164,20 @@ class _Reader:
 
     def _shown(self, text: str, notes: list[str]) -> str:
         def write(found: re.Match[str]) -> str:
-            if found["mono"] or found["raw"]:
-                return found["mono"] or found["raw"]
             if found["macro"]:
-                return macro(found)
-            if found["up"]:
-                return raised(before(found), found["up"], after=after(found))
-            if found["down"]:
-                return lowered(before(found), found["down"], after=after(found))
+                return macro(found["macro"], found)
+            if found["up"] or found["down"]:
+                write = raised if found["up"] else lowered
+                return write(before(found), found["up"] or found["down"], after=after(found))
             if found["name"]:
                 return self._attributes.get(found["name"], found[0])
             if found["inner"]:
                 return self._shown(found["inner"], notes)
-            words = found["cross"] or found["to"] or found["index"] or found["named"] or found["url"] or ""
-            return "\v" if found["end"] else words.removesuffix("^")
+            plain = next((found[name] for name in _PLAIN if found[name]), "")
+            return "\v" if found["end"] else plain.removesuffix("^")
 
-        def macro(found: re.Match[str]) -> str:
-            name, said = found["macro"], found["said"]
+        def macro(name: str, found: re.Match[str]) -> str:
+            said = found["said"]
             if name in ("stem", "latexmath", "asciimath"):
                 return self.draft.formula(said, found)
             if name == "footnote":
