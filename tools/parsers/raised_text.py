@@ -6,6 +6,7 @@ people write them.
 """
 
 import re
+from collections.abc import Container
 
 _NUMBER = re.compile(r"[-+−–]?\d+(?:[.,/]\d+)?")
 _MARKS = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*")
@@ -14,6 +15,7 @@ _LONGEST_UNIT = 3  # letters: km, mol, Pa; what is longer is a word
 _ORDINAL_SIGNS = frozenset("aeo")  # 2e, 1o and 1a are how French, Spanish and Portuguese write "second" and "first"
 _ELEMENT = re.compile(r"(?:[A-Z][a-z]?|\))$")
 _LETTERS_AT_END = re.compile(r"[^\W\d_]+$")
+_LONGEST_BEFORE = 40  # characters that a mark is judged by
 _SLASHES = ("/", "⁄")
 
 
@@ -47,6 +49,38 @@ def lowered(before: str, mark: str, *, after: str = "") -> str:
         return mark
     space = " " if said[-1].isdigit() and after[:1].isdigit() else ""
     return f"_{said}{space}" if said[0].isalnum() else mark
+
+
+class ShiftedText:
+    """A line that is written run by run, raised and lowered ones among them. Programs cut one mark into several runs."""
+
+    def __init__(self, *, notes: Container[str] = ()) -> None:
+        """Begin; ``notes`` are raised marks that the document itself explains as those of notes."""
+        self._runs: list[tuple[int, list[str]]] = []
+        self._notes = notes
+
+    def say(self, words: str, shift: int = 0) -> None:
+        """Go on; ``shift`` is above 0 for raised words, below it for lowered ones."""
+        if self._runs and self._runs[-1][0] == shift:
+            self._runs[-1][1].append(words)
+        elif words:
+            self._runs.append((shift, [words]))
+
+    @property
+    def text(self) -> str:
+        """The whole line."""
+        line: list[str] = []
+        before = ""
+        runs = [(shift, "".join(words)) for shift, words in self._runs]
+        for at, (shift, words) in enumerate(runs):
+            after = runs[at + 1][1] if at + 1 < len(runs) else ""
+            if shift > 0:
+                said = raised(before, words, after=after, is_note=words.strip(" ()[]") in self._notes)
+            else:
+                said = lowered(before, words, after=after) if shift else words
+            line.append(said)
+            before = (before + said)[-_LONGEST_BEFORE:]
+        return "".join(line)
 
 
 def _may_have_a_power(before: str) -> bool:
