@@ -136,6 +136,13 @@ class Flow:
         self._add_notes(index, paragraph.notes, paragraph.anchor)
         return index
 
+    def add(self, block: Table | Paragraph) -> None:
+        """Write what was drawn: the table of a chart, an item of a diagram."""
+        if isinstance(block, Table):
+            self.table(block)
+        else:
+            self.paragraph(block)
+
     def table(self, table: Table) -> None:
         """Write a table, once it is known whether its caption follows."""
         self._flush_code()

@@ -51,6 +51,9 @@ def lowered(before: str, mark: str, *, after: str = "") -> str:
     return f"_{said}{space}" if said[0].isalnum() else mark
 
 
+RAISED, NOTE, LOWERED = 1, 2, -1
+
+
 class ShiftedText:
     """A line that is written run by run, raised and lowered ones among them. Programs cut one mark into several runs."""
 
@@ -58,13 +61,24 @@ class ShiftedText:
         """Begin; ``notes`` are raised marks that the document itself explains as those of notes."""
         self._runs: list[tuple[int, list[str]]] = []
         self._notes = notes
+        self._last = ""
+        self._is_apart = False
 
     def say(self, words: str, shift: int = 0) -> None:
-        """Go on; ``shift`` is above 0 for raised words, below it for lowered ones."""
+        """Go on with words that are RAISED, a NOTE's mark, LOWERED or, by default, neither."""
+        if not words:
+            return
+        if self._is_apart and (self._last.isdigit() or words[0].isdigit()) and (self._last + words[0]).isalnum():
+            words = f" {words}"
+        self._is_apart, self._last = False, words[-1]
         if self._runs and self._runs[-1][0] == shift:
             self._runs[-1][1].append(words)
-        elif words:
+        else:
             self._runs.append((shift, [words]))
+
+    def part(self) -> None:
+        """Note that the mark of a note stands here, which is told elsewhere: figures on its two sides are no one number."""
+        self._is_apart = bool(self._last)
 
     @property
     def text(self) -> str:
@@ -74,12 +88,13 @@ class ShiftedText:
         runs = [(shift, "".join(words)) for shift, words in self._runs]
         for at, (shift, words) in enumerate(runs):
             after = runs[at + 1][1] if at + 1 < len(runs) else ""
+            mark, bare = words.rstrip(), words.strip(" ()[]")
             if shift > 0:
-                said = raised(before, words, after=after, is_note=words.strip(" ()[]") in self._notes)
+                said = raised(before, mark, after=after, is_note=shift == NOTE or bare in self._notes)
             else:
-                said = lowered(before, words, after=after) if shift else words
-            line.append(said)
-            before = (before + said)[-_LONGEST_BEFORE:]
+                said = lowered(before, mark, after=after) if shift else mark
+            line += (said, words[len(mark) :])
+            before = (before + said + words[len(mark) :]).replace("\0", "")[-_LONGEST_BEFORE:]
         return "".join(line)
 
 
