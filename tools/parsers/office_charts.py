@@ -18,7 +18,11 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 CHART = f"{_CHART}chart"
 _NEWER_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 _REFERENCES = {CHART: "id", f"{_DIAGRAM}relIds": "dm", _NEWER_CHART: ""}  # what a drawing refers to its part by
-_PICTURES = (f"{_A}blip", "{urn:schemas-microsoft-com:vml}imagedata")
+_PICTURES = (
+    "{http://schemas.openxmlformats.org/drawingml/2006/picture}pic",
+    "{http://schemas.openxmlformats.org/presentationml/2006/main}pic",
+    "{urn:schemas-microsoft-com:vml}imagedata",
+)
 _CATEGORIES, _VALUES = ("cat", "xVal"), ("val", "yVal", "bubbleSize")
 _UNSEEN_POINTS = ("doc", "pres", "parTrans", "sibTrans")
 
