@@ -6,7 +6,7 @@ letters keep their composition, so that a quote is exact to the code point. If t
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -20,9 +20,6 @@ CHECK_SUFFIX = "Check the suffix of its name."  # what to do with a file that is
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-APART = "\0"  # stands in what parsers write, never in canonical text: letters on its two sides are no one word
-_LONGEST_SOURCE = 10_000  # characters of a formula's source
-_JOINED = LatePattern(rf"[^\W_](?<!{_UNSPACED})[^\W_](?<!{_UNSPACED})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +96,6 @@ def passages_left_out(count: int) -> tuple[str, ...]:
     return (f"Struck-out or hidden text was left out ({count} {'passage' if count == 1 else 'passages'}).",)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield what is between the marks of a text, and a space where two pieces would run into one word."""
-    before = ""
-    for piece in filter(None, text.split(APART)):
-        if before and _JOINED.fullmatch(before + piece[0]):
-            yield " "
-        yield piece
-        before = piece[-1]
-
-
 class CanonicalText:
     """A writer of canonical text, block by block, that tracks offsets and the heading path."""
 
@@ -120,23 +107,14 @@ class CanonicalText:
         self._blocks: list[Block] = []
         self._path: list[tuple[int, str]] = []
         self._highest: tuple[int, str] | None = None
-        self._sources: dict[str, tuple[Literal["mathml", "latex"], str]] = {}
-        self._formulas: list[Formula] = []
-
-    def formula(self, line: str, notation: Literal["mathml", "latex"], source: str) -> str:
-        """Return the line of a formula in marks, by which ``add`` finds it in a block and keeps it apart from words."""
-        line = " ".join(storable(line).split())
-        if len(source) <= _LONGEST_SOURCE:
-            self._sources.setdefault(line, (notation, source))
-        return f"{APART}{line}{APART}"
 
     def add_heading(self, level: int, text: str, *, anchor: str = "") -> None:
         """Write a heading of a level from 1; later blocks belong to it until a heading of the same or a higher rank."""
-        line = " ".join("".join(_pieces(without_surrogates(text))).split())
+        line = " ".join(storable(text).split())
         if line:
             self._path = [*((at, name) for at, name in self._path if at < level), (level, line)]
             self._highest = min(self._highest or (level, line), (level, line), key=lambda heading: heading[0])
-            self.add("heading", " ".join(text.split()), anchor=anchor)
+            self.add("heading", line, anchor=anchor)
 
     def leave_headings(self) -> None:
         """Let later blocks belong to no heading before: a slide begins that has none of its own."""
@@ -156,21 +134,15 @@ class CanonicalText:
         Blank text is skipped, and its index is None. Surrounding white space is removed, but code and list items keep
         their indent. ``hangs_on`` are indexes that this method has returned.
         """
-        body = without_surrogates(text)
+        body = storable(text)
         body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body).rstrip() if kind in ("code", "list_item") else body.strip()
-        marked = APART in body
-        if marked:
-            body = body.strip(APART).rstrip()
         if not body.strip():
             return None
         if self._blocks:
             self._write(PAGE_END if self._written_page != self.page_idx else "\n" if tight else "\n\n")
         self._written_page = self.page_idx
         start = self._length
-        if marked:
-            self._write_pieces(body)
-        else:
-            self._write(body)
+        self._write(body)
         heading = " > ".join(name for _, name in self._path)
         above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
         self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path)))
@@ -201,22 +173,13 @@ class CanonicalText:
                     depth=len(path) + block.depth,
                 )
             )
-        for each in part.formulas:
-            self._formulas.append(replace(each, start=each.start + shift, end=each.end + shift))
         self._write(part.text[first:last])
         return len(self._blocks) - 1
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
         """Return the written text. Its default title is the first heading of the highest rank."""
         title = title or (self._highest[1] if self._highest else None)
-        formulas = tuple(self._formulas)
-        return Parsed("".join(self._parts), tuple(self._blocks), title, metadata or {}, formulas=formulas)
-
-    def _write_pieces(self, text: str) -> None:
-        for piece in _pieces(text):
-            if piece in self._sources:
-                self._formulas.append(Formula(self._length, self._length + len(piece), *self._sources[piece]))
-            self._write(piece)
+        return Parsed("".join(self._parts), tuple(self._blocks), title, metadata or {})
 
     def _write(self, piece: str) -> None:
         self._parts.append(piece)
