@@ -221,7 +221,7 @@ class _Document:
             if tag == _T:
                 words.line.say(element.text or "", words.shift)
             elif tag == OMATH:
-                words.line.say(said_formula(self._flow.text, element))
+                words.line.say_formula(said_formula(self._flow.text, element))
                 walker.skip_subtree()
             elif tag == _R:
                 if self._is_gone(element, style, words) or not len(element):

@@ -177,7 +177,7 @@ class _Presentation:
                 is_code = is_code and latin is not None and bool(_MONOSPACED.fullmatch(latin.get("typeface") or ""))
                 line.say(said, (raised > 0) - (raised < 0))
             elif tag == OMATH:
-                line.say(said_formula(self._flow.text, element))
+                line.say_formula(said_formula(self._flow.text, element))
                 walker.skip_subtree()
             elif tag == f"{_A}br":
                 line.say("\n")

@@ -8,6 +8,8 @@ people write them.
 import re
 from collections.abc import Container
 
+from tools.parsers.canonical_text import without_marks
+
 _NUMBER = re.compile(r"[-+−–]?\d+(?:[.,/]\d+)?")
 _MARKS = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*")
 _BRACKETS = "[]()"
@@ -68,13 +70,20 @@ class ShiftedText:
         """Go on with words that are RAISED, a NOTE's mark, LOWERED or, by default, neither."""
         if not words:
             return
-        if self._is_apart and (self._last.isdigit() or words[0].isdigit()) and (self._last + words[0]).isalnum():
+        shown = without_marks(words) or " "
+        if self._is_apart and (self._last.isdigit() or shown[0].isdigit()) and (self._last + shown[0]).isalnum():
             words = f" {words}"
-        self._is_apart, self._last = False, words[-1]
+        self._is_apart, self._last = False, shown[-1]
         if self._runs and self._runs[-1][0] == shift:
             self._runs[-1][1].append(words)
         else:
             self._runs.append((shift, [words]))
+
+    def say_formula(self, line: str) -> None:
+        """Go on with a formula, which is no one number with the figures on its two sides: 2 and 3/4."""
+        self.part()
+        self.say(line)
+        self.part()
 
     def part(self) -> None:
         """Note that the mark of a note stands here, which is told elsewhere: figures on its two sides are no one number."""
@@ -94,7 +103,7 @@ class ShiftedText:
             else:
                 said = lowered(before, mark, after=after) if shift else mark
             line += (said, words[len(mark) :])
-            before = (before + said + words[len(mark) :]).replace("\0", "")[-_LONGEST_BEFORE:]
+            before = without_marks(before + said + words[len(mark) :])[-_LONGEST_BEFORE:]
         return "".join(line)
 
 
