@@ -14,7 +14,7 @@ from lxml import etree
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
 from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, in_form, shift, switch, whole_number
 from tools.parsers.office_charts import Drawings
-from tools.parsers.office_flow import Flow, Paragraph, Table, TableCell, TableRow
+from tools.parsers.office_flow import PAGE, TAB, Flow, Paragraph, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
 from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
 from tools.parsers.raised_text import RAISED, ShiftedText
@@ -27,8 +27,6 @@ _UNREAD = frozenset(
     [_FALLBACK, *(W + tag for tag in ("pPr", "rPr", "sdtPr", "instrText", "delText", "rt", "tbl", "annotationRef"))]
 )
 _PAGE_NUMBERS = ("PAGE", "NUMPAGES", "SECTIONPAGES")  # fields
-_PAGE = "\ufffc"  # stands for such a field
-_LEAST_WORDS = 4  # of a running head that holds a page number and something else: "Page 3 of 12" has fewer
 _SIGNS = {f"{W}tab": " ", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "\u2011", f"{W}ptab": " "}
 _DEEPEST = 12  # tables and text boxes within each other
 _DEEPEST_NOTE = 20  # of notes that are referred to in notes
@@ -118,16 +116,10 @@ class _Document:
                 is_shown = {"first": switch(section, "titlePg"), "even": two_sided}.get(each.get(f"{W}type"), True)
                 if is_shown and (target := related.get(each.get(f"{{{REL}}}id") or "")) is not None:
                     parts[target.target] = None
-        said: set[str] = set()
-        for part in filter(lambda each: each is not None, map(self._package.xml, parts)):
-            for paragraph in part.iter(_P):
+        for part in map(self._package.xml, parts):
+            for paragraph in part.iter(_P) if part is not None else ():
                 _mark_pages(paragraph)
-                for piece in self._words(paragraph, self._styles[""]).text.split("\t"):
-                    words = " ".join(piece.replace(_PAGE, " ").split())
-                    is_number = _PAGE in piece and len(words.split()) < _LEAST_WORDS and not any(map(str.isdigit, words))
-                    if words not in said and not is_number:
-                        said.add(words)
-                        self._flow.paragraph(Paragraph(words))
+                self._flow.running(self._words(paragraph, self._styles[""]).text)
         self._flow.end()
 
     def _blocks(self, container: Any) -> Iterator[Any]:
@@ -259,9 +251,9 @@ class _Document:
         bold, raised = style.bold, style.shift
         if properties is not None and len(properties):
             own = self._styles[child_value(properties, "rStyle") or ""]
-            hidden = _first(switch(properties, "vanish"), own.hidden, hidden)
-            struck = _first(switch(properties, "strike", "dstrike"), own.struck, struck)
-            bold = _first(switch(properties, "b"), own.bold, bold)
+            hidden = bool(_first(switch(properties, "vanish"), own.hidden, hidden))
+            struck = bool(_first(switch(properties, "strike", "dstrike"), own.struck, struck))
+            bold = bool(_first(switch(properties, "b"), own.bold, bold))
             raised = _first(shift(properties), own.shift, raised)
         gone = bool(hidden or struck)
         said = sum(len(each.text or "") for each in run.iterchildren(_T))
@@ -390,10 +382,10 @@ def _mark_pages(paragraph: Any) -> None:
             in_number = in_number and each.get(f"{W}fldCharType") != "end"
         elif tag == "fldSimple" and counts:
             for shown in each.iter(_T):
-                shown.text = _PAGE
+                shown.text = PAGE
         elif tag in ("tab", "ptab") or counts:
             in_number = in_number or counts
-            each.tag, each.text = _T, _PAGE if counts else "\t"
+            each.tag, each.text = _T, PAGE if counts else TAB
         elif tag == "t" and in_number:
             each.text = ""
 

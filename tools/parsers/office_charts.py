@@ -4,6 +4,7 @@ What was counted last is kept in the chart itself, so no embedded workbook is re
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
@@ -61,7 +62,7 @@ def chart_tables(root: Any) -> list[Table]:
     axes = {each.tag: _said(each.find(f"{_CHART}title")) for each in root.iterfind(f"{CHART}/{_CHART}plotArea/*")}
     values = axes.pop(f"{_CHART}valAx", "")
     caption = ", ".join(filter(None, (_said(root.find(f"{CHART}/{_CHART}title")), values)))
-    tables = []
+    tables: list[Table] = []
     for categories, group in groupby(root.iter(f"{_CHART}ser"), lambda each: _points(each, *_CATEGORIES)):
         columns = [(_name(each), points) for each in group for kind in _VALUES if (points := _points(each, kind))]
         head = [next(filter(None, axes.values()), ""), *(name for name, _ in columns)]
@@ -110,9 +111,7 @@ def _points(series: Any, *kinds: str) -> dict[int, str]:
     for point in found.iter(f"{_CHART}pt") if found is not None else ():
         at, value = whole_number(point.get("idx")), point.findtext(f"{_CHART}v") or ""
         if code is not None:
-            try:
+            with suppress(ValueError):
                 value = shown(float(value), point.get("formatCode") or code)
-            except ValueError:
-                pass
         points[at] = f"{value} {points[at]}" if at in points else value
     return points

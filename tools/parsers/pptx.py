@@ -53,7 +53,6 @@ class _Presentation:
         self._flow = Flow(CanonicalText())
         self._drawings = Drawings(package)
         self._layouts: dict[str, dict[str, Place]] = {}
-        self._running: set[str] = set()  # footers that have been told
 
     def read(self) -> Parsed:
         root: Any = self._package.xml(self._package.main)
@@ -114,9 +113,10 @@ class _Presentation:
         if kind in ("sldNum", *_TITLES) or (kind in _RUNNING and next(shape.iter(f"{_A}fld"), None) is not None):
             return
         for paragraph in self._paragraphs(shape, kind):
-            if kind not in _RUNNING or paragraph.text not in self._running:
+            if kind in _RUNNING:
+                self._flow.running(paragraph.text)
+            else:
                 self._flow.paragraph(paragraph)
-                self._running.update([paragraph.text] if kind in _RUNNING else ())
 
     def _layout(self, part: str) -> dict[str, Place]:
         """Return where a layout and the master below it put their placeholders, by kind and by number."""

@@ -57,7 +57,7 @@ RAISED, NOTE, LOWERED = 1, 2, -1
 
 
 class ShiftedText:
-    """A line that is written run by run, raised and lowered ones among them. Programs cut one mark into several runs."""
+    """A line that is written run by run, raised and lowered ones among them: programs cut one mark into several."""
 
     def __init__(self, *, notes: Container[str] = ()) -> None:
         """Begin; ``notes`` are raised marks that the document itself explains as those of notes."""
@@ -86,7 +86,7 @@ class ShiftedText:
         self.part()
 
     def part(self) -> None:
-        """Note that the mark of a note stands here, which is told elsewhere: figures on its two sides are no one number."""
+        """Note that a mark stands here that is told elsewhere: figures on its two sides are no one number."""
         self._is_apart = bool(self._last)
 
     @property

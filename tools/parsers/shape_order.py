@@ -22,6 +22,14 @@ class Place:
     height: float
 
 
+def around(places: Sequence[Place]) -> Place:
+    """Return the place of some shapes together."""
+    left, top = min(each.left for each in places), min(each.top for each in places)
+    right = max(each.left + each.width for each in places)
+    bottom = max(each.top + each.height for each in places)
+    return Place(left, top, right - left, bottom - top)
+
+
 def as_seen(places: Sequence[Place | None]) -> list[int]:
     """Return the order of shapes by their indexes; as in the file where one has no known place."""
     known = {at: place for at, place in enumerate(places) if place is not None}
