@@ -14,6 +14,7 @@ _MATHML = "http://www.w3.org/1998/Math/MathML"
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|\s+|.", re.DOTALL)
 _SCRIPTS = {"sSup": ("msup", "e", "sup"), "sSub": ("msub", "e", "sub"), "sSubSup": ("msubsup", "e", "sub", "sup"),
             "limLow": ("munder", "e", "lim"), "limUpp": ("mover", "e", "lim")}  # fmt: skip
+_DEEPEST = 100  # elements within each other; what nests deeper is read as its words alone
 _OFF = ("0", "off", "false")
 _APPLY = "\u2061"
 
@@ -33,7 +34,11 @@ def said_mathml(text: CanonicalText, math: Any) -> str:
 
 def to_mathml(omath: Any) -> Any:
     """Return a formula of Office as an element of MathML."""
-    return _of("math", *_children(omath))
+    now = deepest = 0
+    for event, _ in etree.iterwalk(omath, events=("start", "end")):
+        now += 1 if event == "start" else -1
+        deepest = max(deepest, now)
+    return _of("math", *(_children(omath) if deepest <= _DEEPEST else [_token("".join(omath.itertext()) or " ")]))
 
 
 def _of(tag: str, *children: Any, **attributes: str) -> Any:
