@@ -16,6 +16,7 @@ _SCRIPTS = {"sSup": ("msup", "e", "sup"), "sSub": ("msub", "e", "sub"), "sSubSup
             "limLow": ("munder", "e", "lim"), "limUpp": ("mover", "e", "lim")}  # fmt: skip
 _DEEPEST = 100  # elements within each other; what nests deeper is read as its words alone
 _OFF = ("0", "off", "false")
+_ACCENTS = dict(zip("\u0302\u0303\u0304\u0305\u0307\u0308\u20d7", "^~¯¯˙¨→", strict=True))  # as MathML has them
 _APPLY = "\u2061"
 
 
@@ -158,7 +159,8 @@ def _scripts_before(element: Any) -> Any:
 
 def _accent(element: Any) -> Any:
     below = element.tag != f"{M}acc" and _property(element, "pos", "bot") != "top"
-    sign = _sign("¯" if element.tag == f"{M}bar" else _property(element, "chr", "\u0302"))
+    drawn = "¯" if element.tag == f"{M}bar" else _property(element, "chr", "\u0302")
+    sign = _sign(_ACCENTS.get(drawn, drawn))
     return _of("munder" if below else "mover", _row(element.find(f"{M}e")), sign, accent="true")
 
 

@@ -184,9 +184,9 @@ class _Reader:
                 self._levels[closed.style] = int(found[1]) - 1 if found else closed.outline or 0
 
     def _close_edge(self, name: str) -> None:
-        words = self._taken("edge")
+        words, self._words["edge"] = self._words["edge"].text, ShiftedText()
         if _EDGES_OF.get(name, name) in (name, *self._flags):
-            for line in words.split("\n"):
+            for line in words.split(_BREAK):
                 for said in running_text(line, self._told):
                     if name.startswith("header"):
                         self.text.add("paragraph", said)
