@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import Block, Parsed, storable
+from tools.parsers.canonical_text import Block, Parsed, composed
 from tools.parsers.encodings import guessed
 
 _MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
@@ -30,14 +30,12 @@ _NO_CHARSETS = frozenset({"punycode", "raw-unicode-escape", "undefined", "unicod
 def decode(data: bytes, *, declared: str | None = None) -> str:
     """Decode the text of a file; ``declared`` is the charset that the file itself names.
 
-    Where the file names none and is not UTF-8, it is guessed, but only within ``parse``, which tells of it.
-    Raises UnreadableDocument if the bytes are binary or not in that encoding: a wrong guess could produce a quote that
-    nobody wrote.
+    Where the file names none and is not UTF-8, or is not in the charset that it names, it is guessed, but only within
+    ``parse``, which tells of it. Raises UnreadableDocument if the bytes are binary, or read well in no encoding.
     """
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    named = marked or declared
     if marked is None and b"\x00" in data:
-        text = None if named else guessed(data)
+        text = None if declared else guessed(data)
         if text is not None:
             return text
         raise UnreadableDocument("The file is binary, not text.")
@@ -47,7 +45,7 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
             raise LookupError
         return data.decode(encoding)
     except UnicodeError as error:
-        text = None if named else guessed(data)
+        text = guessed(data) if marked in (None, "utf-8-sig") else None
         if text is not None:
             return text
         raise UnreadableDocument(
@@ -55,6 +53,9 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
             suggestion="Save the file as UTF-8 and ingest it again.",
         ) from error
     except (LookupError, ValueError) as error:
+        text = guessed(data)
+        if text is not None:
+            return text
         raise UnreadableDocument(f"The file names an unknown charset: {encoding!r}.") from error
 
 
@@ -77,7 +78,7 @@ def read_text(text: str) -> Parsed:
 
     Its title is a first line that is underlined; other first lines may be anything.
     """
-    canonical = storable(text)
+    canonical = composed(text)
     blocks = paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)
     return Parsed(canonical, tuple(_structured(canonical, blocks)), _underlined(canonical))
 
