@@ -157,8 +157,10 @@ class Settings(BaseSettings):
     @field_validator("segment_size")
     @classmethod
     def _sized(cls, value: str) -> str:
-        if re.fullmatch(r"[1-9]\d{1,3} (tokens|words)", value) is None:
-            raise ValueError("write a number from 10 to 9999 and what it counts: 300 tokens, or 200 words")
+        if re.fullmatch(r"[1-9]\d{1,3} (tokens|words)|paragraph", value) is None:
+            raise ValueError(
+                "write a number from 10 to 9999 and what it counts: 300 tokens, or 200 words; or paragraph"
+            )
         return value
 
     @model_validator(mode="after")
