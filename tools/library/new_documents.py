@@ -38,7 +38,8 @@ class NewDocument:
     ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. ``owner`` and
     ``readers`` say who may read the document, see ``checked_readers``; where ``readers`` is None, those of a stored
     document stay. ``metadata`` is stored and returned as is, at most 16 KB of JSON in 20 levels; ``source`` joins it
-    under that name, and says where the file was fetched.
+    under that name, and says where the file was fetched. ``dialect`` is the wire format that will ask for it, which
+    decides on the size of its segments.
     """
 
     text: str | None = None
@@ -56,6 +57,7 @@ class NewDocument:
     metadata: dict[str, Any] | None = None
     source: dict[str, Any] | None = None
     expires_at: datetime | None = None
+    dialect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
