@@ -18,7 +18,7 @@ from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, re
 from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, count_tokens
 from tools.library.new_documents import NewDocument, ReadyDocument, UnreadDocument, documents_in, id_of, make_ready
 from tools.parsers import Parsed, Recognition
-from tools.parsers.canonical_text import storable
+from tools.parsers.canonical_text import composed, storable
 from tools.retrieval.segment_rows import PackedDocument
 from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
 
@@ -49,7 +49,7 @@ class WiredDocument:
         """Return a document with its id. Raises InvalidRequest."""
         if (new.text is None) == (new.data is None):
             raise InvalidRequest("A document needs either a text or a file.")
-        document_id, name = id_of(new), storable(new.name)
+        document_id, name = id_of(new), composed(new.name)
         values = {each: getattr(new, each) for each in _WIRED} | {"document_id": document_id, "name": name}
         if new.expires_at is not None:
             values["expires_at"] = new.expires_at.isoformat()
@@ -64,7 +64,7 @@ class WiredDocument:
     def refused(cls, name: str, error: CitewellError) -> "WiredDocument":
         """Return a document that can't be read, so that it is reported like the others."""
         reason = [error.code, error.message, error.advice]
-        return cls(json.dumps({"error": reason}), b"", is_text=False, document_id=str(uuid4()), name=storable(name))
+        return cls(json.dumps({"error": reason}), b"", is_text=False, document_id=str(uuid4()), name=composed(name))
 
     def with_id(self, document_id: str) -> "WiredDocument":
         """Return the document under another id."""

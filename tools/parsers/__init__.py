@@ -48,7 +48,7 @@ def media_type_of(data: bytes, *, name: str, media_type: str | None = None) -> s
     """Return the media type that ``parse`` would read a file as."""
     known = formats()
     kind = (media_type or "").partition(";")[0].strip().lower()
-    by_suffix = known.suffixes.get(PurePath(name).suffix.lower())
+    by_suffix = known.suffixes.get(PurePath(name.strip()).suffix.lower())
     if kind not in known.parsers or (kind == "text/plain" and by_suffix):
         kind = by_suffix or _kind_of(known, data)
     if kind != ARCHIVE:

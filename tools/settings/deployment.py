@@ -161,7 +161,7 @@ class Settings(BaseSettings):
     def _sized(cls, value: Any) -> Any:
         for size in value.values() if isinstance(value, dict) else [value]:
             if re.fullmatch(r"[1-9]\d{1,3} (tokens|words)|paragraph", str(size)) is None:
-                raise ValueError("write a number from 10 to 9999 and what it counts: 300 tokens, 200 words; or paragraph")
+                raise ValueError("a number from 10 to 9999 and what it counts: 300 tokens, 200 words; or paragraph")
         return value
 
     @property
