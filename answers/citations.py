@@ -302,7 +302,8 @@ def build_citation(
     if "highlight" in proof:
         citation["highlight"] = proof["highlight"]
     bears = proof.get("highlight", proof)
-    if path := heading_path(segment, bears["start"]):
+    path = heading_path(segment, bears["start"])
+    if path or segment.heading:  # told to be empty where that of the segment's first block is not
         citation["heading_path"] = path
     if context := context_of_quote(segment, proof["start"], proof["end"]):
         citation["context"] = context
