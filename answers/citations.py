@@ -290,7 +290,7 @@ def build_citation(
         segment_id=segment.segment_id,
         document_id=segment.document_id,
         segment_index=segment.segment_index,
-        page_idx=segment.page_idx,
+        page_idx=page_at(segment, proof["start"]),
         start=proof["start"],
         end=proof["end"],
         quote=segment.text[proof["start"] - segment.start : proof["end"] - segment.start],
@@ -314,6 +314,16 @@ def build_citation(
     if segment.url and anchor:
         citation["anchor"] = anchor
     return with_place(citation, original_place(segment.media_type, segment.page_idx, anchor))
+
+
+_PAGE_BREAK = re.compile(r"(?<!\n)\f")
+
+
+def page_at(segment: Segment, offset: int) -> int | None:
+    """Return the page of an offset of the canonical text: a segment's last sentence may go on over the page's end."""
+    if segment.page_idx is None:
+        return None
+    return segment.page_idx + len(_PAGE_BREAK.findall(segment.text, 0, offset - segment.start))
 
 
 def heading_path(segment: Segment, offset: int) -> list[str]:

@@ -18,6 +18,7 @@ from text.normal_forms import compose, without_surrogates
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 
 PAGE_END = "\n\f"
+PAGE_BREAK = "\f"  # within a sentence or a row
 CHECK_SUFFIX = "Check the suffix of its name."  # what to do with a file that is of another format than it says
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")

@@ -1,8 +1,9 @@
 """Split canonical text into segments that partition it exactly.
 
-Sentences are packed up to a size. A segment never crosses a page, preferably ends with a block or a headed part, and
-keeps a heading or a question together with the text after it. Where a file brings its own paragraphs, or the size is
-that of a paragraph, each is a segment. Segments don't overlap: retrieval reads the neighbours of its hits.
+Sentences are packed up to a size. A segment ends with its page, or with the sentence that goes on over its end, and
+preferably with a block or a headed part. It keeps a heading or a question together with the text after it. Where a file
+brings its own paragraphs, or the size is that of a paragraph, each is a segment. Segments don't overlap: retrieval
+reads the neighbours of its hits.
 """
 
 import re
@@ -20,7 +21,7 @@ from text.sentences import sentences
 from text.shapes import is_question
 from text.words import count_words, cut_near, is_boundary
 from tools.parsers.canonical_text import Block, Parsed
-from tools.retrieval.structure import LEADING, UNBROKEN, blocks_within
+from tools.retrieval.structure import LEADING, UNBROKEN, blocks_within, over_pages
 
 Count = Callable[[Sequence[str]], list[int]]
 _WORD = re.compile(r"\S+\s*|\s+")
@@ -300,6 +301,7 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
     No segment is larger than ``size`` unless it is a single grapheme. ``tokens`` is the count of the whole segment.
     Where the blocks are to stay whole, each is a segment, or several if it is far larger than a paragraph.
     """
+    parsed = over_pages(parsed)
     whole_blocks = parsed.whole_blocks or size.unit == "paragraph"
     limit = max(size.limit, _PARAGRAPH) if whole_blocks else size.limit
     count = count_words if size.unit == "words" else tokens_of_every_script(count_tokens)
