@@ -83,6 +83,7 @@ def _fold_signs(text: str) -> str:
 _NEXT_TO_CJK = LatePattern(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
 _NEXT_TO_HAN_AND_KANA = LatePattern(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
 _ACCENT = re.compile(f"[{ACCENTS}]")
+_DOTTED = "\u0130"  # whose casefolding would leave the dot behind
 _WITHIN_WORDS = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _NOT_WORD = re.compile(r"[\W_]+")
 
@@ -111,13 +112,15 @@ def _normalized(form: Literal["NFC", "NFKC"], text: str) -> str:
 def fold_case(text: str) -> str:
     """Fold width and case and drop what nobody sees within a word, so that folding again changes nothing.
 
-    The Turkish capital I with its dot is the plain small one, whose dot stays above no other letter.
+    Capitals among which one is the Turkish I with its dot are Turkish, and so is the one without.
     """
     if text.isascii():
         return text.lower()
     text = _WITHIN_WORDS.sub("", text)
+    if _DOTTED in text and text.isupper():
+        text = text.replace("I", "\u0131")
     # Case folding can undo NFKC, and NFKC of folded text can bring new capitals.
-    return fold_width(fold_width(text).replace("\u0130", "i").casefold())
+    return fold_width(fold_width(text).replace(_DOTTED, "i").casefold())
 
 
 def without_accents(text: str) -> str:

@@ -95,6 +95,8 @@ def _underlined(text: str) -> str | None:
 _BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u2043\u25aa\u25cf\u25e6]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
 _CODE_INDENT = 4  # columns, more than the sentence that introduces it
 _COLONS = (":", "\uff1a")
+_ENDS = re.compile(r"[.!?…。！？｡।॥؟۔][\"'”’»)\]」』]*\Z")
+_TITLE = re.compile(r"(?=[^\r\n]*[^\W_])[^\r\n]{1,60}(?<![,;:，；：、])")
 
 
 def _structured(text: str, blocks: list[Block]) -> Iterator[Block]:
@@ -102,6 +104,7 @@ def _structured(text: str, blocks: list[Block]) -> Iterator[Block]:
     count = 0
     lead: tuple[int, str, int] | None = None  # index, last words and indent of the paragraph before
     items: list[tuple[int, int]] = []  # indent and index, of the items that the next one may be within
+    titles: tuple[int, ...] = ()  # the paragraph before, where it is a line alone that may be a heading
     for block in blocks:
         within = bool(items) and _indent(text, block.start) > items[0][0]
         for start, end, is_item in list(_parts(text, block, within=within)):
@@ -121,7 +124,12 @@ def _structured(text: str, blocks: list[Block]) -> Iterator[Block]:
                 yield replace(part, hangs_on=((lead[0],) if lead else ()) + tuple(index for _, index in items))
             else:
                 lead, items = (count, text[max(start, end - 1) : end], indent), []
-                yield part
+                is_sentence = _ENDS.search(text, start, end) is not None
+                yield replace(part, hangs_on=titles if is_sentence else ())
+                titles = () if is_sentence or _TITLE.fullmatch(text, start, end) is None else (count,)
+                count += 1
+                continue
+            titles = ()
             count += 1
 
 
