@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from graph.evidence import BlockKind
@@ -15,6 +16,7 @@ from tools.parsers.pdf_tables import Table, find_table
 _LEADERS = re.compile(r"(?:\s?\.){4,}\s*|…{2,}\s*")
 _LONGEST_LEAD_IN = 400
 _AHEAD = 6  # lines
+_CELLS_APART = 1.5  # of the type size
 _MOST_TERMS = 12  # lines above one meaning
 
 
@@ -145,7 +147,7 @@ class BlockWriter:
         above: tuple[int | None, ...] = (*self._above(x), caption)
         if caption is None and last is not None and last.kind == "paragraph" and last.text.endswith((":", "：")):
             above = (*above, last.at)
-        columns = [round(edge) for edge in table.edges]
+        columns = [round(x0) for x0, _ in table.columns]
         if self._open_table is not None and not table.has_header and self._open_table[0] == columns:
             above = self._open_table[1]  # the table goes on from the page before, or after a formula
         header: int | None = None
@@ -338,6 +340,7 @@ class BlockWriter:
     def _paragraph(self, place: int) -> int:
         line = self._page.lines[place]
         end = self._page.paragraph_end(place, None)
+        end = next((at for at in range(place + 1, end) if self._begins_table(at)), end)
         x = self._page.indent(line)
         if end > place + 1:
             x -= max(line.x0 - self._page.lines[place + 1].x0, 0.0)
@@ -350,6 +353,14 @@ class BlockWriter:
             above = (*last.chain, last.at)  # it goes on from the page before
         self._add("paragraph", text, x, above)
         return end
+
+    def _begins_table(self, place: int) -> bool:
+        line = self._page.lines[place]
+        wide = any(cell.x0 - before.x1 > _CELLS_APART * line.size for before, cell in pairwise(line.cells))
+        return (
+            wide
+            and find_table(self._page.lines, place, self._layout, self._page.ends_table, captioned=False) is not None
+        )
 
     def _is_unfinished(self, last: _Last) -> bool:
         return last.kind in ("paragraph", "list_item") and not ENDED.search(last.text)
