@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +16,7 @@ _MOST_LINES = 120
 _MOST_IN_CELL = 12  # lines
 _IN_CELL = 1.4  # of the usual distance: between the lines of a cell
 _TALLEST = 8  # of the type size: how far above a cell the one beside it begins
+_SOME_FIXED = 0.4
 _SIGNS = frozenset("$€£¥%)")
 _SENTENCE_ENDS = frozenset(".:;!?。：；！？")
 _ITEM = re.compile(r"\(?(?:\d{1,3}|[A-Za-z])[.)]|[^\w\s]")
@@ -44,12 +46,12 @@ class _Part:
 
 @dataclass(slots=True)
 class _Row:
-    """A row: its first line, what stands in its lines in the file's order, and the place after them.
+    """A row: what stands in its lines in the file's order, and the place after them.
 
     ``weight`` is how many lines speak for or against a table: one, if the file writes it cell by cell.
     """
 
-    line: Line
+    lines: list[Line]
     parts: list[_Part]
     bottom: float
     end: int
@@ -63,23 +65,38 @@ def find_table(
 
     Columns are clear if no cell of a row with several crosses the gaps between them, and most rows fill several.
     """
-    rows = _rows(lines, place, layout, ends)
+    rows = _rows(lines, place, layout, ends, _WIDE)
     columns = _columns(rows)
     while rows and len(rows[-1].parts) < 2 and not _in_one(rows[-1].parts[0], columns[1:]):
         rows.pop()
     full, weight = [row for row in rows if len(row.parts) > 1], sum(row.weight for row in rows)
-    if len(columns) < 2 or len(full) < (2 if captioned else _LEAST_ROWS) or len(full) < 0.5 * weight:
-        return None
-    cells = [_cells(row.parts, columns) for row in rows]
-    if sum(sum(map(bool, row)) > 1 for row in cells) < 0.5 * weight or _is_prose(rows, cells):
-        return None
-    narrow = all(right[0] - left[1] < _WIDE * rows[0].line.size for left, right in pairwise(columns))
-    if narrow and layout.right and sum(row.line.x1 > layout.right - 2 for row in full) > 0.3 * len(full):
-        return None  # justified text with wide spaces
-    return Table(_merged(rows, cells, layout), rows[-1].end, columns, _has_header(rows, cells))
+    clear = len(columns) > 1 and len(full) >= (2 if captioned else _LEAST_ROWS) and len(full) >= 0.5 * weight
+    cells = [_cells(row.parts, columns) for row in rows] if clear else []
+    if not clear or sum(sum(map(bool, row)) > 1 for row in cells) < 0.5 * weight or _is_prose(rows, cells):
+        rows = _close_rows(lines, place, layout, ends)
+        columns, cells = _columns(rows), []
+    for row in rows:  # columns may be close to each other, if their gaps are below each other
+        row.parts = [part for line in row.lines for part in _parts(line, 0.0)]
+    finer = _columns(rows)
+    if len(finer) > len(columns) or not cells:
+        columns, cells = finer, [_cells(row.parts, finer) for row in rows]
+    return Table(_merged(rows, cells, layout), rows[-1].end, columns, _has_header(rows, cells)) if rows else None
 
 
-def _rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool]) -> list[_Row]:
+def _close_rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool]) -> list[_Row]:
+    """Return the rows of a table whose columns are all close to each other: each row has the same gaps."""
+    if place + 1 >= len(lines) or min(len(lines[place].cells), len(lines[place + 1].cells)) < 2:
+        return []
+    rows = _rows(lines, place, layout, ends, 0.0)
+    rows = rows[: next((at for at, row in enumerate(rows) if len(row.parts) < 2), len(rows))]
+    counts = Counter(len(row.parts) for row in rows)
+    reaching = sum(layout.right > 0 and row.lines[0].x1 > layout.right - 2 for row in rows)
+    if len(rows) < _LEAST_ROWS or reaching or counts[len(_columns(rows))] < 0.8 * len(rows):
+        return []  # prose with wide spaces
+    return rows
+
+
+def _rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool], wide: float) -> list[_Row]:
     """Return the rows from a line on, up to what is no row of the same table."""
     rows: list[_Row] = []
     end = place
@@ -88,50 +105,52 @@ def _rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], b
         distance = rows[-1].bottom - line.y if rows else 0.0
         if not -0.6 * line.size <= distance <= 3 * layout.leading(line) or line.column != lines[place].column:
             break
-        row = _row(lines, end, layout, ends)
+        row = _row(lines, end, layout, ends, wide)
         single = len(row.parts) < 2
         if (line.fixed and (single or not rows)) or (single and not (rows and _goes_on(lines, end, layout))):
             break
-        if (single and _is_between(rows, row, lines)) or (_is_item(row) and (not rows or len(_columns(rows)) != 2)):
+        if (single and _is_between(rows, row, lines)) or (_is_item(row) and (not rows or len(_columns([*rows, row])) != 2)):
             break
         rows.append(row)
         end = row.end
     return rows
 
 
-def _row(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool]) -> _Row:
+def _row(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool], wide: float) -> _Row:
     """Read the lines of a row: those of one cell stand below each other, and those of the next begin beside them."""
     first = lines[place]
-    row = _Row(first, _parts(first), first.y, place + 1)
+    row = _Row([first], _parts(first, wide), first.y, place + 1)
     left, right = row.parts[-2].x1 if len(row.parts) > 1 else -math.inf, row.parts[-1].x1
-    waiting: list[_Part] = []  # of the first cell, until another begins beside it
+    last = row.parts[-1]
     for end in range(place + 1, min(len(lines), place + (_MOST_IN_CELL if left == -math.inf else _MOST_LINES))):
         line, distance = lines[end], lines[end - 1].y - lines[end].y
         below = left < line.x0 < right and 0 < distance <= _IN_CELL * layout.leading(line)
         beside = line.x0 > right and -_TALLEST * line.size < distance < -0.3 * line.size
-        if not (below or beside) or line.column != first.column or ends(end):
+        if not (below or beside) or line.column != first.column or line.fixed != first.fixed or ends(end):
             break
-        found = _parts(line)
-        if (below and left == -math.inf and len(found) > 1) or (
-            _numeric(found[0].text) and below and _numeric((waiting or row.parts)[-1].text)
-        ):
+        found = _parts(line, wide)
+        if below and ((left == -math.inf and len(found) > 1) or (_numeric(found[0].text) and _numeric(last.text))):
             break
-        waiting += found
         left = found[-2].x1 if len(found) > 1 else right if beside else left
         right = max(right, found[-1].x1) if below and len(found) == 1 else found[-1].x1
-        if left > -math.inf:
+        last = found[-1]
+        if left > -math.inf:  # a first cell of several lines is known by the one beside it
             row.weight = 1 if beside or row.weight == 1 < end - place else end + 1 - place
-            row.parts, row.bottom, row.end = row.parts + waiting, min(row.bottom, line.y), end + 1
-            waiting = []
+            row.lines, row.end = lines[place : end + 1], end + 1
+    row.parts = [part for line in row.lines for part in _parts(line, wide)]
+    row.bottom = min(line.y for line in row.lines)
     return row
 
 
-def _parts(line: Line) -> list[_Part]:
+def _parts(line: Line, wide: float = _WIDE) -> list[_Part]:
     found: list[_Part] = []
     ends = [*(cell.at for cell in line.cells[1:]), len(line.text)]
+    wide = _WIDE if line.fixed_share >= _SOME_FIXED else wide
     for cell, stop in zip(line.cells, ends, strict=True):
         text = line.text[cell.at : stop].strip()
-        if found and (set(found[-1].text) <= _SIGNS or set(text) <= _SIGNS):
+        if found and (
+            cell.x0 - found[-1].x1 < wide * line.size or set(found[-1].text) <= _SIGNS or set(text) <= _SIGNS
+        ):
             found[-1].text += " " + text
             found[-1].x1 = cell.x1
         else:
@@ -155,7 +174,7 @@ def _is_between(rows: list[_Row], row: _Row, lines: list[Line]) -> bool:
     columns, part = _columns(rows), row.parts[0]
     if not columns or (part.x0 >= columns[0][0] - 2 and sum(x0 < part.x1 and part.x0 < x1 for x0, x1 in columns) < 2):
         return False
-    following = _Row(lines[row.end], _parts(lines[row.end]), 0.0, 0) if row.end < len(lines) else row
+    following = _Row([], _parts(lines[row.end]), 0.0, 0) if row.end < len(lines) else row
     return part.text[-1] in _SENTENCE_ENDS or len(_columns([*rows, following])) < len(columns)
 
 
@@ -168,7 +187,7 @@ def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
     full = [row.parts for row in rows if len(row.parts) > 1]
     if not full:
         return []
-    wide = _WIDE * rows[0].line.size
+    wide = _WIDE * rows[0].lines[0].size
     return max(
         (_strips(full[skip:], math.inf if skip else wide) for skip in range(max(1, min(3, len(full) - 2)))), key=len
     )
@@ -212,12 +231,12 @@ def _is_prose(rows: list[_Row], cells: list[list[str]]) -> bool:
 
 def _merged(rows: list[_Row], cells: list[list[str]], layout: Layout) -> list[list[str]]:
     """Join the second lines of cells to their rows: their first column is empty, and they are close to the row."""
-    distances = [0.0, *(above.bottom - row.line.y for above, row in pairwise(rows))]
+    distances = [0.0, *(above.bottom - row.lines[0].y for above, row in pairwise(rows))]
     usual = min((distance for distance in distances if distance > 1), default=0.0)
     merged: list[list[str]] = []
     for row, distance, found in zip(rows, distances, cells, strict=True):
         above = merged[-1] if merged else []
-        close = distance <= 1.15 * max(usual, layout.leading(row.line))
+        close = distance <= 1.15 * max(usual, layout.leading(row.lines[0]))
         if (
             above
             and close
@@ -232,8 +251,8 @@ def _merged(rows: list[_Row], cells: list[list[str]], layout: Layout) -> list[li
 
 
 def _differ(above: list[str], below: list[str]) -> bool:
-    """Whether a number stands below a number: they are two."""
-    return any(_numeric(cell) and _numeric(more) for cell, more in zip(above, below, strict=True))
+    """Whether something stands below a number, which does not go on."""
+    return any(_numeric(cell) and more for cell, more in zip(above, below, strict=True))
 
 
 def _joined(above: str, below: str) -> str:
@@ -246,7 +265,7 @@ def _has_header(rows: list[_Row], cells: list[list[str]]) -> bool:
     """Whether the first row differs from the others: in type, as capitals above small letters, words above numbers."""
     if len(rows) < _LEAST_ROWS or sum(map(bool, cells[0])) < 2:
         return False
-    first, rest = rows[0].line, [row.line for row in rows[1:]]
+    first, rest = rows[0].lines[0], [row.lines[0] for row in rows[1:]]
     if (first.bold and not rest[0].bold) or (not first.lead and sum(line.lead > 0 for line in rest) > 0.7 * len(rest)):
         return True
     if first.lead and not first.bold:
