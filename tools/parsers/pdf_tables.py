@@ -109,7 +109,8 @@ def _rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], b
         single = len(row.parts) < 2
         if (line.fixed and (single or not rows)) or (single and not (rows and _goes_on(lines, end, layout))):
             break
-        if (single and _is_between(rows, row, lines)) or (_is_item(row) and (not rows or len(_columns([*rows, row])) != 2)):
+        of_list = _is_item(row.parts) and not (rows and _in_one(row.parts[1], _columns(rows)[1:]))
+        if of_list or (single and _is_between(rows, row, lines)):
             break
         rows.append(row)
         end = row.end
@@ -129,7 +130,8 @@ def _row(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bo
         if not (below or beside) or line.column != first.column or line.fixed != first.fixed or ends(end):
             break
         found = _parts(line, wide)
-        if below and ((left == -math.inf and len(found) > 1) or (_numeric(found[0].text) and _numeric(last.text))):
+        counted = _numeric(found[0].text) and _numeric(last.text)
+        if below and (counted or _is_item(found) or (left == -math.inf and len(found) > 1)):
             break
         left = found[-2].x1 if len(found) > 1 else right if beside else left
         right = max(right, found[-1].x1) if below and len(found) == 1 else found[-1].x1
@@ -178,8 +180,8 @@ def _is_between(rows: list[_Row], row: _Row, lines: list[Line]) -> bool:
     return part.text[-1] in _SENTENCE_ENDS or len(_columns([*rows, following])) < len(columns)
 
 
-def _is_item(row: _Row) -> bool:
-    return len(row.parts) == 2 and _ITEM.fullmatch(row.parts[0].text) is not None
+def _is_item(parts: list[_Part]) -> bool:
+    return len(parts) == 2 and _ITEM.fullmatch(parts[0].text) is not None
 
 
 def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
