@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -58,6 +58,20 @@ class _Row:
     weight: int = 1
 
 
+def find_more_rows(
+    lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool], columns: list[tuple[float, float]]
+) -> Table | None:
+    """Read the rows with which a table of the page before goes on in its columns, or return None."""
+    rows = _rows(lines, place, layout, ends, 0.0, inside=columns[1:])
+    fits = [all(sum(x0 < part.x1 and part.x0 < x1 for x0, x1 in columns) == 1 for part in row.parts) for row in rows]
+    rows = rows[: [*fits, False].index(False)]
+    cells = [_cells(row.parts, columns) for row in rows]
+    if not any(sum(map(bool, row)) > 1 for row in cells):
+        return None
+    has_header = rows[0].lines[0].bold and not all(row.lines[0].bold for row in rows)
+    return Table(_merged(rows, cells, layout), rows[-1].end, columns, has_header)
+
+
 def find_table(
     lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool], *, captioned: bool
 ) -> Table | None:
@@ -96,8 +110,15 @@ def _close_rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[i
     return rows
 
 
-def _rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool], wide: float) -> list[_Row]:
-    """Return the rows from a line on, up to what is no row of the same table."""
+def _rows(
+    lines: list[Line],
+    place: int,
+    layout: Layout,
+    ends: Callable[[int], bool],
+    wide: float,
+    inside: Sequence[tuple[float, float]] = (),
+) -> list[_Row]:
+    """Return the rows from a line on, up to what is no row of the same table; the first may be ``inside`` a column."""
     rows: list[_Row] = []
     end = place
     while end < len(lines) and end - place < _MOST_LINES and (end == place or not ends(end)):
@@ -107,10 +128,12 @@ def _rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], b
             break
         row = _row(lines, end, layout, ends, wide)
         single = len(row.parts) < 2
-        if (line.fixed and (single or not rows)) or (single and not (rows and _goes_on(lines, end, layout))):
+        if (line.fixed and (single or not rows)) or (single and rows and not _goes_on(lines, end, layout)):
+            break
+        if single and not rows and not _in_one(row.parts[0], inside):
             break
         of_list = _is_item(row.parts) and not (rows and _in_one(row.parts[1], _columns(rows)[1:]))
-        if of_list or (single and _is_between(rows, row, lines)):
+        if of_list or (single and rows and _is_between(rows, row, lines)):
             break
         rows.append(row)
         end = row.end
@@ -212,7 +235,7 @@ def _strips(rows: list[list[_Part]], wide: float) -> list[tuple[float, float]]:
     return columns
 
 
-def _in_one(part: _Part, columns: list[tuple[float, float]]) -> bool:
+def _in_one(part: _Part, columns: Sequence[tuple[float, float]]) -> bool:
     return any(x0 - 2 <= part.x0 and part.x1 <= x1 + 20 for x0, x1 in columns)
 
 
@@ -239,22 +262,17 @@ def _merged(rows: list[_Row], cells: list[list[str]], layout: Layout) -> list[li
     for row, distance, found in zip(rows, distances, cells, strict=True):
         above = merged[-1] if merged else []
         close = distance <= 1.15 * max(usual, layout.leading(row.lines[0]))
-        if (
-            above
-            and close
-            and not found[0]
-            and sum(map(bool, found)) < sum(map(bool, above))
-            and not _differ(above, found)
-        ):
+        if above and close and is_rest_of_row(above, found):
             merged[-1] = [_joined(cell, more) for cell, more in zip(above, found, strict=True)]
         else:
             merged.append(found)
     return merged
 
 
-def _differ(above: list[str], below: list[str]) -> bool:
-    """Whether something stands below a number, which does not go on."""
-    return any(_numeric(cell) and more for cell, more in zip(above, below, strict=True))
+def is_rest_of_row(above: list[str], below: list[str]) -> bool:
+    """Whether cells go on with those of the row above: without a first one, and not below a number."""
+    counted = any(_numeric(cell) and more for cell, more in zip(above, below, strict=True))
+    return not below[0] and not counted and sum(map(bool, below)) < sum(map(bool, above))
 
 
 def _joined(above: str, below: str) -> str:
