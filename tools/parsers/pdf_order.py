@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from heapq import nsmallest
 from itertools import accumulate, pairwise
+from math import inf
 from statistics import median
 
 from tools.parsers.pdf_lines import Line, LineJoiner, Page
@@ -22,6 +23,10 @@ _ROWS_APART = 4.0  # of the type size
 _NOTE = 0.92  # of the size of text: footnotes
 _LEAST_ROWS = 10  # of two columns
 _FULL_COLUMN = 0.33  # of the width of the page's text
+_LEAST_FACING = 4  # lines of two columns in a page
+_RUNNING = 0.7  # of the lines are full
+_BEGUN = 0.4  # of the lines go on with a sentence
+_SHORTEST_FULL = 20  # letters
 _ROMAN = re.compile(r"[ivxlcdm]{1,7}", re.IGNORECASE)
 _LONGEST_PAGE_NUMBER = 40
 _PAGE_NUMBER = re.compile(
@@ -188,12 +193,10 @@ def _make_words_whole(pages: list[Page]) -> None:
 
 def _in_columns(page: Page) -> list[Line]:
     """Mark the lines of a two-column page; if the file writes across both columns, read one after the other."""
-    if len(page.lines) < _LEAST_ROWS:
-        return page.lines
-    left, right = min(line.x0 for line in page.lines), max(line.x1 for line in page.lines)
-    gutter = _gutter(page.lines, left, right)
+    left, right = min((line.x0 for line in page.lines), default=0.0), max((line.x1 for line in page.lines), default=0.0)
+    gutter = _gutter(page.lines, left, right) if len(page.lines) >= _LEAST_ROWS else None
     if gutter is None:
-        return page.lines
+        return _facing(page.lines)
     across = any(line.x0 < gutter < line.x1 for line in page.lines)
     ordered: list[Line] = []
     waiting: list[Line] = []
@@ -233,7 +236,7 @@ def _gutter(lines: list[Line], left: float, right: float) -> float | None:
 
 def _is_column(lines: list[Line], gutter: float, width: float, *, far: bool) -> bool:
     """Whether one side of a gutter is filled by lines of prose, most of them as wide as the column."""
-    count = wide = letters = 0
+    count = wide = letters = tabled = 0
     for line in lines:
         ends = [*(cell.at for cell in line.cells[1:]), len(line.text)]
         part = [(cell, end) for cell, end in zip(line.cells, ends, strict=True) if (cell.x0 >= gutter) == far]
@@ -241,10 +244,54 @@ def _is_column(lines: list[Line], gutter: float, width: float, *, far: bool) -> 
             count += 1
             letters += part[-1][1] - part[0][0].at
             wide += part[-1][0].x1 - part[0][0].x0 >= _FULL_COLUMN * width
-    return count >= _LEAST_ROWS - 2 and letters >= 20 * count and wide >= 0.5 * count
+            tabled += any(cell.x0 - before.x1 > line.size for (before, _), (cell, _) in pairwise(part))
+    return count >= _LEAST_ROWS - 2 and letters >= 20 * count and wide >= 0.5 * count and tabled <= 0.4 * count
 
 
-def _halves(line: Line, gutter: float) -> tuple[Line, Line] | None:
+def _facing(lines: list[Line]) -> list[Line]:
+    """Read two columns of running text, which lines of a page are written across, one after the other."""
+    ordered: list[Line] = []
+    start = 0
+    while start < len(lines):
+        low, high, end = -inf, inf, start
+        while end < len(lines) and (end == start or _is_next(lines[end - 1], lines[end])):
+            gaps = [(max(low, a.x1), min(high, b.x0)) for a, b in pairwise(lines[end].cells)]
+            left, right = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0.0, 0.0))
+            if right - left < lines[end].size:
+                break
+            low, high, end = left, right, end + 1
+        run, end = lines[start : max(end, start + 1)], max(end, start + 1)
+        gutter = (low + high) / 2
+        halves = [_halves(line, gutter, 2) for line in run] if len(run) >= _LEAST_FACING else []
+        sides = [[half[side] for half in halves if half] for side in (0, 1)]
+        if len(sides[0]) == len(run) and all(map(_is_running_text, sides)):
+            while (
+                end < len(lines) and _is_next(lines[end - 1], lines[end]) and not lines[end].x0 < gutter < lines[end].x1
+            ):
+                far = lines[end].x0 > gutter  # the longer of the columns
+                sides[far].append(replace(lines[end], column=2 + far))
+                end += 1
+            run = [*sides[0], *sides[1]]
+        ordered += run
+        start = end
+    return ordered
+
+
+def _is_next(above: Line, below: Line) -> bool:
+    return 0 < above.y - below.y <= 2 * below.size and above.size == below.size and not below.fixed
+
+
+def _is_running_text(lines: Sequence[Line]) -> bool:
+    """Whether lines break where their column ends, mostly within a sentence."""
+    edge, most = max(line.x1 for line in lines), _RUNNING * (len(lines) - 1)
+    words = [len(line.text.split(maxsplit=1)[0]) + 1 for line in lines[1:]]
+    letters = sum(len(line.text) for line in lines) / (sum(line.x1 - line.x0 for line in lines) or 1.0)
+    full = sum(line.x1 + count / letters >= edge for line, count in zip(lines, words, strict=False))
+    begun = sum(not (line.text[0].isupper() or line.text[0].isdecimal()) for line in lines[1:])
+    return full >= most and begun >= _BEGUN * len(lines) and letters * (edge - lines[0].x0) >= _SHORTEST_FULL
+
+
+def _halves(line: Line, gutter: float, column: int = 0) -> tuple[Line, Line] | None:
     for before, cell in pairwise(line.cells):
         if before.x1 <= gutter <= cell.x0:
             at = cell.at
@@ -254,7 +301,11 @@ def _halves(line: Line, gutter: float) -> tuple[Line, Line] | None:
                 x1=before.x1,
                 split=line.text[:at].rstrip().endswith("-"),
                 cells=tuple(each for each in line.cells if each.at < at),
+                column=column,
             )
             rest = tuple(each._replace(at=each.at - at) for each in line.cells if each.at >= at)
-            return first, replace(line, text=line.text[at:], x0=cell.x0, cells=rest, column=1, lead=0)
+            second = replace(
+                line, text=line.text[at:], x0=cell.x0, second_x=cell.x0, cells=rest, column=column + 1, lead=0
+            )
+            return first, second
     return None

@@ -88,10 +88,10 @@ def find_table(
     cells = [_cells(row.parts, columns) for row in rows] if clear else []
     if not clear or sum(sum(map(bool, row)) > 1 for row in cells) < 0.5 * weight or _is_prose(rows, cells):
         rows = _close_rows(lines, place, layout, ends)
-        columns, cells = _columns(rows), []
+        columns, cells = [], []
     for row in rows:  # columns may be close to each other, if their gaps are below each other
         row.parts = [part for line in row.lines for part in _parts(line, 0.0)]
-    finer = _columns(rows)
+    finer = _columns(rows, _WIDE)
     if len(finer) > len(columns) or not cells:
         columns, cells = finer, [_cells(row.parts, finer) for row in rows]
     return Table(_merged(rows, cells, layout), rows[-1].end, columns, _has_header(rows, cells)) if rows else None
@@ -105,7 +105,7 @@ def _close_rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[i
     rows = rows[: next((at for at, row in enumerate(rows) if len(row.parts) < 2), len(rows))]
     counts = Counter(len(row.parts) for row in rows)
     reaching = sum(layout.right > 0 and row.lines[0].x1 > layout.right - 2 for row in rows)
-    if len(rows) < _LEAST_ROWS or reaching or counts[len(_columns(rows))] < 0.8 * len(rows):
+    if len(rows) < _LEAST_ROWS or reaching or counts[len(_columns(rows, _WIDE))] < 0.8 * len(rows):
         return []  # prose with wide spaces
     return rows
 
@@ -207,15 +207,17 @@ def _is_item(parts: list[_Part]) -> bool:
     return len(parts) == 2 and _ITEM.fullmatch(parts[0].text) is not None
 
 
-def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
-    """Return the edges of the columns, which a title over several of them in the first rows may cross."""
+def _columns(rows: list[_Row], close: float = 0.0) -> list[tuple[float, float]]:
+    """Return the edges of the columns, which a title over several of them in the first rows may cross.
+
+    A gap that is not as wide as ``close`` must be one of many rows.
+    """
     full = [row.parts for row in rows if len(row.parts) > 1]
     if not full:
         return []
-    wide = _WIDE * rows[0].lines[0].size
-    return max(
-        (_strips(full[skip:], math.inf if skip else wide) for skip in range(max(1, min(3, len(full) - 2)))), key=len
-    )
+    close *= rows[0].lines[0].size
+    skips = range(max(1, min(3, len(full) - 2)))
+    return max((_strips(full[skip:], math.inf if skip else close) for skip in skips), key=len)
 
 
 def _strips(rows: list[list[_Part]], wide: float) -> list[tuple[float, float]]:
