@@ -16,6 +16,8 @@ _MOST_LINES = 120
 _MOST_IN_CELL = 12  # lines
 _IN_CELL = 1.4  # of the usual distance: between the lines of a cell
 _TALLEST = 8  # of the type size: how far above a cell the one beside it begins
+_BESIDE = 0.5  # of the type size: between cells of several lines
+_ALIKE = 0.8  # of the type size: cells of a row, not the parts of a formula
 _SOME_FIXED = 0.4
 _SIGNS = frozenset("$€£¥%)")
 _SENTENCE_ENDS = frozenset(".:;!?。：；！？")
@@ -149,8 +151,11 @@ def _row(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bo
     for end in range(place + 1, min(len(lines), place + (_MOST_IN_CELL if left == -math.inf else _MOST_LINES))):
         line, distance = lines[end], lines[end - 1].y - lines[end].y
         below = left < line.x0 < right and 0 < distance <= _IN_CELL * layout.leading(line)
-        beside = line.x0 > right and -_TALLEST * line.size < distance < -0.3 * line.size
-        if not (below or beside) or line.column != first.column or line.fixed != first.fixed or ends(end):
+        beside = line.x0 > right + _BESIDE * line.size and -_TALLEST * line.size < distance < -0.3 * line.size
+        alike = (
+            line.column == first.column and line.fixed == first.fixed and _ALIKE < line.size / first.size < 1 / _ALIKE
+        )
+        if not (below or beside) or not alike or ends(end):
             break
         found = _parts(line, wide)
         counted = _numeric(found[0].text) and _numeric(last.text)
@@ -200,7 +205,8 @@ def _is_between(rows: list[_Row], row: _Row, lines: list[Line]) -> bool:
     if not columns or (part.x0 >= columns[0][0] - 2 and sum(x0 < part.x1 and part.x0 < x1 for x0, x1 in columns) < 2):
         return False
     following = _Row([], _parts(lines[row.end]), 0.0, 0) if row.end < len(lines) else row
-    return part.text[-1] in _SENTENCE_ENDS or len(_columns([*rows, following])) < len(columns)
+    more = len(following.parts) < 2 or len(_columns([*rows, following])) < len(columns)
+    return more or part.text[-1] in _SENTENCE_ENDS
 
 
 def _is_item(parts: list[_Part]) -> bool:
