@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from graph.errors import InvalidRequest, UnreadableDocument
+from text.normal_forms import compose
 from tools.library.new_documents import NewDocument, UnreadDocument
 
 _PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
@@ -111,5 +112,5 @@ def _below(path: Path) -> Iterator[FoundFile]:
 
 
 def as_text(path: str) -> str:
-    """Return a path as text; bytes that are not UTF-8 are escaped."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    """Return a path as text, composed, since some systems take letters apart; bytes that are not UTF-8 are escaped."""
+    return compose(os.fsencode(path).decode("utf-8", "backslashreplace"))
