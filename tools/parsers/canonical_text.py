@@ -183,8 +183,11 @@ class CanonicalText:
         tight: bool = False,
         hangs_on: Sequence[int | None] = (),
         anchor: str = "",
+        goes_on: bool = False,
     ) -> int | None:
         """Write a block, after a blank line or, with ``tight``, on the next line; return its index.
+
+        With ``goes_on`` a sentence of the block before, at the end of the last page, goes on in it.
 
         Blank text is skipped, and its index is None. Surrounding white space is removed, but code and list items keep
         their indent. ``hangs_on`` are indexes that this method has returned.
@@ -194,7 +197,8 @@ class CanonicalText:
         if not body.strip():
             return None
         if self._blocks:
-            self._write(PAGE_END if self._written_page != self.page_idx else "\n" if tight else "\n\n")
+            page_end = PAGE_END[goes_on:]
+            self._write(page_end if self._written_page != self.page_idx else "\n" if tight else "\n\n")
         self._written_page = self.page_idx
         start = self._length
         self._write(self._placed(body) if "\x0e" in body else body)

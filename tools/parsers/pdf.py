@@ -130,7 +130,7 @@ def _parsed(pages: list[Page], outline: list[Bookmark], title: str, hint: str) -
             suggestion=hint,
         )
     largest = _largest(pages[0])
-    put_in_order(pages)
+    running = put_in_order(pages)
     split_headings(pages, outline)
     layout = measured(pages)
     find_headings(pages, outline, layout)
@@ -139,16 +139,21 @@ def _parsed(pages: list[Page], outline: list[Bookmark], title: str, hint: str) -
     for page_idx, page in enumerate(pages):
         writer.write(page_idx, page)
     own = title if title and not _JUNK_TITLE.fullmatch(title) else None
-    return replace(text.parsed(title=own or largest), left_out=_left_out(pages, empty))
+    return replace(text.parsed(title=own or largest), left_out=_left_out(pages, empty, running + writer.repeated))
 
 
-def _left_out(pages: list[Page], empty: int) -> tuple[str, ...]:
+def _left_out(pages: list[Page], empty: int, running: int) -> tuple[str, ...]:
     hidden = sum(page.hidden for page in pages)
     said = []
     if empty:
         said.append(f"{empty} of {len(pages)} pages {'holds' if empty == 1 else 'hold'} no text.")
     if hidden:
         said.append(f"{hidden} word{' is' if hidden == 1 else 's are'} hidden or too small to read.")
+    if running:
+        said.append(
+            f"{running} line{' was' if running == 1 else 's were'} left out: running heads, page numbers or repeated"
+            " header rows of tables."
+        )
     return tuple(said)
 
 
