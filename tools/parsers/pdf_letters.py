@@ -23,7 +23,8 @@ _UNUSUAL = re.compile(f"[{_UNREADABLE}{_RIGHT_TO_LEFT}{''.join(_ACCENTS)}]|\r(?!
 _SIGN = re.compile(f"[{_UNREADABLE}]|\r(?!\n)")
 _ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
 _DOTLESS = {"ı": "i", "ȷ": "j"}
-_TEX_LIGATURES = dict(zip("\x0b\x0c\r\x0e\x0f\x1b\x1c\x1d\x1e\x1f", "ﬀﬁﬂﬃﬄ" * 2, strict=True))  # in fonts without names
+_TEX_LIGATURES = dict(zip("\x0b\x0c\r\x0e\x0f\x1b\x1c\x1d\x1e\x1f", "ﬀﬁﬂﬃﬄ" * 2, strict=True))
+_TEX_LIGATURES |= dict(zip("\x10\x11\x12\x13\x14\x15\x16", "“”„«»–—", strict=True))  # of its fonts without names
 _BULLETS = {
     "\uf0b7": "•",
     "\uf0a7": "▪",
@@ -103,10 +104,8 @@ def _name_signs(textpage: Any, text: str, signs: list[str]) -> int:
 
 
 def _is_in_word(textpage: Any, text: str, at: int) -> bool:
-    own = _object(textpage, at)
-    return any(
-        "a" <= text[beside : beside + 1] <= "z" and _object(textpage, beside) == own for beside in (at - 1, at + 1)
-    )
+    own, beside = _object(textpage, at), [place for place in (at - 1, at + 1) if 0 <= place < len(text)]
+    return any("A" <= text[place] <= "z" and _object(textpage, place) == own for place in beside)
 
 
 def _object(textpage: Any, at: int) -> int:
@@ -126,10 +125,11 @@ def _set_accent(textpage: Any, signs: list[str], at: int) -> None:
             continue
         x0, x1, y = _box(textpage, beside)
         letter = unicodedata.normalize("NFC", _DOTLESS.get(signs[beside], signs[beside]) + _ACCENTS[signs[at]])
-        if x0 <= middle <= x1 and abs(y - base) <= x1 - x0 and len(letter) == 1:
+        if x0 <= middle <= x1 and abs(y - base) <= x1 - x0:
             for place in range(min(at, beside), max(at, beside) + 1):
                 signs[place] = NOTHING
-            signs[beside] = letter
+            signs[min(at, beside)] = letter[0]
+            signs[max(at, beside)] = letter[1:] or NOTHING
             return
 
 

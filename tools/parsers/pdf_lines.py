@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ctypes import addressof, byref, c_double, c_float, c_uint, create_string_buffer
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from statistics import median, median_low
 from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium
@@ -29,10 +29,11 @@ _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmb\d|cmssbx|sfbx|ecbx|-medi\b|l
 _HEAVY = 620  # pdfium guesses weights from stems: 345-435 for text, 700-800 for bold
 _FIXED_PITCH, _FORCE_BOLD = 1, 1 << 18  # flags of a font
 _TOO_SMALL = 2.0  # points; no reader reads it
-_SPACE = 0.2  # of the type size: a gap between words, where the file has no space
+_SPACE = 0.14  # of the type size: a gap between words, where the file has no space
 _SMALLER = 0.86  # of the type size: raised and lowered words
 _RAISED, _LOWERED = 0.18, 0.07  # of the type size, above and below the baseline
 _ATTACHED = 0.13  # of the type size, between a word and its mark
+_CLOSE = 0.02  # of the type size
 _FAR = 0.7  # of the type size: no mark is further from its word
 _NOTE_NUMBER = re.compile(r"\d{1,3}")
 _TIMES_TEN = re.compile(r"[×·∙x*]\s?10$")  # whose raised number is a power, whatever notes the page has
@@ -141,11 +142,9 @@ def _seen_words(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, letters: Let
     if any(word.style.white for word in kept):
         backgrounds = _backgrounds(page)
         kept = [word for word in kept if not word.style.white or _covered(word, backgrounds)]
-    left, bottom, right, top = page.get_cropbox()
+    left, bottom, right, top = page.get_bbox()
     if page.get_rotation() == 0:
-        kept = [
-            word for word in kept if left - 1 <= (word.x0 + word.x1) / 2 <= right + 1 and bottom - 1 <= word.y <= top
-        ]
+        kept = [word for word in kept if word.x1 >= left - 1 and word.x0 <= right + 1 and bottom - 1 <= word.y <= top]
     return kept, len(words) - len(kept)
 
 
@@ -228,7 +227,8 @@ class _Reader:
         edges = [self._edges(at[place]) for place in range(start, end)]
         gaps = [below[0] - above[1] for above, below in pairwise(edges)]
         size = self._style(at[start]).size
-        wide = _SPACE * size + max(0.0, median(gaps))
+        is_word = len(gaps) > 1 and not any(map(str.isdigit, self._letters.text[start:end]))
+        wide = _SPACE * size + (max(0.0, median_low(gaps)) if is_word else 0.0)
         first, glued = start, False
         for place in range(start + 1, end):
             is_apart = gaps[place - start - 1] > wide
@@ -251,7 +251,7 @@ class _Reader:
             if text[place] not in widths:
                 left, right = self._edges(at[place])
                 widths[text[place]] = right - left
-        return width - sum(map(widths.__getitem__, text[start:end])) < _SPACE * style.size
+        return width - sum(map(widths.__getitem__, text[start:end])) < 0.6 * _SPACE * style.size
 
     def _is_other_level(self, before: int, index: int) -> bool:
         """Whether a letter is set higher, lower, smaller or larger than the one before it."""
@@ -375,20 +375,17 @@ def _notes(rows: list[list[_Word]], height: float) -> frozenset[str]:
 
 def _joined(words: list[_Word], notes: frozenset[str]) -> list[_Word]:
     """Join what no space parts, with raised and lowered words written so that they stay apart."""
-    largest = max(word.style.size for word in words)
-    ground = next(word for word in words if word.style.size > _SMALLER * largest)
-    levels = []
-    for word in words:
-        levels.append(_level(word, ground))
-        ground = ground if levels[-1] else word
+    levels = _levels(words)
     joined: list[_Word] = []
-    place = 0
+    place, sign = 0, False  # whether the mark before was written with a sign that sets it apart
     while place < len(words):
         end = _mark_end(words, levels, place)
         word, level, after = _one(words[place:end]), levels[place], _touching(words, end)
+        plain = word.text
         stacked = _mark_end(words, levels, end) if level and end < len(words) and levels[end] == -level else end
         before = joined[-1].text if joined else ""
-        belongs = bool(joined) and _belongs(joined[-1], word, level, bool(after))
+        is_next = end < len(words) and _touch(words[end - 1], words[end])
+        belongs = bool(joined) and _belongs(joined[-1], word, level, is_next)
         if stacked > end and words[end].x0 < word.x1 - 0.3 * word.style.size:
             other = _one(words[end:stacked])
             upper, lower = (word.text, other.text) if level > 0 else (other.text, word.text)
@@ -402,19 +399,21 @@ def _joined(words: list[_Word], notes: frozenset[str]) -> list[_Word]:
             seen = " ".join(each.text for each in joined[-2:])
             is_note = word.text[0].isdigit() and set(_NOTE_NUMBER.findall(word.text)) <= notes
             text = raised(before, word.text, after=after, is_note=is_note and not _TIMES_TEN.search(seen))
+            belongs = text != word.text or _touch(joined[-1], word)
             word = word._replace(text=text)
         elif belongs and level < 0:
             word = word._replace(text=lowered(before, word.text, after=after))
         elif place and levels[place - 1]:
             belongs = bool(joined) and _touch(words[place - 1], word)
-            parts = word.text[:1].isdigit() or levels[place - 1] > 0
-            if belongs and (before[-1:].isdigit() or before[-1:] == "]") and word.text[:1].isalnum() and parts:
+            digits = before[-1:].isdigit() and (word.text[:1].isdigit() or before == words[place - 1].text)
+            if belongs and word.text[:1].isalnum() and (sign or digits):
                 word = word._replace(text=f" {word.text}")
         if belongs:
             word = word._replace(text=before + word.text, x1=max(joined[-1].x1, word.x1))
             joined[-1] = joined[-1]._replace(text=word.text, x1=word.x1, split=word.split)
         else:
             joined.append(word)
+        sign = bool(level) and belongs and joined[-1].text != before + plain
         place = end
     return joined
 
@@ -433,7 +432,10 @@ def _one(words: list[_Word]) -> _Word:
 
 
 def _touching(words: list[_Word], place: int) -> str:
-    return words[place].text if place < len(words) and _touch(words[place - 1], words[place]) else ""
+    """Return the word at a place if not even the narrow space behind a power is before it."""
+    if place == len(words) or words[place].x0 - words[place - 1].x1 > _CLOSE * words[place].style.size:
+        return ""
+    return words[place].text
 
 
 def _belongs(before: _Word, word: _Word, level: int, touches_next: bool) -> bool:
@@ -448,12 +450,23 @@ def _bracketed(text: str) -> str:
     return text if text.isalnum() else f"({text})"
 
 
-def _level(word: _Word, ground: _Word) -> int:
-    """Return 1 for a small word that is raised above the ones of usual size, -1 for a lowered one, else 0."""
-    if word.style.size > _SMALLER * ground.style.size:
-        return 0
-    shift = (word.y - ground.y) / ground.style.size
-    return (shift > _RAISED) - (shift < -_LOWERED)
+def _levels(words: list[_Word]) -> list[int]:
+    """Return 1 for each small word that is raised above the ones of usual size, -1 for a lowered one, else 0."""
+    letters = sum(len(word.text) for word in words)
+    sizes = sorted({word.style.size for word in words}, reverse=True)
+    usual = next(  # a lone large sign before a line of text is not what the others are raised above
+        size
+        for size in sizes
+        if 10 * sum(len(word.text) for word in words if word.style.size > _SMALLER * size) >= letters
+    )
+    ground = next(word for word in words if word.style.size > _SMALLER * usual)
+    levels = []
+    for word in words:
+        shift = (word.y - ground.y) / usual
+        is_small = word.style.size <= _SMALLER * usual
+        levels.append((shift > _RAISED) - (shift < -_LOWERED) if is_small else 0)
+        ground = ground if is_small else word
+    return levels
 
 
 def _touch(before: _Word, word: _Word) -> bool:
