@@ -16,12 +16,18 @@ from lxml import etree
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.number_formats import BUILT_IN, shown, shown_text
+from tools.parsers.office_charts import Drawings
+from tools.parsers.office_flow import Flow, Paragraph, Table
 from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
-from tools.parsers.raised_text import lowered, raised
+from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 from tools.parsers.sheets import LONGEST_NAME, Allowed, Cell, Sheet, write_sheet
 
 _NS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _V, _IS, _F, _T, _R, _ALIGN = (_NS + tag for tag in ("v", "is", "f", "t", "r", "rPr/" + _NS + "vertAlign"))
+_SHIFTS = {"superscript": RAISED, "subscript": LOWERED}
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_TEXT_BOX = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}txBody"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _MOST_COLUMNS = 16_384
 _TRUE = ("1", "true")
@@ -49,21 +55,22 @@ class _Workbook:
         self._strings = self._shared()
         self._formats, self._bold = self._styles()
         self._dropped = {"sheet": 0, "row": 0, "column": 0}
-        self._without_result = self._comments = self._unshown = self._lost = self._pictures = 0
+        self._without_result = self._comments = self._unshown = self._lost = 0
+        self._drawings = Drawings(package)
 
     def read(self) -> Parsed:
         text = CanonicalText()
         for index, sheet in enumerate(self._book.iter(f"{_NS}sheet")):
             target = self._related.get(sheet.get(f"{{{REL}}}id") or "")
-            if target is None or target.kind != "worksheet":
+            if target is None or target.kind not in ("worksheet", "chartsheet"):
                 continue
             if (sheet.get("state") or "visible") != "visible":
                 self._dropped["sheet"] += 1
                 continue
-            write_sheet(
-                text, self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target), self._allowed
-            )
-        left_out = (*self._said(), *macros_left_out(self._package))
+            read = self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target)
+            write_sheet(text, read, self._allowed)
+            self._write_drawings(text, read, target.target)
+        left_out = (*self._said(), *self._drawings.left_out(), *macros_left_out(self._package))
         lost = f"{self._lost} cells name words that the file does not hold."
         warnings = (lost,) if self._lost else ()
         return replace(text.parsed(), title=self._package.title(), left_out=left_out, warnings=warnings)
@@ -207,6 +214,32 @@ class _Workbook:
         self._unshown += bool(said and not shown)
         return Cell(shown, False, bold) if shown else None
 
+    def _write_drawings(self, text: CanonicalText, sheet: Sheet, part: str) -> None:
+        """Write the text boxes, charts and diagrams over a sheet behind its cells."""
+        drawn: list[Table | Paragraph] = []
+        for target in self._package.related(part).values():
+            root = self._package.xml(target.target) if target.kind == "drawing" else None
+            if root is None:
+                continue
+            walker = etree.iterwalk(root, events=("start",))
+            for _, element in walker:
+                if element.tag == _FALLBACK:
+                    walker.skip_subtree()
+                elif element.tag == _TEXT_BOX:
+                    drawn += [Paragraph(" ".join(_drawn(each).split())) for each in element.iterchildren(f"{_A}p")]
+                else:
+                    drawn += self._drawings.read(element, target.target)
+        if drawn and not sheet.rows:
+            text.page_idx = sheet.index
+            text.add_heading(1, sheet.name)
+        flow = Flow(text)
+        for each in drawn:
+            if isinstance(each, Table):
+                flow.table(each)
+            else:
+                flow.paragraph(each)
+        flow.end()
+
     def _count_comments(self, part: str) -> None:
         for each in self._package.related(part).values():
             if each.kind == "comments":
@@ -227,21 +260,24 @@ def _were(count: int) -> str:
 
 def _words(item: Any) -> str:
     """Return the words of a string: its runs, without how they are pronounced, raised ones apart."""
-    runs = [(child, child.findtext(_T) or "") for child in item if child.tag == _R]
-    if not runs:
-        return _unescaped(item.findtext(_T) or "")
-    said = ""
-    for at, (run, words) in enumerate(runs):
-        align = run.find(_ALIGN)
-        after = runs[at + 1][1] if at + 1 < len(runs) else ""
-        match align.get("val") if align is not None else None:
-            case "superscript":
-                said += raised(said, words, after=after)
-            case "subscript":
-                said += lowered(said, words, after=after)
-            case _:
-                said += words
-    return _unescaped(said)
+    line = ShiftedText()
+    for each in item:
+        if each.tag == _R:
+            align = each.find(_ALIGN)
+            line.say(each.findtext(_T) or "", _SHIFTS.get(align.get("val") or "", 0) if align is not None else 0)
+        elif each.tag == _T:
+            line.say(each.text or "")
+    return _unescaped(line.text)
+
+
+def _drawn(paragraph: Any) -> str:
+    """Return the words of a paragraph of a text box."""
+    line = ShiftedText()
+    for run in paragraph:
+        own = run.find(f"{_A}rPr")
+        shift = _number(own.get("baseline") or "0") if own is not None else 0
+        line.say(run.findtext(f"{_A}t") or " ", RAISED if shift > 0 else LOWERED if shift < 0 else 0)
+    return line.text
 
 
 def _unescaped(words: str) -> str:
