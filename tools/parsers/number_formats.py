@@ -142,7 +142,7 @@ def _number(value: float, tokens: Sequence[Token]) -> str:
         return "".join(plain(value) if name == "general" else said for name, said in tokens)
     number = Decimal(f"{value:.15g}").scaleb(2 * tokens.count(("other", "%")))
     try:
-        if "power" in names:
+        if "power" in names and "place" in names[: names.index("power")]:
             return _scientific(number, tokens, names.index("power"))
         slash = tokens.index(("other", "/")) if ("other", "/") in tokens else 0
         if 0 < slash < len(tokens) - 1 and names[slash - 1] == "place":

@@ -16,7 +16,7 @@ from lxml import etree
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.number_formats import BUILT_IN, shown, shown_text
-from tools.parsers.office_charts import Drawings
+from tools.parsers.office_charts import CHART, Drawings
 from tools.parsers.office_flow import Flow, Paragraph, Table
 from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
@@ -55,7 +55,7 @@ class _Workbook:
         self._strings = self._shared()
         self._formats, self._bold = self._styles()
         self._dropped = {"sheet": 0, "row": 0, "column": 0}
-        self._without_result = self._comments = self._unshown = self._lost = 0
+        self._without_result = self._comments = self._unshown = self._lost = self._charts = 0
         self._drawings = Drawings(package)
 
     def read(self) -> Parsed:
@@ -71,19 +71,22 @@ class _Workbook:
             write_sheet(text, read, self._allowed)
             self._write_drawings(text, read, target.target)
         left_out = (*self._said(), *self._drawings.left_out(), *macros_left_out(self._package))
-        lost = f"{self._lost} cells name words that the file does not hold."
+        lost = f"{self._lost} cell{'s name' if self._lost != 1 else ' names'} words that the file does not hold."
         warnings = (lost,) if self._lost else ()
         return replace(text.parsed(), title=self._package.title(), left_out=left_out, warnings=warnings)
 
     def _said(self) -> Iterator[str]:
         yield from hidden_left_out(self._dropped)
         yield from comments_left_out(self._comments)
-        if self._without_result:
-            count = self._without_result
-            yield f"{count} formula{'s have' if count != 1 else ' has'} no stored result."
-        if self._unshown:
-            count = self._unshown
-            yield f"{count} value{'s' if count != 1 else ''} that number formats hide {_were(count)} left out."
+        told = (
+            (self._without_result, "formula has no stored result", "formulas have no stored result"),
+            (self._charts, "chart was left out but for its title", "charts were left out but for their titles"),
+            (self._unshown, "value that its number format hides was left out",
+             "values that their number formats hide were left out"),
+        )  # fmt: skip
+        for count, one, more in told:
+            if count:
+                yield f"{count} {one if count == 1 else more}."
 
     def _shared(self) -> list[str]:
         allowed = Allowed()
@@ -215,8 +218,8 @@ class _Workbook:
         return Cell(shown, False, bold) if shown else None
 
     def _write_drawings(self, text: CanonicalText, sheet: Sheet, part: str) -> None:
-        """Write the text boxes, charts and diagrams over a sheet behind its cells."""
-        drawn: list[Table | Paragraph] = []
+        """Write the text boxes, diagrams and titles of charts over a sheet behind its cells, which charts are of."""
+        drawn: list[Paragraph] = []
         for target in self._package.related(part).values():
             root = self._package.xml(target.target) if target.kind == "drawing" else None
             if root is None:
@@ -228,16 +231,15 @@ class _Workbook:
                 elif element.tag == _TEXT_BOX:
                     drawn += [Paragraph(" ".join(_drawn(each).split())) for each in element.iterchildren(f"{_A}p")]
                 else:
-                    drawn += self._drawings.read(element, target.target)
+                    read = self._drawings.read(element, target.target)
+                    self._charts += element.tag == CHART and bool(read)
+                    drawn += [Paragraph(each.caption) if isinstance(each, Table) else each for each in read]
         if drawn and not sheet.rows:
             text.page_idx = sheet.index
             text.add_heading(1, sheet.name)
         flow = Flow(text)
         for each in drawn:
-            if isinstance(each, Table):
-                flow.table(each)
-            else:
-                flow.paragraph(each)
+            flow.paragraph(each)
         flow.end()
 
     def _count_comments(self, part: str) -> None:
@@ -252,10 +254,6 @@ def hidden_left_out(counts: dict[str, int]) -> Iterator[str]:
     for what, count in counts.items():
         if count:
             yield f"{count} hidden {what}{'s were' if count != 1 else ' was'} left out."
-
-
-def _were(count: int) -> str:
-    return "were" if count != 1 else "was"
 
 
 def _words(item: Any) -> str:
