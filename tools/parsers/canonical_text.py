@@ -114,6 +114,7 @@ class CanonicalText:
         self._blocks: list[Block] = []
         self._path: list[tuple[int, str]] = []
         self._highest: tuple[int, str] | None = None
+        self._is_highest_alone = True
         self._sources: list[tuple[Literal["mathml", "latex"], str]] = []
         self._formulas: list[Formula] = []
 
@@ -128,7 +129,9 @@ class CanonicalText:
         if line:
             name = without_marks(line)
             self._path = [*((at, above) for at, above in self._path if at < level), (level, name)]
-            self._highest = min(self._highest or (level, name), (level, name), key=lambda heading: heading[0])
+            if self._highest is None or level <= self._highest[0]:
+                self._is_highest_alone = self._highest is None or level < self._highest[0]
+                self._highest = (level, name)
             self.add("heading", line, anchor=anchor)
 
     def leave_headings(self) -> None:
@@ -193,8 +196,8 @@ class CanonicalText:
         return len(self._blocks) - 1
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
-        """Return the written text. Its default title is the first heading of the highest rank."""
-        title = title or (self._highest[1] if self._highest else None)
+        """Return the written text. Its default title is the heading of the highest rank, where it has but one."""
+        title = title or (self._highest[1] if self._highest and self._is_highest_alone else None)
         return Parsed("".join(self._parts), tuple(self._blocks), title, metadata or {}, formulas=tuple(self._formulas))
 
     def _placed(self, body: str) -> str:

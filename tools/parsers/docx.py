@@ -14,7 +14,7 @@ from lxml import etree
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
 from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, in_form, shift, switch, whole_number
 from tools.parsers.office_charts import Drawings
-from tools.parsers.office_flow import PAGE, TAB, Flow, Paragraph, Table, TableCell, TableRow
+from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
 from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
 from tools.parsers.raised_text import RAISED, ShiftedText
@@ -26,7 +26,6 @@ _CONTAINERS = frozenset(W + tag for tag in ("sdt", "sdtContent", "ins", "moveTo"
 _UNREAD = frozenset(
     [_FALLBACK, *(W + tag for tag in ("pPr", "rPr", "sdtPr", "instrText", "delText", "rt", "tbl", "annotationRef"))]
 )
-_PAGE_NUMBERS = ("PAGE", "NUMPAGES", "SECTIONPAGES")  # fields
 _SIGNS = {f"{W}tab": " ", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "\u2011", f"{W}ptab": " "}
 _DEEPEST = 12  # tables and text boxes within each other
 _DEEPEST_NOTE = 20  # of notes that are referred to in notes
@@ -377,7 +376,7 @@ def _mark_pages(paragraph: Any) -> None:
     for each in list(paragraph.iter(_T, *(W + tag for tag in ("instrText", "fldChar", "fldSimple", "tab", "ptab")))):
         tag = each.tag.removeprefix(W)
         code = (each.get(f"{W}instr") if tag == "fldSimple" else each.text) or ""
-        counts = tag in ("fldSimple", "instrText") and code.strip().upper().startswith(_PAGE_NUMBERS)
+        counts = tag in ("fldSimple", "instrText") and code.strip().upper().startswith(PAGE_FIELDS)
         if tag == "fldChar":
             in_number = in_number and each.get(f"{W}fldCharType") != "end"
         elif tag == "fldSimple" and counts:

@@ -35,6 +35,7 @@ class Drawings:
     def __init__(self, package: Package) -> None:
         self._package = package
         self._pictures = self._unread = 0
+        self._told: set[str] = set()  # parts; a file that draws one a thousand times is no larger for it
 
     def read(self, element: Any, part: str) -> list[Table | Paragraph]:
         """Return what an element of a drawing in a part draws, where it is a chart or a diagram; count a picture."""
@@ -43,10 +44,13 @@ class Drawings:
         if element.tag not in _REFERENCES:
             return []
         target = self._package.related(part).get(element.get(f"{{{REL}}}{_REFERENCES[element.tag]}") or "")
+        if target is not None and target.target in self._told:
+            return []
         root = self._package.xml(target.target) if target is not None else None
-        if root is None:
+        if target is None or root is None:
             self._unread += 1
             return []
+        self._told.add(target.target)
         return [*chart_tables(root)] if element.tag == CHART else [*diagram_items(root)]
 
     def left_out(self) -> tuple[str, ...]:

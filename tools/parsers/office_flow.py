@@ -7,7 +7,7 @@ hangs on.
 
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -29,6 +29,7 @@ _NUMBER = re.compile(r"[-+−(]?\s?(?:[$€£¥₫]|[A-Z]{3}\s)?\s?\d[\d\s.,:/%e
 _TABLE_CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabela|bảng|表)\s*\S", re.IGNORECASE)
 BULLET = "- "
 PAGE, TAB = "\ufffc", "\u2028"  # stand in a running head for a field that counts pages, and for a tab
+PAGE_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES")  # of Word, those that count pages
 _LEAST_WORDS = 4  # of a running head that holds a page number and something else: "Page 3 of 12" has fewer
 
 
@@ -148,12 +149,8 @@ class Flow:
 
     def running(self, text: str) -> None:
         """Write what a running head or foot says, each distinct text once and without the numbers of pages."""
-        for piece in text.split(TAB):
-            words = " ".join(piece.replace(PAGE, " ").split())
-            is_number = PAGE in piece and len(words.split()) < _LEAST_WORDS and not any(map(str.isdigit, words))
-            if words not in self._running and not is_number:
-                self._running.add(words)
-                self.paragraph(Paragraph(words))
+        for words in running_text(text, self._running):
+            self.paragraph(Paragraph(words))
 
     def table(self, table: Table) -> None:
         """Write a table, once it is known whether its caption follows."""
@@ -320,6 +317,16 @@ class Flow:
     def _add_notes(self, index: int | None, notes: list[str], anchor: str) -> None:
         for note in notes:
             self.text.add("footnote", note, tight=True, hangs_on=(index,), anchor=anchor)
+
+
+def running_text(text: str, told: set[str]) -> Iterator[str]:
+    """Yield what a running head or foot says, each distinct text once and without the numbers of pages."""
+    for piece in text.split(TAB):
+        words = " ".join(piece.replace(PAGE, " ").split())
+        is_number = PAGE in piece and len(words.split()) < _LEAST_WORDS and not any(map(str.isdigit, words))
+        if words not in told and not is_number:
+            told.add(words)
+            yield words
 
 
 def header_rows(rows: list[TableRow]) -> int:

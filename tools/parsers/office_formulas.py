@@ -14,7 +14,9 @@ _MATHML = "http://www.w3.org/1998/Math/MathML"
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|\s+|.", re.DOTALL)
 _SCRIPTS = {"sSup": ("msup", "e", "sup"), "sSub": ("msub", "e", "sub"), "sSubSup": ("msubsup", "e", "sub", "sup"),
             "limLow": ("munder", "e", "lim"), "limUpp": ("mover", "e", "lim")}  # fmt: skip
+_DEEPEST = 100  # elements within each other; what nests deeper is read as its words alone
 _OFF = ("0", "off", "false")
+_ACCENTS = dict(zip("\u0302\u0303\u0304\u0305\u0307\u0308\u20d7", "^~¯¯˙¨→", strict=True))  # as MathML has them
 _APPLY = "\u2061"
 
 
@@ -33,7 +35,11 @@ def said_mathml(text: CanonicalText, math: Any) -> str:
 
 def to_mathml(omath: Any) -> Any:
     """Return a formula of Office as an element of MathML."""
-    return _of("math", *_children(omath))
+    now = deepest = 0
+    for event, _ in etree.iterwalk(omath, events=("start", "end")):
+        now += 1 if event == "start" else -1
+        deepest = max(deepest, now)
+    return _of("math", *(_children(omath) if deepest <= _DEEPEST else [_token("".join(omath.itertext()) or " ")]))
 
 
 def _of(tag: str, *children: Any, **attributes: str) -> Any:
@@ -153,7 +159,8 @@ def _scripts_before(element: Any) -> Any:
 
 def _accent(element: Any) -> Any:
     below = element.tag != f"{M}acc" and _property(element, "pos", "bot") != "top"
-    sign = _sign("¯" if element.tag == f"{M}bar" else _property(element, "chr", "\u0302"))
+    drawn = "¯" if element.tag == f"{M}bar" else _property(element, "chr", "\u0302")
+    sign = _sign(_ACCENTS.get(drawn, drawn))
     return _of("munder" if below else "mover", _row(element.find(f"{M}e")), sign, accent="true")
 
 

@@ -1,7 +1,7 @@
 """The order in which a slide's shapes are seen: from top to bottom and left to right, or column by column.
 
 A file keeps shapes in the order in which they were drawn, one above the other. A slide is cut where a gap goes through
-all of it, across first or down first. Of the two readings the one is taken that is nearer to the file's own order.
+all of it, across first, and down first where that is how the file itself has nearly all of them.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 _MOST = 200  # shapes; more are a drawing
+_MOST_UNLIKE = 0.1  # of the pairs
 _OVERLAP = 0.1  # of a shape's side: frames are larger than their words
 
 
@@ -35,8 +36,15 @@ def as_seen(places: Sequence[Place | None]) -> list[int]:
     known = {at: place for at, place in enumerate(places) if place is not None}
     if len(known) < len(places) or len(known) > _MOST:
         return list(range(len(places)))
-    readings = (_cut(list(known), known, across) for across in (True, False))
-    return min(readings, key=lambda order: sum(first > second for first, second in combinations(order, 2)))
+    rows, columns = (_cut(list(known), known, across) for across in (True, False))
+    is_by_column = _unlike(columns) < min(_unlike(rows), _MOST_UNLIKE)
+    return columns if is_by_column else rows
+
+
+def _unlike(order: list[int]) -> float:
+    """Return which part of all pairs of shapes the file has the other way round."""
+    pairs = [first > second for first, second in combinations(order, 2)]
+    return sum(pairs) / max(len(pairs), 1)
 
 
 def _cut(shapes: list[int], places: dict[int, Place], across: bool) -> list[int]:
