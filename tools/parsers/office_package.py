@@ -53,6 +53,9 @@ class Package:
         """Return whether the package holds a program. It is never read."""
         return any(name.endswith("vbaProject.bin") for name in self._archive)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._archive
+
     def xml(self, name: str) -> Any | None:
         """Return the root element of a part, None if there is no such part. The strict dialect is read as the other.
 
