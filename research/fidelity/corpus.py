@@ -1,0 +1,114 @@
+"""Lay out a corpus of real files in ten formats from Debian's packages.
+
+``python -m research.fidelity.corpus FOLDER`` fetches the packages with apt, one at a time, and keeps a few files of each
+format. It goes on where it stopped. The files have licences of their own, which the packages carry.
+"""
+
+import argparse
+import gzip
+import hashlib
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+MOST = {  # of a format: in all, and of one package
+    ".pdf": (70, 4),
+    ".html": (45, 2),
+    ".md": (20, 2),
+    ".csv": (20, 4),
+    ".epub": (20, 4),
+    ".docx": (40, 14),
+    ".odt": (30, 8),
+    ".rtf": (25, 8),
+    ".pptx": (30, 10),
+    ".odp": (25, 6),
+    ".xlsx": (40, 14),
+    ".ods": (30, 14),
+}
+LEAST_BYTES, MOST_BYTES = 500, 6_000_000
+PACKAGES = tuple(
+    """
+    python3-docx r-cran-officer r-cran-openxlsx r-cran-readxl r-cran-rio pandoc-data r-cran-gdata xlsx2csv python3-pandas
+    libopenoffice-oodoc-perl python-odf-doc python3-odf libspreadsheet-read-perl libexcel-writer-xlsx-perl python3-docxtpl
+    python3-docxcompose docx2txt odt2txt r-cran-flextable r-cran-haven r-cran-readr r-cran-vroom r-cran-data.table
+    python3-agate python3-tablib python3-xlsxwriter libspreadsheet-xlsx-perl unrtf librtf-document-perl latex2rtf-doc
+    abiword-common tellico-data live-manual-epub live-manual-odf live-manual-pdf live-manual-html gnumeric-doc gnumeric
+    artfastqgenerator-doc debian-faq developers-reference debmake-doc maint-guide harden-doc debian-policy
+    debian-kernel-handbook debian-reference-en aptitude-doc-en calibre libreoffice-common git-doc sqlite3-doc gnutls-doc
+    bash-doc glpk-doc sdcc-doc expeyes-doc-common r-doc-pdf r-cran-sandwich r-cran-systemfit r-cran-strucchange r-cran-gmm
+    r-cran-lme4 r-cran-xtable r-cran-zoo r-cran-vcd r-cran-survival r-cran-plm r-cran-quantreg r-cran-forecast
+    r-cran-rmarkdown r-cran-knitr r-cran-ggplot2 r-cran-dplyr docbook-xsl-doc-pdf dblatex fityk gnuplot-doc ganeti-doc
+    groff poppler-data apt-doc nginx-doc r-doc-html python-ebooklib-doc python3-ebooklib python-pandas-doc octave-doc
+    maxima-doc freeplane qgis rust-doc libreoffice-help-en-us installation-guide-amd64 debian-edu-doc-en debian-handbook
+    texlive-humanities-doc texlive-latex-recommended-doc texlive-science-doc texlive-publishers-doc
+    """.split()
+)
+
+
+def lay_out(folder: Path, packages: tuple[str, ...] = PACKAGES) -> Counter[str]:
+    """Fetch packages and keep files of each format below ``folder``; return how many there are of each suffix."""
+    done = folder / "packages"
+    done.mkdir(parents=True, exist_ok=True)
+    files = [path for path in folder.glob("*/*") if path.suffix in MOST]
+    held = Counter(path.suffix for path in files)
+    seen = {_digest(path.read_bytes()) for path in files}
+    for package in packages:
+        if (done / package).exists() or all(held[suffix] >= most for suffix, (most, _) in MOST.items()):
+            continue
+        with tempfile.TemporaryDirectory() as unpacked:
+            if _unpack(package, Path(unpacked)):
+                held.update(_keep(Path(unpacked), folder, package, held, seen))
+        (done / package).touch()
+    return held
+
+
+def _unpack(package: str, into: Path) -> bool:
+    fetched = subprocess.run(["apt-get", "download", package], cwd=into, capture_output=True, timeout=600)
+    archives = list(into.glob("*.deb"))
+    if fetched.returncode or not archives:
+        return False
+    subprocess.run(["dpkg-deb", "-x", archives[0].name, "."], cwd=into, check=True)
+    return True
+
+
+def _keep(unpacked: Path, folder: Path, package: str, held: Counter[str], seen: set[str]) -> Counter[str]:
+    kept: Counter[str] = Counter()
+    for path in sorted(unpacked.rglob("*"), key=_order):
+        name = path.name.removesuffix(".gz")
+        suffix = Path(name).suffix.lower()
+        if suffix not in MOST or path.is_symlink() or not path.is_file():
+            continue
+        most, of_package = MOST[suffix]
+        if kept[suffix] >= of_package or held[suffix] + kept[suffix] >= most or path.stat().st_size > MOST_BYTES:
+            continue
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        if not LEAST_BYTES <= len(data) <= MOST_BYTES or _digest(data) in seen:
+            continue
+        seen.add(_digest(data))
+        place = folder / suffix[1:] / f"{package}--{name}"
+        place.parent.mkdir(exist_ok=True)
+        if not place.exists():
+            place.write_bytes(data)
+            kept[suffix] += 1
+    return kept
+
+
+def _order(path: Path) -> str:
+    """Return a key that mixes the files of a package, the same way each time."""
+    return _digest(path.name.encode())
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def main() -> None:
+    """Fetch what is not there yet, and show how many files there are."""
+    parser = argparse.ArgumentParser(description="Lay out real files of ten formats from Debian's packages.")
+    parser.add_argument("folder", type=Path)
+    print(dict(lay_out(parser.parse_args().folder)))
+
+
+if __name__ == "__main__":
+    main()
