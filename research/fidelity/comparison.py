@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 NUMBER = re.compile(r"\d+")
 WORD = re.compile(r"[^\W\d_]{2,}")
@@ -156,7 +157,7 @@ def _lost(
 
 
 def _made_up(found: Compared, kind: str, ours: list[Counter[str]], others: list[list[_Page]]) -> int:
-    """Count what no reader has on the page or beside it; a merged cell's value may be said more often than by others."""
+    """Count what no reader has on the page or beside it; a merged cell's value may be there more often."""
     made = 0
     for at, held in enumerate(ours):
         for token, count in held.items():
@@ -207,6 +208,6 @@ def _order(ours: list[str], others: list[str]) -> tuple[int, int]:
 
 def _once(page: str) -> dict[tuple[str, str], int]:
     tokens = TOKEN.findall(page.casefold())
-    pairs = list(zip(tokens, tokens[1:], strict=False))
+    pairs = list(pairwise(tokens))
     counts = Counter(pairs)
     return {pair: at for at, pair in enumerate(pairs) if counts[pair] == 1}

@@ -1,15 +1,18 @@
 """Lay out a corpus of real files in ten formats from Debian's packages.
 
-``python -m research.fidelity.corpus FOLDER`` fetches the packages with apt, one at a time, and keeps a few files of each
-format. It goes on where it stopped. The files have licences of their own, which the packages carry.
+``python -m research.fidelity.corpus FOLDER`` fetches the packages with apt, one at a time, and keeps a few files of
+each format. Debian has few office files: others are made of what was kept, by pandoc and LibreOffice. It goes on where
+it stopped. The files have licences of their own, which the packages carry.
 """
 
 import argparse
 import gzip
 import hashlib
+import shutil
 import subprocess
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 MOST = {  # of a format: in all, and of one package
@@ -26,27 +29,43 @@ MOST = {  # of a format: in all, and of one package
     ".xlsx": (40, 14),
     ".ods": (30, 14),
 }
-LEAST_BYTES, MOST_BYTES = 500, 6_000_000
-PACKAGES = tuple(
-    """
-    python3-docx r-cran-officer r-cran-openxlsx r-cran-readxl r-cran-rio pandoc-data r-cran-gdata xlsx2csv python3-pandas
-    libopenoffice-oodoc-perl python-odf-doc python3-odf libspreadsheet-read-perl libexcel-writer-xlsx-perl python3-docxtpl
-    python3-docxcompose docx2txt odt2txt r-cran-flextable r-cran-haven r-cran-readr r-cran-vroom r-cran-data.table
-    python3-agate python3-tablib python3-xlsxwriter libspreadsheet-xlsx-perl unrtf librtf-document-perl latex2rtf-doc
-    abiword-common tellico-data live-manual-epub live-manual-odf live-manual-pdf live-manual-html gnumeric-doc gnumeric
-    artfastqgenerator-doc debian-faq developers-reference debmake-doc maint-guide harden-doc debian-policy
-    debian-kernel-handbook debian-reference-en aptitude-doc-en calibre libreoffice-common git-doc sqlite3-doc gnutls-doc
-    bash-doc glpk-doc sdcc-doc expeyes-doc-common r-doc-pdf r-cran-sandwich r-cran-systemfit r-cran-strucchange r-cran-gmm
-    r-cran-lme4 r-cran-xtable r-cran-zoo r-cran-vcd r-cran-survival r-cran-plm r-cran-quantreg r-cran-forecast
-    r-cran-rmarkdown r-cran-knitr r-cran-ggplot2 r-cran-dplyr docbook-xsl-doc-pdf dblatex fityk gnuplot-doc ganeti-doc
-    groff poppler-data apt-doc nginx-doc r-doc-html python-ebooklib-doc python3-ebooklib python-pandas-doc octave-doc
-    maxima-doc freeplane qgis rust-doc libreoffice-help-en-us installation-guide-amd64 debian-edu-doc-en debian-handbook
-    texlive-humanities-doc texlive-latex-recommended-doc texlive-science-doc texlive-publishers-doc
-    """.split()
+TEMPLATES = {".ott": ".odt", ".otp": ".odp", ".ots": ".ods", ".dotx": ".docx", ".potx": ".pptx", ".xltx": ".xlsx"}
+MADE = (  # of files of a format, files of another, by a program, at most
+    (".md", ".docx", "pandoc", 8),
+    (".md", ".pptx", "pandoc", 10),
+    (".md", ".rtf", "pandoc", 4),
+    (".html", ".odt", "pandoc", 8),
+    (".epub", ".docx", "pandoc", 4),
+    (".odt", ".docx", "soffice", 10),
+    (".odt", ".rtf", "soffice", 8),
+    (".docx", ".rtf", "soffice", 8),
+    (".docx", ".odt", "soffice", 6),
+    (".xlsx", ".ods", "soffice", 16),
+    (".pptx", ".odp", "soffice", 14),
 )
+LEAST_BYTES, MOST_BYTES = 500, 6_000_000
+PACKAGES = """
+    python3-docx r-cran-officer r-cran-openxlsx r-cran-readxl r-cran-rio pandoc-data r-cran-gdata xlsx2csv
+    python3-pandas libopenoffice-oodoc-perl python-odf-doc python3-odf libspreadsheet-read-perl
+    libexcel-writer-xlsx-perl python3-docxtpl python3-docxcompose docx2txt odt2txt r-cran-flextable r-cran-haven
+    r-cran-readr r-cran-vroom r-cran-data.table python3-agate python3-tablib python3-xlsxwriter
+    libspreadsheet-xlsx-perl unrtf librtf-document-perl latex2rtf-doc abiword-common tellico-data
+    live-manual-epub live-manual-odf live-manual-pdf live-manual-html gnumeric-doc gnumeric
+    artfastqgenerator-doc debian-faq developers-reference debmake-doc maint-guide harden-doc debian-policy
+    debian-kernel-handbook debian-reference-en aptitude-doc-en calibre libreoffice-common
+    libreoffice-smoketest-data libreoffice-dev-doc libspreadsheet-readsxc-perl docbook-slides-demo
+    libjopendocument-java loook python-odf-tools git-doc sqlite3-doc gnutls-doc bash-doc glpk-doc sdcc-doc
+    expeyes-doc-common r-doc-pdf r-cran-sandwich r-cran-systemfit r-cran-strucchange r-cran-gmm r-cran-lme4
+    r-cran-xtable r-cran-zoo r-cran-vcd r-cran-survival r-cran-plm r-cran-quantreg r-cran-forecast
+    r-cran-rmarkdown r-cran-knitr r-cran-ggplot2 r-cran-dplyr docbook-xsl-doc-pdf dblatex fityk gnuplot-doc
+    ganeti-doc groff poppler-data apt-doc nginx-doc r-doc-html python-ebooklib-doc python3-ebooklib
+    python-pandas-doc octave-doc maxima-doc freeplane qgis rust-doc libreoffice-help-en-us
+    installation-guide-amd64 debian-edu-doc-en debian-handbook texlive-humanities-doc
+    texlive-latex-recommended-doc texlive-science-doc texlive-publishers-doc
+""".split()
 
 
-def lay_out(folder: Path, packages: tuple[str, ...] = PACKAGES) -> Counter[str]:
+def lay_out(folder: Path, packages: Sequence[str] = PACKAGES) -> Counter[str]:
     """Fetch packages and keep files of each format below ``folder``; return how many there are of each suffix."""
     done = folder / "packages"
     done.mkdir(parents=True, exist_ok=True)
@@ -77,6 +96,7 @@ def _keep(unpacked: Path, folder: Path, package: str, held: Counter[str], seen: 
     for path in sorted(unpacked.rglob("*"), key=_order):
         name = path.name.removesuffix(".gz")
         suffix = Path(name).suffix.lower()
+        suffix = TEMPLATES.get(suffix, suffix)
         if suffix not in MOST or path.is_symlink() or not path.is_file():
             continue
         most, of_package = MOST[suffix]
@@ -86,12 +106,30 @@ def _keep(unpacked: Path, folder: Path, package: str, held: Counter[str], seen: 
         if not LEAST_BYTES <= len(data) <= MOST_BYTES or _digest(data) in seen:
             continue
         seen.add(_digest(data))
-        place = folder / suffix[1:] / f"{package}--{name}"
+        place = folder / suffix[1:] / f"{package}--{Path(name).stem}{suffix}"
         place.parent.mkdir(exist_ok=True)
         if not place.exists():
             place.write_bytes(data)
             kept[suffix] += 1
     return kept
+
+
+def make(folder: Path) -> None:
+    """Make office files of files of other formats."""
+    for source, target, program, most in MADE:
+        files = sorted((folder / source[1:]).glob(f"*{source}"), key=_order)
+        for path in files[:most]:
+            place = folder / target[1:] / f"made-{source[1:]}--{path.stem}{target}"
+            if place.exists():
+                continue
+            place.parent.mkdir(exist_ok=True)
+            with tempfile.TemporaryDirectory() as out:
+                command = ["soffice", "--headless", "--convert-to", target[1:], "--outdir", out, str(path)]
+                if program == "pandoc":
+                    command = ["pandoc", "-s", "-o", f"{out}/{path.stem}{target}", str(path)]
+                subprocess.run(command, capture_output=True, timeout=120)
+                for file in Path(out).glob(f"*{target}"):
+                    shutil.move(file, place)
 
 
 def _order(path: Path) -> str:
@@ -107,7 +145,10 @@ def main() -> None:
     """Fetch what is not there yet, and show how many files there are."""
     parser = argparse.ArgumentParser(description="Lay out real files of ten formats from Debian's packages.")
     parser.add_argument("folder", type=Path)
-    print(dict(lay_out(parser.parse_args().folder)))
+    folder = parser.parse_args().folder
+    lay_out(folder)
+    make(folder)
+    print(dict(Counter(path.suffix for path in folder.glob("*/*") if path.suffix in MOST)))
 
 
 if __name__ == "__main__":
