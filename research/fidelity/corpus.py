@@ -44,25 +44,7 @@ MADE = (  # of files of a format, files of another, by a program, at most
     (".pptx", ".odp", "soffice", 14),
 )
 LEAST_BYTES, MOST_BYTES = 500, 6_000_000
-PACKAGES = """
-    python3-docx r-cran-officer r-cran-openxlsx r-cran-readxl r-cran-rio pandoc-data r-cran-gdata xlsx2csv
-    python3-pandas libopenoffice-oodoc-perl python-odf-doc python3-odf libspreadsheet-read-perl
-    libexcel-writer-xlsx-perl python3-docxtpl python3-docxcompose docx2txt odt2txt r-cran-flextable r-cran-haven
-    r-cran-readr r-cran-vroom r-cran-data.table python3-agate python3-tablib python3-xlsxwriter
-    libspreadsheet-xlsx-perl unrtf librtf-document-perl latex2rtf-doc abiword-common tellico-data
-    live-manual-epub live-manual-odf live-manual-pdf live-manual-html gnumeric-doc gnumeric
-    artfastqgenerator-doc debian-faq developers-reference debmake-doc maint-guide harden-doc debian-policy
-    debian-kernel-handbook debian-reference-en aptitude-doc-en calibre libreoffice-common
-    libreoffice-smoketest-data libreoffice-dev-doc libspreadsheet-readsxc-perl docbook-slides-demo
-    libjopendocument-java loook python-odf-tools git-doc sqlite3-doc gnutls-doc bash-doc glpk-doc sdcc-doc
-    expeyes-doc-common r-doc-pdf r-cran-sandwich r-cran-systemfit r-cran-strucchange r-cran-gmm r-cran-lme4
-    r-cran-xtable r-cran-zoo r-cran-vcd r-cran-survival r-cran-plm r-cran-quantreg r-cran-forecast
-    r-cran-rmarkdown r-cran-knitr r-cran-ggplot2 r-cran-dplyr docbook-xsl-doc-pdf dblatex fityk gnuplot-doc
-    ganeti-doc groff poppler-data apt-doc nginx-doc r-doc-html python-ebooklib-doc python3-ebooklib
-    python-pandas-doc octave-doc maxima-doc freeplane qgis rust-doc libreoffice-help-en-us
-    installation-guide-amd64 debian-edu-doc-en debian-handbook texlive-humanities-doc
-    texlive-latex-recommended-doc texlive-science-doc texlive-publishers-doc
-""".split()
+PACKAGES = Path(__file__).with_name("packages.txt").read_text().split()
 
 
 def lay_out(folder: Path, packages: Sequence[str] = PACKAGES) -> Counter[str]:
