@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 NUMBER = re.compile(r"\d+")
-WORD = re.compile(r"[^\W\d_]{2,}")
-TOKEN = re.compile(r"\d+|[^\W\d_]{2,}")
+_SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # each letter is compared as a word
+_LETTERS = rf"[{_SPACELESS}]|[^\W\d_{_SPACELESS}]{{2,}}"
+WORD = re.compile(_LETTERS)
+TOKEN = re.compile(rf"\d+|{_LETTERS}")
 _DIVIDED = re.compile(r"([^\W\d_]+)[-\u2010\u00ad][ \t]*\n\s*([^\W\d_]+)")
-_RAISED = re.compile(r"(\d+)(\s?[\^_/]\s?)[({\[]?([-\u2212]?)(\d+)")
+_RAISED = re.compile(r"(\d+)(\s?[\^_/]\s?)[({\[]?(-?)\^?(\d+)")
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 _EXAMPLES = 40
 
@@ -86,7 +88,7 @@ def _sign(sign: str) -> str:
         return sign
     whole = unicodedata.normalize("NFKC", sign)
     mark = {"<super>": "^", "<sub>": "_", "<fraction>": " ", "<circle>": " "}.get(parts.split()[0], "")
-    return mark + whole.replace("\u2044", "/") + (" " if mark == " " else "")
+    return mark + whole.replace("\u2044", "/").replace("\u2212", "-") + (" " if mark == " " else "")
 
 
 class _Signs(dict[int, str]):

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 MOST = {  # of a format: in all, and of one package
-    ".pdf": (70, 4),
+    ".pdf": (90, 6),
     ".html": (45, 2),
     ".md": (20, 2),
     ".csv": (20, 4),

@@ -62,4 +62,4 @@ def _of_web_page(data: bytes) -> str:
         found = html.fromstring(data).xpath(_NAVIGATION)
     except (ValueError, html.etree.ParserError):
         return ""
-    return "\n".join(" ".join(element.itertext()) for element in found)
+    return "\n".join(joint.join(element.itertext()) for element in found for joint in (" ", ""))

@@ -37,7 +37,7 @@ class Measured:
 def measure(folder: Path, formats: Sequence[str] = (), kept: Path | None = None) -> Iterator[Measured]:
     """Read every file of a folder and compare; a file that no other reader finds text in is passed over."""
     wanted = {f".{name.lstrip('.')}" for name in formats} or set(READERS)
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(folder.rglob("*"), key=lambda path: path.stat().st_size):
         if path.suffix.lower() in wanted & set(READERS) and path.is_file():
             others = readings(path, kept or folder / ".readings")
             if others:

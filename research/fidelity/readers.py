@@ -106,11 +106,15 @@ _PIECE = re.compile(
 
 
 def _mupdf(path: Path) -> str:
-    return "".join(_glyphs(_says("mutool", "draw", "-F", "stext", path)))
+    return glyphs_as_text(_says("mutool", "draw", "-F", "stext", path))
+
+
+def glyphs_as_text(stext: str) -> str:
+    """Return the text of MuPDF's glyphs, with marks where smaller ones stand above or below the line they follow."""
+    return "".join(_glyphs(stext))
 
 
 def _glyphs(stext: str) -> Iterator[str]:
-    """Yield the text of MuPDF's glyphs, with marks where smaller ones stand above or below the line they follow."""
     size, base, end, line_size, moved, pages, is_new_line = 1.0, 0.0, -1e9, 1.0, "", 0, True
     for piece in _PIECE.finditer(stext):
         match piece["tag"]:
