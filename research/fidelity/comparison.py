@@ -20,6 +20,8 @@ TOKEN = re.compile(rf"\d+|{_LETTERS}")
 _DIVIDED = re.compile(r"([^\W\d_]+)[-\u2010\u00ad][ \t]*\n\s*([^\W\d_]+)")
 _RAISED = re.compile(r"(\d+)(\s?[\^_/]\s?)[({\[]?(-?)\^?(\d+)")
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
+_ACCENT = re.compile("[\u00a8\u00af\u00b4\u00b8\u02b0-\u02ff]")
+_FORMULA = 4  # letters: what is as short, and stands so but for spaces in a reading, is signs of a formula set closer
 _EXAMPLES = 40
 
 
@@ -83,6 +85,8 @@ def _sign(sign: str) -> str:
         return "-"
     if _UNSEEN.match(sign):
         return ""
+    if _ACCENT.match(sign):
+        return " "  # a hat or a tilde that stands alone belongs to no word
     parts = unicodedata.decomposition(sign)
     if not parts.startswith("<"):
         return sign
@@ -121,6 +125,10 @@ def _words(found: Compared, ours: list[str], others: dict[str, list[str]], aside
     spare = [_divided(page).possible for page in aside]
     found.words = sum(sum(page.sure.values()) for page in read[0])
     found.words_lost, _ = _lost(found, "word lost", [page.possible for page in held], read, spare)
+    for pages, texts in zip(read, others.values(), strict=True):
+        for page, text, here in zip(pages, texts, held, strict=True):
+            closed = "".join(text.casefold().split())
+            page.possible.update(word for word in here.sure if len(word) <= _FORMULA and word in closed)
     found.words_made_up = _made_up(found, "word made up", [page.sure for page in held], read)
 
 

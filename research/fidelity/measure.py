@@ -81,13 +81,14 @@ def pages_of(parsed: Parsed) -> list[str]:
 
 def _excuse(compared: Compared, left_out: Sequence[str]) -> None:
     """Count as told what is lost, as far as the things that were told to be left out may hold it."""
-    things = sum(
-        sum(int(count.replace(",", "")) for count in re.findall(r"\d[\d,]*", told)) or 1
-        for told in left_out
-        if not _NOT_TEXT.search(told)
-    )
-    compared.numbers_told = min(compared.numbers_lost, things * _OF_ONE[0])
-    compared.words_told = min(compared.words_lost, things * _OF_ONE[1])
+    numbers = words = 0
+    for told in left_out:
+        if not _NOT_TEXT.search(told):
+            count = sum(int(count.replace(",", "")) for count in re.findall(r"\d[\d,]*", told)) or 1
+            numbers += count * (1 if "word" in told else _OF_ONE[0])
+            words += count * (1 if "word" in told else _OF_ONE[1])
+    compared.numbers_told = min(compared.numbers_lost, numbers)
+    compared.words_told = min(compared.words_lost, words)
     compared.numbers_lost -= compared.numbers_told
     compared.words_lost -= compared.words_told
 

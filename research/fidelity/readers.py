@@ -9,6 +9,7 @@ import hashlib
 import html
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -33,16 +34,16 @@ def readings(path: Path, kept: Path) -> dict[str, list[str]]:
     """Return what each reader of a file's format says, by the reader's name."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     place = kept / f"{digest}{path.suffix.lower()}.json"
-    known: dict[str, str | None] = json.loads(place.read_text()) if place.exists() else {}
+    known: dict[str, str] = json.loads(place.read_text()) if place.exists() else {}
     for name, (program, read) in READERS.get(path.suffix.lower(), {}).items():
         if name not in known and (not program or shutil.which(program)):
             try:
                 known[name] = read(path)
             except (OSError, subprocess.SubprocessError, ValueError, ElementTree.ParseError):
-                known[name] = None  # this reader can't read it
+                continue  # this reader can't read it
     kept.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(known))
-    return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text and text.strip()}
+    return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text.strip()}
 
 
 def _says(*command: str | Path) -> str:
@@ -63,9 +64,12 @@ def _office(target: str, read: Callable[[Path], str]) -> Read:
 
     def by_office(path: Path) -> str:
         with tempfile.TemporaryDirectory() as out:
-            profile = f"-env:UserInstallation=file://{tempfile.gettempdir()}/fidelity-office"
+            profile = f"-env:UserInstallation=file://{tempfile.gettempdir()}/fidelity-office-{os.getpid()}"
             _says("soffice", profile, "--headless", "--convert-to", target, "--outdir", out, path)
-            return "\n".join(read(file) for file in sorted(Path(out).iterdir()))
+            files = sorted(Path(out).iterdir())
+            if not files:
+                raise ValueError("nothing was written")
+            return "\n".join(map(read, files))
 
     return by_office
 
