@@ -69,7 +69,7 @@ def _office(target: str, read: Callable[[Path], str]) -> Read:
             files = sorted(Path(out).iterdir())
             if not files:
                 raise ValueError("nothing was written")
-            return "\n".join(map(read, files))
+            return "\n".join(f"{file.stem.removeprefix(path.stem).lstrip('-')}\n{read(file)}" for file in files)
 
     return by_office
 
