@@ -20,6 +20,7 @@ TOKEN = re.compile(rf"\d+|{_LETTERS}")
 _DIVIDED = re.compile(r"([^\W\d_]+)[-\u2010\u00ad][ \t]*\n\s*([^\W\d_]+)")
 _RAISED = re.compile(r"(\d+)(\s?[\^_/]\s?)[({\[]?(-?)\^?(\d+)")
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
+_ADDRESS = re.compile(r"\bhttps?://\S+|\bwww\.\S+|\bmailto:\S+")  # of a link, which other readers do not tell
 _ACCENT = re.compile("[\u00a8\u00af\u00b4\u00b8\u02b0-\u02ff]")
 _FORMULA = 4  # letters: what is as short, and stands so but for spaces in a reading, is signs of a formula set closer
 _EXAMPLES = 40
@@ -116,7 +117,8 @@ def _numbers(found: Compared, ours: list[str], others: dict[str, list[str]], asi
     spare = [Counter(NUMBER.findall(page)) for page in aside]
     found.numbers = sum(sum(page.sure.values()) for page in read[0])
     found.numbers_lost, found.furniture = _lost(found, "number lost", held, read, spare)
-    found.numbers_made_up = _made_up(found, "number made up", held, read)
+    told = [Counter(NUMBER.findall(_ADDRESS.sub(" ", page))) for page in ours]
+    found.numbers_made_up = _made_up(found, "number made up", told, read)
 
 
 def _words(found: Compared, ours: list[str], others: dict[str, list[str]], aside: list[str]) -> None:
@@ -129,7 +131,8 @@ def _words(found: Compared, ours: list[str], others: dict[str, list[str]], aside
         for page, text, here in zip(pages, texts, held, strict=True):
             closed = "".join(text.casefold().split())
             page.possible.update(word for word in here.sure if len(word) <= _FORMULA and word in closed)
-    found.words_made_up = _made_up(found, "word made up", [page.sure for page in held], read)
+    told = [_divided(_ADDRESS.sub(" ", page)).sure for page in ours]
+    found.words_made_up = _made_up(found, "word made up", told, read)
 
 
 def _divided(page: str) -> _Page:
