@@ -22,8 +22,9 @@ def furniture_of(path: Path, others: dict[str, list[str]]) -> list[str]:
 
 
 def _of_pages(pages: list[str]) -> list[str]:
-    """Return lines of the edges whose words recur on other pages, or that number the pages."""
+    """Return lines of the edges whose words recur on other pages, repeat a heading, or number the pages."""
     edges = [_edge(page) for page in pages]
+    written = Counter(letters for page in pages for line in page.splitlines() if (letters := _letters(line)))
     shapes = Counter(shape for edge in edges for shape in {_shape(line) for line in edge})
     shifts: dict[int, int] = defaultdict(int)  # of printed page numbers against the count of pages
     for at, edge in enumerate(edges):
@@ -35,6 +36,7 @@ def _of_pages(pages: list[str]) -> list[str]:
             for line in edge
             if shapes[_shape(line)] >= 3
             or any(shifts[int(number) - at] >= 3 for number in _ends(line))
+            or (line in (edge[0], edge[-1]) and (shapes[_shape(line)] >= 2 or _tells_a_heading(line, written)))
             or re.fullmatch(r"[\s\d\-–|/ivxlc]+", line)
         )
         for at, edge in enumerate(edges)
@@ -44,6 +46,16 @@ def _of_pages(pages: list[str]) -> list[str]:
 def _edge(page: str) -> list[str]:
     lines = [line.strip() for line in page.splitlines() if line.strip()]
     return lines if len(lines) <= 2 * _EDGE else lines[:_EDGE] + lines[-_EDGE:]
+
+
+def _tells_a_heading(line: str, written: Counter[str]) -> bool:
+    """Return whether a part of a line, set apart by a gap, is also a line of its own elsewhere."""
+    parts = [_letters(part) for part in re.split(r"\s{3,}", line)]
+    return any(len(part) > 3 and written[part] > (part == _letters(line)) for part in parts)
+
+
+def _letters(line: str) -> str:
+    return "".join(filter(str.isalpha, line.casefold()))
 
 
 def _shape(line: str) -> str:

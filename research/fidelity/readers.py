@@ -43,7 +43,7 @@ def readings(path: Path, kept: Path) -> dict[str, list[str]]:
                 continue  # this reader can't read it
     kept.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(known))
-    return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text.strip()}
+    return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text and text.strip()}
 
 
 def _says(*command: str | Path) -> str:
