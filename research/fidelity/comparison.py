@@ -21,6 +21,11 @@ _DIVIDED = re.compile(r"([^\W\d_]+)[-\u2010\u00ad][ \t]*\n\s*([^\W\d_]+)")
 _RAISED = re.compile(r"(\d+)(\s?[\^_/]\s?)[({\[]?(-?)\^?(\d+)")
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 _ADDRESS = re.compile(r"\bhttps?://\S+|\bwww\.\S+|\bmailto:\S+")  # of a link, which other readers do not tell
+# Ligatures of TeX fonts that tell no letters, so that readers give the glyph's own number or nothing.
+_GLYPHS = {
+    **dict(zip("\x1b\x1c\x1d\x1e\x1f", ("ff", "fi", "fl", "ffi", "ffl"), strict=True)),
+    **dict(zip("\x0b\x0e\x0f", ("ff", "ffi", "ffl"), strict=True)),
+}
 _ACCENT = re.compile("[\u00a8\u00af\u00b4\u00b8\u02b0-\u02ff]")
 _FORMULA = 4  # letters: what is as short, and stands so but for spaces in a reading, is signs of a formula set closer
 _EXAMPLES = 40
@@ -80,6 +85,8 @@ def plain(text: str) -> str:
 
 
 def _sign(sign: str) -> str:
+    if sign in _GLYPHS:
+        return _GLYPHS[sign]
     if sign < "\x80" or sign == "\u00ad":
         return sign
     if sign == "\u2212":
