@@ -69,7 +69,8 @@ def _office(target: str, read: Callable[[Path], str]) -> Read:
             files = sorted(Path(out).iterdir())
             if not files:
                 raise ValueError("nothing was written")
-            return "\n".join(f"{file.stem.removeprefix(path.stem).lstrip('-')}\n{read(file)}" for file in files)
+            read_ = [(file.stem.removeprefix(path.stem).lstrip("-"), read(file)) for file in files]
+            return "\n".join(f"{sheet}\n{text}" for sheet, text in read_ if text.strip())
 
     return by_office
 
