@@ -150,7 +150,7 @@ def _glyphs(stext: str) -> Iterator[str]:
                     if not now and glyph.strip():
                         base, line_size = y, size
                 is_new_line, end = False, right
-                yield glyph
+                yield glyph.replace(PAGE, "")  # a glyph of a TeX font may have its number
 
 
 def _moved(down: float, size: float, line_size: float) -> str:
