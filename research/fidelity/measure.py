@@ -10,7 +10,7 @@ from typing import Any
 from graph.errors import CitewellError
 from research.fidelity.comparison import Compared, compare
 from research.fidelity.furniture import furniture_of
-from research.fidelity.readers import READERS, readings
+from research.fidelity.readers import READERS, readings, wait
 from tools.parsers import Parsed, parse
 
 SECONDS = 180  # for our reading of one file
@@ -37,11 +37,13 @@ class Measured:
 def measure(folder: Path, formats: Sequence[str] = (), kept: Path | None = None) -> Iterator[Measured]:
     """Read every file of a folder and compare; a file that no other reader finds text in is passed over."""
     wanted = {f".{name.lstrip('.')}" for name in formats} or set(READERS)
-    for path in sorted(folder.rglob("*"), key=lambda path: path.stat().st_size):
-        if path.suffix.lower() in wanted & set(READERS) and path.is_file():
-            others = readings(path, kept or folder / ".readings")
-            if others:
-                yield _measured(path, others)
+    kept = kept or folder / ".readings"
+    paths = [path for path in folder.rglob("*") if path.suffix.lower() in wanted & set(READERS) and path.is_file()]
+    wait(paths, kept)
+    for path in sorted(paths, key=lambda path: path.stat().st_size):
+        others = readings(path, kept)
+        if others:
+            yield _measured(path, others)
 
 
 def _measured(path: Path, others: dict[str, list[str]]) -> Measured:

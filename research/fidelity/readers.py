@@ -9,17 +9,20 @@ import hashlib
 import html
 import io
 import json
-import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 from xml.etree import ElementTree
 
 LIMIT = 120  # seconds of one reading
 PAGE = "\f"
+_AT_ONCE = 40  # files of one start of LibreOffice
 _SHOWN, _RAW = (
     f"csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,{shown},false,false,false,-1" for shown in ("true", "false")
 )
@@ -32,22 +35,26 @@ Read = Callable[[Path], str]
 
 def readings(path: Path, kept: Path) -> dict[str, list[str]]:
     """Return what each reader of a file's format says, by the reader's name."""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    place = kept / f"{digest}{path.suffix.lower()}.json"
-    known: dict[str, str] = json.loads(place.read_text()) if place.exists() else {}
+    known, place = _known(path, kept)
     for name, (program, read) in READERS.get(path.suffix.lower(), {}).items():
         if name not in known and (not program or shutil.which(program)):
             try:
                 known[name] = read(path)
-            except (OSError, subprocess.SubprocessError, ValueError, ElementTree.ParseError):
+            except (OSError, subprocess.SubprocessError, LookupError, ValueError, ElementTree.ParseError):
                 continue  # this reader can't read it
     kept.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(known))
     return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text and text.strip()}
 
 
-def _says(*command: str | Path) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, timeout=LIMIT, check=True)
+def _known(path: Path, kept: Path) -> tuple[dict[str, str], Path]:
+    """Return the readings of a file that are kept, and where."""
+    place = kept / f"{hashlib.sha256(path.read_bytes()).hexdigest()}{path.suffix.lower()}.json"
+    return (json.loads(place.read_text()) if place.exists() else {}), place
+
+
+def _says(*command: str | Path, limit: float = LIMIT) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, timeout=limit, check=True)
     return done.stdout.decode(errors="replace")
 
 
@@ -59,20 +66,41 @@ def _pandoc(format_: str) -> Read:
     return lambda path: _says("pandoc", "-f", format_, "-t", "plain", "--wrap=none", path)
 
 
-def _office(target: str, read: Callable[[Path], str]) -> Read:
-    """Return a reader by LibreOffice: it converts into a folder, whose files are then read."""
+@dataclass
+class _Office:
+    """A reader by LibreOffice, which starts slowly: files that wait are converted with the one asked for."""
 
-    def by_office(path: Path) -> str:
-        with tempfile.TemporaryDirectory() as out:
-            profile = f"-env:UserInstallation=file://{tempfile.gettempdir()}/fidelity-office-{os.getpid()}"
-            _says("soffice", profile, "--headless", "--convert-to", target, "--outdir", out, path)
-            files = sorted(Path(out).iterdir())
-            if not files:
-                raise ValueError("nothing was written")
-            read_ = [(file.stem.removeprefix(path.stem).lstrip("-"), read(file)) for file in files]
-            return "\n".join(f"{sheet}\n{text}" for sheet, text in read_ if text.strip())
+    target: str
+    read: Callable[[Path], str]
+    texts: dict[Path, str] = field(default_factory=dict)
+    waiting: ClassVar[list[Path]] = []
 
-    return by_office
+    def __call__(self, path: Path) -> str:
+        if path not in self.texts:
+            like = [other for other in self.waiting if other.suffix == path.suffix and other not in self.texts]
+            self._convert([path, *(other for other in like if other != path)][:_AT_ONCE])
+        if path not in self.texts:
+            self._convert([path])
+        return self.texts[path]
+
+    def _convert(self, paths: list[Path]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            given, out = Path(folder) / "in", Path(folder) / "out"
+            given.mkdir()
+            for at, path in enumerate(paths):
+                shutil.copy(path, given / f"f{at:03}{path.suffix}")
+            command = ["soffice", f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to"]
+            with suppress(subprocess.SubprocessError):  # some may have been written before
+                _says(*command, self.target, "--outdir", out, *sorted(given.iterdir()), limit=LIMIT + 20 * len(paths))
+            for at, path in enumerate(paths):
+                files = [(file.stem[5:], self.read(file)) for file in sorted(out.glob(f"f{at:03}*"))]
+                if files:
+                    self.texts[path] = "\n".join(f"{sheet}\n{text}" for sheet, text in files if text.strip())
+
+
+def wait(paths: Iterable[Path], kept: Path) -> None:
+    """Note files that will be read, of which LibreOffice has no reading kept yet."""
+    _Office.waiting = [path for path in paths if "office" not in _known(path, kept)[0]]
 
 
 def _plain(path: Path) -> str:
@@ -159,8 +187,11 @@ def _moved(down: float, size: float, line_size: float) -> str:
     return "^" if down < 0 else "_"
 
 
-_TEXT, _FLAT = _office("txt:Text (encoded):UTF8", _plain), _office("fodp", _slides)
-_SHEET = {"office": ("soffice", _office(_SHOWN, _cells)), "office-raw": ("soffice", _office(_RAW, _cells))}
+_TEXT, _FLAT = _Office("txt:Text (encoded):UTF8", _plain), _Office("fodp", _slides)
+_SHEET: dict[str, tuple[str, Read]] = {
+    "office": ("soffice", _Office(_SHOWN, _cells)),
+    "office-raw": ("soffice", _Office(_RAW, _cells)),
+}
 READERS: dict[str, dict[str, tuple[str, Read]]] = {
     ".pdf": {
         "poppler-layout": ("pdftotext", _poppler("-layout")),
