@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from graph.errors import InvalidRequest, UnreadableDocument
+from text.normal_forms import compose
 from tools.library.new_documents import NewDocument, UnreadDocument
 from tools.parsers.textless import is_textless
 
@@ -122,5 +123,5 @@ def _below(path: Path, textless: list[str]) -> Iterator[FoundFile]:
 
 
 def as_text(path: str) -> str:
-    """Return a path as text; bytes that are not UTF-8 are escaped."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    """Return a path as text, composed, since some systems take letters apart; bytes that are not UTF-8 are escaped."""
+    return compose(os.fsencode(path).decode("utf-8", "backslashreplace"))

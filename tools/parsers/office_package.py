@@ -53,6 +53,9 @@ class Package:
         """Return whether the package holds a program. It is never read."""
         return any(name.endswith("vbaProject.bin") for name in self._archive)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._archive
+
     def xml(self, name: str) -> Any | None:
         """Return the root element of a part, None if there is no such part. The strict dialect is read as the other.
 
@@ -150,3 +153,8 @@ def macros_left_out(package: HasMacros) -> tuple[str, ...]:
 def comments_left_out(count: int) -> tuple[str, ...]:
     """Return what is said of comments."""
     return (f"{count} comment{'s were' if count != 1 else ' was'} left out.",) if count else ()
+
+
+def pictures_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of pictures, whose own letters are not read."""
+    return (f"{count} picture{'s were' if count != 1 else ' was'} left out.",) if count else ()
