@@ -10,17 +10,33 @@ from tools.parsers import parse
 @pytest.mark.parametrize(
     ("name", "markup", "text"),
     [
-        ("x.tex", r"fired at 4.2\,cm~\cite{old}, na\"{\i}ve \'Ecole, 5\,\%, a---b ``c''", "fired at 4.2 cm [old], naïve École, 5 %, a—b “c”"),
+        (
+            "x.tex",
+            r"fired at 4.2\,cm~\cite{old}, na\"{\i}ve \'Ecole, 5\,\%, a---b ``c''",
+            "fired at 4.2 cm [old], naïve École, 5 %, a—b “c”",
+        ),
         ("x.tex", r"\SI{4.2}{\kilo\metre} of \textbf{bold \emph{text}} % hidden", "4.2 kilo metre of bold text"),
-        ("x.tex", r"\verb|a_b| \url{http://a.b/c_d} \href{http://x}{page} \textcolor{red}{hot}", "a_b http://a.b/c_d page hot"),
+        (
+            "x.tex",
+            r"\verb|a_b| \url{http://a.b/c_d} \href{http://x}{page} \textcolor{red}{hot}",
+            "a_b http://a.b/c_d page hot",
+        ),
         ("x.tex", r"take $2\frac{3}{4}$ or \(10^{-4}\) or \[ \sqrt{16} \]", "take 2 3/4 or 10^-4 or sqrt(16)"),
         ("x.tex", r"\unknown[opt]{words} stay \Large big", "words stay big"),
-        ("x.org", "*bold* /it/ =a_b= [[https://a.b][page]] CO_2 10^6 \\(\\frac{1}{2}\\) a * b", "bold it a_b page CO2 10^6 1/2 a * b"),
+        (
+            "x.org",
+            "*bold* /it/ =a_b= [[https://a.b][page]] CO_2 10^6 \\(\\frac{1}{2}\\) a * b",
+            "bold it a_b page CO2 10^6 1/2 a * b",
+        ),
         ("x.org", "- [X] done\n- open", "- done\n- open"),
-        ("x.adoc", ":t: 900\n\nfired at {t} *much* _gas_ `a_b` kbd:[Ctrl+C] 10^6^ CO~2~ <<a,b>> stem:[1/2] {no}", "fired at 900 much gas a_b Ctrl+C 10^6 CO2 b 1/2 {no}"),
+        (
+            "x.adoc",
+            ":t: 900\n\nfired at {t} *much* _gas_ `a_b` kbd:[Ctrl+C] 10^6^ CO~2~ <<a,b>> stem:[1/2] {no}",
+            "fired at 900 much gas a_b Ctrl+C 10^6 CO2 b 1/2 {no}",
+        ),
         ("x.adoc", "image::lamp.png[A lamp]\n\ninclude::a.adoc[]", "A lamp"),
     ],
-)  # fmt: skip
+)
 def test_marks_within_a_line(name: str, markup: str, text: str) -> None:
     assert parse(markup.encode(), name=name).text == text
 
@@ -28,11 +44,13 @@ def test_marks_within_a_line(name: str, markup: str, text: str) -> None:
 def test_cells_that_span_columns_say_the_same_in_each() -> None:
     for name, markup in {
         "x.adoc": "|===\n|Room |Hours\n\n2+|Hall\n|===",
-        "x.tex": "\\begin{tabular}{ll}\\hline Room & Hours \\\\ \\hline \\multicolumn{2}{c}{Hall} \\\\ \\hline\\end{tabular}",
+        "x.tex": "\\begin{tabular}{ll}\\hline Room & Hours \\\\ \\hline "
+        "\\multicolumn{2}{c}{Hall} \\\\ \\hline\\end{tabular}",
     }.items():
         assert hanging(parse(markup.encode(), name=name)) == [
-            ("table_row", "Room | Hours", []), ("table_row", "Hall | Hall", ["Room | Hours"]),
-        ]  # fmt: skip
+            ("table_row", "Room | Hours", []),
+            ("table_row", "Hall | Hall", ["Room | Hours"]),
+        ]
 
 
 @pytest.mark.parametrize(
@@ -42,8 +60,9 @@ def test_cells_that_span_columns_say_the_same_in_each() -> None:
 def test_an_admonition_is_a_label(name: str, markup: str) -> None:
     found = hanging(parse(markup.encode(), name=name))
     assert [(words, on) for kind, words, on in found if kind == "paragraph"] == [
-        ("Hot.", ["Note"]), ("Stay away.", ["Note"]),
-    ]  # fmt: skip
+        ("Hot.", ["Note"]),
+        ("Stay away.", ["Note"]),
+    ]
 
 
 def test_what_is_never_closed_loses_nothing() -> None:
