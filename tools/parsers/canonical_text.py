@@ -27,6 +27,8 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 _UNSEEN = re.compile("[\u00ad\u200b\u2060-\u2064\ufeff]")
 _UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _MOST_UNREADABLE = 0.5  # of what is no white space
+_MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
+_FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,11 @@ def passages_left_out(count: int) -> tuple[str, ...]:
     return (f"Struck-out or hidden text was left out ({count} {'passage' if count == 1 else 'passages'}).",)
 
 
+def without_marks(words: str) -> str:
+    """Return words as they will stand in the text, without the marks around their formulas."""
+    return _MARKED_FORMULA.sub(r"\2", words).translate(_FORMULA_SIGNS) if "\x0e" in words else words
+
+
 class CanonicalText:
     """A writer of canonical text, block by block, that tracks offsets and the heading path."""
 
@@ -144,13 +151,24 @@ class CanonicalText:
         self._blocks: list[Block] = []
         self._path: list[tuple[int, str]] = []
         self._highest: tuple[int, str] | None = None
+        self._is_highest_alone = True
+        self._sources: list[tuple[Literal["mathml", "latex"], str]] = []
+        self._formulas: list[Formula] = []
+
+    def formula(self, line: str, notation: Literal["mathml", "latex"], source: str) -> str:
+        """Return a formula's line with marks, by which its place is known once the words around it are written."""
+        self._sources.append((notation, storable(source)))
+        return f"\x0e{len(self._sources) - 1}\x0f{without_marks(line)}\x0e"
 
     def add_heading(self, level: int, text: str, *, anchor: str = "") -> None:
         """Write a heading of a level from 1; later blocks belong to it until a heading of the same or a higher rank."""
         line = " ".join(shown(text).split())
         if line:
-            self._path = [*((at, name) for at, name in self._path if at < level), (level, line)]
-            self._highest = min(self._highest or (level, line), (level, line), key=lambda heading: heading[0])
+            name = without_marks(line)
+            self._path = [*((at, above) for at, above in self._path if at < level), (level, name)]
+            if self._highest is None or level <= self._highest[0]:
+                self._is_highest_alone = self._highest is None or level < self._highest[0]
+                self._highest = (level, name)
             self.add("heading", line, anchor=anchor)
 
     def leave_headings(self) -> None:
@@ -179,7 +197,7 @@ class CanonicalText:
             self._write(PAGE_END if self._written_page != self.page_idx else "\n" if tight else "\n\n")
         self._written_page = self.page_idx
         start = self._length
-        self._write(body)
+        self._write(self._placed(body) if "\x0e" in body else body)
         heading = " > ".join(name for _, name in self._path)
         above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
         self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path)))
@@ -197,6 +215,7 @@ class CanonicalText:
         self._written_page = self.page_idx
         first, last = part.blocks[0].start, part.blocks[-1].end
         shift, count = self._length - first, len(self._blocks)
+        self._formulas += (replace(one, start=one.start + shift, end=one.end + shift) for one in part.formulas)
         path = [name for _, name in self._path]
         for block in part.blocks:
             self._blocks.append(
@@ -214,9 +233,24 @@ class CanonicalText:
         return len(self._blocks) - 1
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
-        """Return the written text. Its default title is the first heading of the highest rank."""
-        title = title or (self._highest[1] if self._highest else None)
-        return Parsed("".join(self._parts), tuple(self._blocks), title and shown(title), metadata or {})
+        """Return the written text. Its default title is the heading of the highest rank, where it has but one."""
+        title = title or (self._highest[1] if self._highest and self._is_highest_alone else None)
+        title = title and shown(title)
+        return Parsed("".join(self._parts), tuple(self._blocks), title, metadata or {}, formulas=tuple(self._formulas))
+
+    def _placed(self, body: str) -> str:
+        """Keep where the marked formulas of a block stand, and return it without the marks."""
+        pieces: list[str] = []
+        length, at = self._length, 0
+        for found in _MARKED_FORMULA.finditer(body):
+            before, line = body[at : found.start()].translate(_FORMULA_SIGNS), found[2]
+            length += len(before)
+            if line and int(found[1]) < len(self._sources):
+                self._formulas.append(Formula(length, length + len(line), *self._sources[int(found[1])]))
+            length += len(line)
+            pieces += (before, line)
+            at = found.end()
+        return "".join((*pieces, body[at:].translate(_FORMULA_SIGNS)))
 
     def _write(self, piece: str) -> None:
         self._parts.append(piece)

@@ -148,3 +148,8 @@ def macros_left_out(package: HasMacros) -> tuple[str, ...]:
 def comments_left_out(count: int) -> tuple[str, ...]:
     """Return what is said of comments."""
     return (f"{count} comment{'s were' if count != 1 else ' was'} left out.",) if count else ()
+
+
+def pictures_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of pictures, whose own letters are not read."""
+    return (f"{count} picture{'s were' if count != 1 else ' was'} left out.",) if count else ()
