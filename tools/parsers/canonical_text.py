@@ -23,12 +23,12 @@ CHECK_SUFFIX = "Check the suffix of its name."  # what to do with a file that is
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+_MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
+_FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
 # Joiners and marks of direction stay: they change how the letters beside them look, or where.
 _UNSEEN = re.compile("[\u00ad\u200b\u2060-\u2064\ufeff]")
 _UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _MOST_UNREADABLE = 0.5  # of what is no white space
-_MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
-_FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +183,11 @@ class CanonicalText:
         tight: bool = False,
         hangs_on: Sequence[int | None] = (),
         anchor: str = "",
+        goes_on: bool = False,
     ) -> int | None:
         """Write a block, after a blank line or, with ``tight``, on the next line; return its index.
+
+        With ``goes_on`` a sentence of the block before, at the end of the last page, goes on in it.
 
         Blank text is skipped, and its index is None. Surrounding white space is removed, but code and list items keep
         their indent. ``hangs_on`` are indexes that this method has returned.
@@ -194,7 +197,8 @@ class CanonicalText:
         if not body.strip():
             return None
         if self._blocks:
-            self._write(PAGE_END if self._written_page != self.page_idx else "\n" if tight else "\n\n")
+            page_end = PAGE_END[goes_on:]
+            self._write(page_end if self._written_page != self.page_idx else "\n" if tight else "\n\n")
         self._written_page = self.page_idx
         start = self._length
         self._write(self._placed(body) if "\x0e" in body else body)
@@ -235,8 +239,13 @@ class CanonicalText:
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
         """Return the written text. Its default title is the heading of the highest rank, where it has but one."""
         title = title or (self._highest[1] if self._highest and self._is_highest_alone else None)
-        title = title and shown(title)
-        return Parsed("".join(self._parts), tuple(self._blocks), title, metadata or {}, formulas=tuple(self._formulas))
+        return Parsed(
+            "".join(self._parts),
+            tuple(self._blocks),
+            title and shown(title),
+            metadata or {},
+            formulas=tuple(self._formulas),
+        )
 
     def _placed(self, body: str) -> str:
         """Keep where the marked formulas of a block stand, and return it without the marks."""
