@@ -18,6 +18,7 @@ from tools.parsers.html import write_drafts
 from tools.parsers.html_blocks import Reader
 from tools.parsers.html_frames import Frame
 from tools.parsers.html_visible import Visibility
+from tools.parsers.link_targets import LinkTargets
 from tools.parsers.plain import decode
 from tools.parsers.sphinx_directives import Labelled
 from tools.parsers.sphinx_markup import read_tree
@@ -47,10 +48,11 @@ def read(data: bytes) -> Parsed:
     page = etree.Element("main")
     _Page(tree).write(tree, page)
     text = CanonicalText()
-    reader = _Reader(_AllSeen(page, in_main=True))
+    links = LinkTargets(page.xpath("//a/@href"))
+    reader = _Reader(_AllSeen(page, in_main=True), text.formula, links)
     reader.read(page)
     write_drafts(text, reader.drafts)
-    return replace(text.parsed(), left_out=passages_left_out(struck_out))
+    return replace(text.parsed(), left_out=(*passages_left_out(struck_out), *links.told()))
 
 
 class _AllSeen(Visibility):
