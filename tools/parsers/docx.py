@@ -13,7 +13,7 @@ from lxml import etree
 
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
 from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, in_form, shift, switch, whole_number
-from tools.parsers.office_charts import Drawings
+from tools.parsers.office_charts import DRAWN, Drawings
 from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
 from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
@@ -23,6 +23,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _P, _TBL, _R, _T, _TC, _TR = (W + tag for tag in ("p", "tbl", "r", "t", "tc", "tr"))
 _GONE = frozenset(W + tag for tag in ("del", "moveFrom"))
 _CONTAINERS = frozenset(W + tag for tag in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"))
+_LOOKS = frozenset(W + tag for tag in ("rStyle", "vanish", "strike", "dstrike", "b", "vertAlign", "position"))
 _UNREAD = frozenset(
     [_FALLBACK, *(W + tag for tag in ("pPr", "rPr", "sdtPr", "instrText", "delText", "rt", "tbl", "annotationRef"))]
 )
@@ -240,7 +241,7 @@ class _Document:
             self._comments.add(element.get(f"{W}id") or "")
         elif tag == f"{W}bookmarkStart":
             self._mark(element)
-        else:
+        elif tag in DRAWN:
             words.drawn.extend(self._drawings.read(element, self._package.main))
 
     def _is_gone(self, run: Any, style: Style, words: _Words) -> bool:
@@ -248,7 +249,7 @@ class _Document:
         properties = run.find(f"{W}rPr")
         hidden, struck = style.hidden, style.struck
         bold, raised = style.bold, style.shift
-        if properties is not None and len(properties):
+        if properties is not None and not _LOOKS.isdisjoint([each.tag for each in properties]):
             own = self._styles[child_value(properties, "rStyle") or ""]
             hidden = bool(_first(switch(properties, "vanish"), own.hidden, hidden))
             struck = bool(_first(switch(properties, "strike", "dstrike"), own.struck, struck))
