@@ -232,7 +232,7 @@ def test_a_plain_page() -> None:
         "table_row: kind | light | price",
         f"table_row: Old {head}",
         f"table_row: oil | 1 | 2 {head} {old}",
-        f"table_row: | 3 | 4 {head} {old} [oil | 1 | 2]",
+        f"table_row: oil | 3 | 4 {head} {old}",
         f"table_row: tallow {head} {old}",
         f"code: a\nb {head} {old} [tallow]",
         f"paragraph: after {head} {old} [tallow]",

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import UnreadableDocument
 from tests.contract.hanging_blocks import hanging
 from tools.parsers import Parsed, parse
 from tools.parsers.canonical_text import passages_left_out
@@ -88,7 +87,7 @@ def test_containers_that_are_no_admonitions_have_no_label() -> None:
 
 def test_footnotes_stand_where_they_are_written() -> None:
     assert hanging(md("Hot.[^1] Cold.[^none]\n\n[^1]: At sea level.\n\n    Or near.\n\n# Next\n")) == [
-        ("paragraph", "Hot.[1] Cold.[^none]", []),
+        ("paragraph", "Hot. [1] Cold.[^none]", []),
         ("footnote", "[1] At sea level.", []),
         ("paragraph", "Or near.", ["[1] At sea level."]),
         ("heading", "Next", []),
@@ -200,21 +199,43 @@ def test_markdown_that_imports_modules_is_mdx() -> None:
     assert md("import taxes are {high}.\n").text == "import taxes are {high}."
 
 
+NOT_VALID = "The front matter is not valid {}: what could not be read of it is kept as it is written."
+
+
 @pytest.mark.parametrize(
-    ("front", "reason"),
+    ("front", "metadata"),
     [
-        ("a: &a [*a]", "nested too deeply"),
-        ("a: " + "9" * 9_000, "not valid YAML"),
-        ("a: " + "[" * 4_900 + "]" * 4_900, "nested too deeply"),
-        ("- " * 4_900 + "a", "nested too deeply"),
-        ("a: 2026-13-45", "not valid YAML"),
-        ("a: b\n" * 30_000, "too large"),
+        ("created: {{date}}", {"created": "{{date}}"}),
+        ("author: @ana\ntags:\n\t- boats", {"author": "@ana", "tags": ["boats"]}),
+        ("note: *important*\nsail: %x", {"note": "*important*", "sail": "%x"}),
+        ('said: "Say "ahoy" to her"\nboats: 2', {"said": 'Say "ahoy" to her', "boats": 2}),
+        ("created: 2031-02-30", {"created": "2031-02-30"}),
+        ("a: 2026-13-45", {"a": "2026-13-45"}),
+        ("a: " + "9" * 9_000, {"a": "9" * 9_000}),
+        ("a: &a [*a]", {"a": "&a [*a]"}),
+        ("a: " + "[" * 4_900 + "]" * 4_900, {"a": "[" * 4_900 + "]" * 4_900}),
     ],
-    ids=["recursive", "digits", "flow", "blocks", "date", "long"],
+    ids=["template", "at", "star", "quotes", "day", "month", "digits", "recursive", "deep"],
 )
-def test_front_matter_made_to_break_is_refused(front: str, reason: str) -> None:
-    with pytest.raises(UnreadableDocument, match=reason):
-        md(f"---\n{front}\n---\nText.")
+def test_front_matter_that_yaml_dislikes_is_no_text_and_keeps_its_values(front: str, metadata: dict[str, str]) -> None:
+    parsed = md(f"---\ntitle: Care: of boats\n{front}\n---\nText.")
+    assert (parsed.text, parsed.title, parsed.metadata) == ("Text.", "Care: of boats", metadata)
+    assert parsed.warnings == (NOT_VALID.format("YAML"),)
+
+
+def test_front_matter_of_toml_is_read() -> None:
+    front = '+++\ntitle = "Mast"\ndate = 2031-02-03\n[params]\ntags = ["a"]\n+++\nText.'
+    assert (md(front).text, md(front).title) == ("Text.", "Mast")
+    assert md(front).metadata == {"date": "2031-02-03", "params": {"tags": ["a"]}}
+    broken = md("+++\ntitle = Mast and sail\ndraft = true\n+++\nText.")
+    assert (broken.text, broken.title, broken.metadata) == ("Text.", "Mast and sail", {"draft": True})
+    assert broken.warnings == (NOT_VALID.format("TOML"),)
+
+
+def test_front_matter_too_large_to_be_read_is_no_text() -> None:
+    parsed = md("---\n" + "a: b\n" * 30_000 + "---\nText.")
+    assert (parsed.text, parsed.warnings) == ("Text.", ("The front matter is too large to be read.",))
+    assert md("---\nNothing here\n---\nText.").text == "Nothing here\n\nText."
 
 
 def test_front_matter_holds_only_what_json_can() -> None:
@@ -224,7 +245,8 @@ def test_front_matter_holds_only_what_json_can() -> None:
 @pytest.mark.parametrize(
     "text",
     ["<!-- ", "<!--\n", "<div>\n<!-- ", "<? ", "<!A ", "<a ", '<a b="', "<div><a \"'", "<del>a ", "~~a~ ", "a<b>",
-     "{#a", "[a](", "a `b`` ", ":::note\na\n:::\n", "a\n: b\n", "[^a]: b\n\n"],
+     "{#a", "[a](", "a `b`` ", ":::note\na\n:::\n", "a\n: b\n", "[^a]: b\n\n", "$a ", "$$a ", "$$\na\n", "\\(x^ ",
+     "%%a ", "%%\na\n", "==a ", "[[a ", "![[a", "<table>\n", "<table>\n\n</table ", "<sup>a", "<a href=#>", "$\\{"],
 )  # fmt: skip
 def test_repeated_openings_take_linear_time(text: str) -> None:
     hanging(md("Start.\n\n" + text * (100_000 // len(text)) + "\n\nEnd."))
@@ -245,10 +267,73 @@ def test_spaces_take_linear_time() -> None:
 PIECES = st.sampled_from(
     ["word ", "*", "**", "`", "```\n", "~~", "<del>", "</del>", "<div hidden>\n", "</div>\n", "<!-- ", "-->", "\n",
      "\n\n", "\n    ", "# ", "- ", "1. ", "> ", "> [!NOTE]\n", ":::note\n", ":::\n", "!!! tip\n    ", "\n: ", "[^1]",
-     "[^1]: ", "| a |\n|---|\n| b |\n", "{", "}", "<A b={", ">", "import a from 'b'\n", "{#x}\n", "\\", "é", "灯", "\t"]
+     "[^1]: ", "| a |\n|---|\n| b |\n", "{", "}", "<A b={", ">", "import a from 'b'\n", "{#x}\n", "\\", "$",
+     "$$\n", "%%", "==", "[[", "]]",
+     "\\(", "<sup>", "</sup>", "<table>\n", "</table>\n", "<td>", "[a](http://b.c/d)", "é", "灯", "\t"]
 )  # fmt: skip
 
 
 @given(st.lists(PIECES, max_size=40), st.booleans())
 def test_any_mixture_of_markup_is_blocks_in_order(pieces: list[str], as_mdx: bool) -> None:
     hanging((mdx if as_mdx else md)("# Start\n\nStart.\n\n" + "".join(pieces)))
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("1200[^3] euros, 10<sup>6</sup> tons of CO<sub>2</sub>.\n\n[^3]: Net.", "1200 [3] euros, 10^6 tons of CO2."),
+        ("Founded in 1204<sup><a href='#f1'>1</a></sup>.", "Founded in 1204 [1]."),
+        ("Founded in 1204[<sup>2</sup>](#f2).", "Founded in 1204 [2]."),
+        ("Take 1<sup>1</sup>/<sub>2</sub> cups, or 2&frac12;.", "Take 1 1/2 cups, or 2½."),
+        (r"Take $\frac{1}{2}$, 2$\frac34$ or \(10^{-4}\) of $x$.", "Take 1/2, 2 3/4 or 10^-4 of x."),
+        ("It costs $5, then $6; US$7 to A$8, or 5$ and 6$.", "It costs $5, then $6; US$7 to A$8, or 5$ and 6$."),
+        ("Set $HOME:$PATH and \\(so\\), 50%% or 60%%.", "Set $HOME:$PATH and (so), 50%% or 60%%."),
+        ("$$\n\\frac{a+b}{c}\n= 2\n$$", "(a+b)/c = 2"),
+        ("```math\n\\sqrt{16}\n```", "sqrt(16)"),
+        (r"It is $\unknown{x}$ here.", r"It is $\unknown{x}$ here."),
+        ("See [[Wood types|wood]] in [[Tools#Oil]], ==three *years*== if a==b or c==d.",
+         "See wood in Tools > Oil, three years if a==b or c==d."),
+        ("The mast is oiled. ^mast-1", "The mast is oiled."),
+        ("See [[1]](https://example.org/a).", "See [1] <https://example.org/a>."),
+        ("Write to [Ann](mailto:ann@example.org?subject=x) or [us](tel:+495551).", "Write to Ann <ann@example.org> or us."),
+        ("In [the portal](https://hr.example.org/leave), [here](#here), [there](b.md).",
+         "In the portal <https://hr.example.org/leave>, here, there."),
+        ("At [hr.example.org](https://hr.example.org/) and <https://a.example/b>.", "At hr.example.org and https://a.example/b."),
+    ],
+)  # fmt: skip
+def test_a_line_says_what_is_shown(markup: str, text: str) -> None:
+    assert md(markup).text.split("\n\n")[0] == text
+
+
+def test_what_is_only_named_or_hidden_is_counted() -> None:
+    parsed = md(
+        "Hull ![[boat.png|300]] of wood %%cost 900%% is\n\n%%\nsecret\n\nmore\n%%\n\n[old](https://a.example/1)."
+    )
+    assert parsed.text == "Hull of wood is\n\nold."
+    assert parsed.left_out == (
+        *passages_left_out(2), "1 embedded file was left out.", "1 address of a link was left out.",
+    )  # fmt: skip
+
+
+def test_the_sources_of_formulas_stand_beside_them() -> None:
+    parsed = md("# Of $x^2$\n\nA $\\frac12$ and\n\n$$\ny_1\n$$\n")
+    assert [parsed.text[one.start : one.end] for one in parsed.formulas] == ["x^2", "1/2", "y_1"]
+    assert [one.source for one in parsed.formulas] == ["x^2", r"\frac12", "y_1"]
+    assert parsed.title == "Of x^2"
+
+
+def test_html_within_markdown_is_read_as_a_page_is() -> None:
+    table = "<table>\n<tr><td rowspan=2>Monday</td><td>9</td></tr>\n\n<tr><td>\n\n**10**\n\n</td></tr>\n</table>"
+    assert hanging(md(f"Hours:\n\n{table}\n\n<ol start=3><li>Row</li></ol>\n\n<h2>Sail</h2>\n\nUp."))[1:] == [
+        ("table_row", "Monday | 9", []),
+        ("table_row", "Monday | 10", []),
+        ("list_item", "3. Row", []),
+        ("heading", "Sail", []),
+        ("paragraph", "Up.", []),
+    ]
+    assert "Monday | 10" in mdx(table).text
+
+
+def test_a_file_of_several_top_headings_is_titled_by_none_of_them() -> None:
+    assert md("# Mast\n\nUp.\n\n# Sail\n\nDown.").title is None
+    assert md("# Mast\n\nUp.\n\n## Sail\n\n## Rope\n\nDown.").title == "Mast"

@@ -55,7 +55,7 @@ def read(data: bytes) -> Parsed:
     for chapter in book.chapters():
         entry = book.contents.get(chapter)
         try:
-            drafts, _, said = read_drafts(book.page(chapter))
+            drafts, _, said = read_drafts(book.page(chapter), text, in_book=True)
         except (KeyError, UnreadableDocument):
             unread += 1
             continue

@@ -1,42 +1,61 @@
-"""Front matter of Markdown: YAML between two lines of dashes, as JSON values."""
+"""Front matter of Markdown as JSON values: YAML between two lines of dashes, or TOML between two of plus signs.
+
+People write ``title: Care: of boats`` and ``created: {{date}}``, which is no YAML: such a value is taken as it stands.
+"""
 
 import math
+import re
+import tomllib
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 import yaml
-from frontmatter.default_handlers import YAMLHandler
-
-from graph.errors import UnreadableDocument
 
 _MOST_CHARACTERS = 100_000
 _MOST_VALUES = 10_000
+_FRONT = re.compile(r"\s*^(-{3,}|\+\+\+)[ \t]*\r?\n(.*?)^\1[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
+_KEY = re.compile(r"^[\"']?(\w[\w .@/-]{0,99}?)[\"']?[ \t]*[:=](?=\s|$)", re.MULTILINE)
+_TOO_LARGE = "The front matter is too large to be read."
+_NOT_VALID = "The front matter is not valid {}: what could not be read of it is kept as it is written."
 
 
-def front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Return the front matter of a text, empty if it has none, and the rest.
-
-    Raises UnreadableDocument if it is not YAML, too large or nested too deeply.
-    """
-    handler = YAMLHandler()
-    if not handler.detect(text):
-        return {}, text
-    try:
-        raw, body = handler.split(text)
-    except ValueError:  # never closed: the text begins with a thematic break
-        return {}, text
+def front_matter(text: str) -> tuple[dict[str, Any], str, tuple[str, ...]]:
+    """Return the front matter of a text, empty if it has none, the rest, and warnings of what could not be read."""
+    found = _FRONT.match(text)
+    if found is None:  # none, or never closed: the text begins with a thematic break
+        return {}, text, ()
+    raw, body = found[2], text[found.end() :]
+    load, notation = (_toml, "TOML") if found[1] == "+++" else (_yaml, "YAML")
     if len(raw) > _MOST_CHARACTERS:
-        raise UnreadableDocument("The front matter is too large.")
+        return ({}, body, (_TOO_LARGE,)) if _KEY.search(raw) else ({}, text, ())
+    plain = _Plain()
     try:
-        # In Python: what libyaml's binding reads too deep ends the process.
-        front = handler.load(raw, Loader=yaml.SafeLoader)
-        return (_Plain().mapping(front), body) if isinstance(front, dict) else ({}, text)
-    except RecursionError as error:
-        raise UnreadableDocument("The front matter is nested too deeply.") from error
-    except (yaml.YAMLError, ValueError) as error:  # a value may be no date, or a number of too many digits
-        mark = getattr(error, "problem_mark", None)
-        place = f", line {mark.line + 1}" if mark else ""
-        raise UnreadableDocument(f"The front matter is not valid YAML{place}.") from error
+        front = load(raw)
+        return (plain.mapping(front), body, ()) if isinstance(front, dict) else ({}, text, ())
+    except (yaml.YAMLError, ValueError, RecursionError):  # a value may be no date, or a number of too many digits
+        read = _key_by_key(raw, load, plain)
+        return (read, body, (_NOT_VALID.format(notation),)) if read else ({}, text, ())
+
+
+def _yaml(raw: str) -> Any:
+    return yaml.load(raw, Loader=yaml.SafeLoader)
+
+
+def _toml(raw: str) -> Any:
+    return tomllib.loads(raw.replace("\r\n", "\n"))
+
+
+def _key_by_key(raw: str, load: Callable[[str], Any], plain: "_Plain") -> dict[str, Any]:
+    """Return each value that can be read alone, and the others as they are written."""
+    keys = list(_KEY.finditer(raw))
+    front: dict[str, Any] = {}
+    for key, end in zip(keys, [*(later.start() for later in keys[1:]), len(raw)], strict=True):
+        try:
+            front |= plain.mapping(load(raw[key.start() : end].expandtabs(2)))
+        except (yaml.YAMLError, ValueError, RecursionError, AttributeError):
+            front[key[1]] = raw[key.end() : end].strip().strip("\"'")
+    return front
 
 
 class _Plain:
@@ -51,7 +70,7 @@ class _Plain:
     def value(self, value: Any) -> Any:
         self._left -= 1
         if self._left < 0:
-            raise UnreadableDocument("The front matter is too large.")
+            raise ValueError("too many values")
         if isinstance(value, dict):
             return self.mapping(value)
         if isinstance(value, (list, tuple, set)):

@@ -12,10 +12,12 @@ from typing import Any
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, without_marks
 from tools.parsers.html_blocks import Reader
+from tools.parsers.html_formulas import Mark
 from tools.parsers.html_frames import Draft
 from tools.parsers.html_visible import Visibility
+from tools.parsers.link_targets import LinkTargets
 from tools.parsers.plain import decode
 
 _CHARSET = re.compile(rb"""<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
@@ -27,6 +29,7 @@ _TAG = re.compile(
     rf"<!--.*?(?:-->|\Z)|<(script|style|textarea|title|xmp)\b.*?(?:</\1|\Z)|<[a-z]((?:{_ATTRIBUTE})*+)",
     re.IGNORECASE | re.DOTALL,
 )
+_NO_FRAMES = re.compile(r"</?(?:noframes|frameset|frame)\b[^<>]*>", re.IGNORECASE)
 _EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
 _SITE_WORDS = re.compile(r"\b(?:documentation|docs?|wiki|manual|handbook|help|guide|reference|blog)\b", re.IGNORECASE)
 _CONTENTS_TITLES = frozenset(
@@ -42,22 +45,39 @@ def read(data: bytes) -> Parsed:
     Raises UnreadableDocument if it cannot be decoded, has no elements, nests deeper than 2,000 elements, or has a
     thousand attributes on one.
     """
-    drafts, title, left_out = read_drafts(data)
     text = CanonicalText()
+    drafts, title, left_out = read_drafts(data, text)
     write_drafts(text, drafts)
     return replace(text.parsed(title=title or None), left_out=left_out)
 
 
-def read_drafts(data: bytes) -> tuple[list[Draft], str, tuple[str, ...]]:
-    """Return the blocks of a page before they are written, its title, and what was left out. Raises as ``read``."""
+def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> tuple[list[Draft], str, tuple[str, ...]]:
+    """Return the blocks of a page before they are written to a text, its title, and what was left out.
+
+    A page ``in_book`` has no frame of a site around its text. Raises as ``read``.
+    """
     page = read_tree(data)
     main = _main_of(page)
-    reader = Reader(Visibility(page, in_main=main.tag != "body"))
+    own = page.xpath("string(//link[@rel='canonical']/@href | //base/@href | //meta[@property='og:url']/@content)")
+    links = LinkTargets(page.xpath("//a/@href"), own)
+    reader = Reader(Visibility(page, in_main=in_book or main.tag != "body"), text.formula, links)
     reader.read(main)
     named = " ".join("".join(next((title.itertext() for title in page.iter("title")), iter(()))).split())
-    title = reader.top_heading or _page_title(page, named)
+    heads = [draft.text for draft in reader.drafts if draft.kind == "heading" and draft.level == 1]
+    title = " ".join(without_marks(heads[0]).split()) if len(heads) == 1 else _page_title(page, named)
     drafts = _without_outer_links(_indexed(reader.drafts, title))
-    return drafts, title, passages_left_out(reader.left_out)
+    return drafts, title, (*passages_left_out(reader.left_out), *links.told())
+
+
+def read_fragment(html: str, mark: Mark, links: LinkTargets) -> tuple[list[Draft], int] | None:
+    """Return the blocks of elements that stand in other markup, and how many passages were left out, if it is HTML."""
+    try:
+        page = _tree(html)
+    except UnreadableDocument:
+        return None
+    reader = Reader(Visibility(page, in_main=True), mark, links)
+    reader.read(page)
+    return reader.drafts, reader.left_out
 
 
 def read_tree(data: bytes) -> Any:
@@ -73,6 +93,8 @@ def _tree(html: str) -> Any:
             if len(attributes) > 2 * _MOST_ATTRIBUTES and _count(attributes) > _MOST_ATTRIBUTES:
                 raise UnreadableDocument("An element of the HTML has more than a thousand attributes.")
     html = re.sub(r"\A\s*<\?xml[^>]*\?>", "", html)
+    if "noframes" in html or "NOFRAMES" in html:  # its words are what a page of frames says without them
+        html = _NO_FRAMES.sub("", html)
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, huge_tree=True
     )

@@ -10,6 +10,7 @@ from typing import Any
 from lxml import etree
 
 from graph.evidence import BlockKind
+from tools.parsers.html_formulas import Mark, formula, formulas_of, with_formulas
 from tools.parsers.html_frames import (
     BETWEEN_LINKS,
     BLOCKS,
@@ -33,25 +34,46 @@ from tools.parsers.html_frames import (
     Table,
     is_header,
     is_icon,
-    is_power,
     joined,
     lines_of,
     number_in,
+    numbered,
     table_of,
 )
-from tools.parsers.html_visible import NOTES, Visibility, is_permalink, leads_to_site
+from tools.parsers.html_visible import (
+    NOTES,
+    Visibility,
+    draws_formula,
+    is_note,
+    is_note_mark,
+    is_permalink,
+    leads_to_note,
+    leads_to_site,
+)
+from tools.parsers.linear_formulas import set_apart
+from tools.parsers.link_targets import LinkTargets
+from tools.parsers.raised_text import lowered, raised
+
+_MOST_REPEATED = 5_000_000  # letters of merged cells, said again in each row and column: a few could say them forever
+_TO_THE_END = 65_535  # rows, as rowspan="0" says
 
 
 class Reader:
     """A reader of the visible elements of a tree; ``drafts`` are its blocks, ``left_out`` counts hidden passages."""
 
-    def __init__(self, visibility: Visibility) -> None:
+    def __init__(self, visibility: Visibility, mark: Mark, links: LinkTargets) -> None:
+        """``mark`` writes the line of a formula so that its place in the text is known."""
+        self._targets = links
+        self._link: tuple[list[str], int] = ([], 0)  # where the words of the open link begin
         self.drafts: list[Draft] = []
         self.left_out = 0
-        self.top_heading: str | None = None
         self._visibility = visibility
         self._frames: list[Frame] = [Frame("", "paragraph", (), "", 0, 0, 0, 0)]
         self._words: list[str] = []
+        self._mark_formula = mark
+        self._raised: list[tuple[Any, str, list[str], int]] = []  # open raised or lowered text, and where it begins
+        self._formulas: frozenset[Any] = frozenset()
+        self._repeated = 0
         self._links = self._opened = 0
         self._seen: set[tuple[Any, ...]] = set()  # tags with a class that are read wherever they stand
         self._with_headings: set[Any] = set()
@@ -64,6 +86,7 @@ class Reader:
             for around in element.iterancestors("table"):
                 (self._with_tables if element.tag == "table" else self._with_headings).add(around)
                 break
+        self._formulas = formulas_of(root)
         walker = etree.iterwalk(root, events=("start", "end"))
         skipped = None
         for event, element in walker:
@@ -102,6 +125,11 @@ class Reader:
         tag = element.tag
         if not isinstance(tag, str):
             return False
+        if self._formulas and element in self._formulas and not self._visibility.is_hidden(element):
+            if tag != "img" or not draws_formula(element):
+                line = formula(element, self._mark_formula)
+                self._say(set_apart(self._before(), line, _after(element)))
+            return False
         if self._is_unseen(element):
             if tag in BLOCKS:
                 self._flush()
@@ -124,7 +152,8 @@ class Reader:
                 self._seen.add(alike)
             return False
         said = (part.text or "" for part in element.iter() if part.tag not in ("script", "style", "template"))
-        self.left_out += not is_permalink(element) and any(re.search(r"\w", words) for words in said)
+        is_told = is_permalink(element) or draws_formula(element)
+        self.left_out += not is_told and any(re.search(r"\w", words) for words in said)
         return True
 
     def _enter_inline(self, tag: str, element: Any) -> bool:
@@ -136,12 +165,16 @@ class Reader:
             if is_permalink(element):
                 return False
             self._links += 1
+            self._link = (self._words, len(self._words))
             self._local = self._local and element.get("href").startswith("#")
             self._home = leads_to_site(element.get("href"))
             turning = (element.get("rel") or "") in ("next", "prev", "previous", "up", "start", "contents", "index")
             self._turns |= turning or (element.get("accesskey") or "") in ("n", "p", "u", "h")
-        elif tag == "sup" and is_power(element.text, self._words):
-            self._words.append("^")
+        setting = self._visibility.setting(element)
+        if setting == "block":
+            self._words.append(BREAK)
+        elif setting or (tag == "a" and is_note_mark(element)):
+            self._raised.append((element, setting, self._words, len(self._words)))
         self._mark(element)
         if element.text:
             self._say(element.text)
@@ -151,10 +184,38 @@ class Reader:
         tag = element.tag
         if tag in BLOCKS:
             self._leave_block(tag, element)
-        elif tag == "a" and element.get("href") is not None:
+            return
+        if self._raised and self._raised[-1][0] is element:
+            self._set_raised(element, *self._raised.pop()[1:])
+        if tag == "a" and element.get("href") is not None:
             self._links -= 1
+            words, start = self._link
+            if words is self._words and self._top.kind != "heading":
+                self._words.append(self._targets.behind("".join(words[start:]), element.get("href")))
+        elif self._visibility.setting(element) == "block":
+            self._words.append(BREAK)
         elif tag == "span" and "versionmodified" in (element.get("class") or "").split():
             self._flush("label")
+
+    def _before(self, end: int | None = None) -> str:
+        """Return the last words before some, as far as one may change the other."""
+        words = ""
+        for piece in reversed(self._words[:end] if end is not None else self._words[-20:]):
+            words = piece + words
+            if len(words) > 20:
+                break
+        return words[-40:]
+
+    def _set_raised(self, element: Any, setting: str, words: list[str], start: int) -> None:
+        """Write raised or lowered text so that it stays apart from what it stands behind."""
+        if words is not self._words:  # a block has ended within it
+            return
+        mark, before, after = "".join(words[start:]), self._before(start), _after(element)
+        del words[start:]
+        if setting == "sub":
+            words.append(lowered(before, mark, after=after))
+        else:
+            words.append(raised(before, mark, after=after, is_note=leads_to_note(element)))
 
     def _mark(self, element: Any) -> None:
         """Keep the id of an element as the anchor of what follows in the open block."""
@@ -226,6 +287,8 @@ class Reader:
                 frame.instead = "contents"
             elif names & FOOTNOTES and frame.tag != "p":
                 frame.instead = "footnote"
+        if frame.tag in ("aside", "section", "div", "li", "ol") and is_note(element):
+            frame.instead = "footnote"
 
     def _set_heading(self, frame: Frame, around: Frame) -> None:
         if around.box is not None and around.box_kind == "label":
@@ -238,17 +301,24 @@ class Reader:
     def _set_list(self, frame: Frame, around: Frame, element: Any) -> None:
         if frame.tag == "li":
             listing = around if around.tag in LISTS else None
-            number = number_in(element.get("value")) or (listing.number if listing else None)
+            given = number_in(element.get("value"))
+            number = given if given is not None else listing.number if listing else None
             if listing and number is not None:
-                listing.number = number + 1
+                listing.number = number + listing.step
             frame.lists = max(1, frame.lists)
-            frame.marker = "- " if number is None else f"{number}. "
+            unnumbered = number is None or (listing is not None and listing.numerals == "none")
+            numerals = element.get("type") or (listing.numerals if listing else "")
+            frame.marker = "- " if number is None or unnumbered else f"{numbered(number, numerals)}. "
             frame.kind, frame.item, frame.lead = "list_item", frame, None
             return
         frame.hangs_on = self._above(frame)
         frame.since = frame.since if frame.lists and frame.since is not None else len(self.drafts)
         frame.lists += 1
-        frame.number = (number_in(element.get("start")) or 1) if frame.tag == "ol" else None
+        if frame.tag == "ol":
+            frame.numerals = element.get("type") or self._visibility.list_style(element)
+            frame.step = -1 if element.get("reversed") is not None else 1
+            start = number_in(element.get("start"))
+            frame.number = start if start is not None else 1 if frame.step > 0 else len(element.findall("li"))
 
     def _set_definition(self, frame: Frame, around: Frame, tag: str) -> None:
         if tag == "dl":
@@ -288,8 +358,7 @@ class Reader:
         elif frame.tag == "tr":
             self._set_row(frame, table, element)
         elif frame.row is not None:
-            if not frame.row.cells and table.spanned:
-                frame.row.cells.append("")
+            self._fill(frame.row, table)
         elif table.entries:
             frame.definitions = frame
         elif frame.box is not None and frame.box_kind == "label" and (frame.tag == "th" or is_icon(element)):
@@ -301,14 +370,12 @@ class Reader:
             frame.row = Row()
         if not is_header(element, cells, table):
             group = () if table.group is None else (table.group,)
-            spanning = (table.spanning,) if table.spanned and table.spanning is not None else ()
-            frame.hangs_on = joined(frame.hangs_on, (*table.header, *group, *spanning))
+            frame.hangs_on = joined(frame.hangs_on, (*table.header, *group))
 
     def _leave_block(self, tag: str, element: Any) -> None:
         frame = self._top
         if tag in ("td", "th") and frame.row is not None:
-            frame.row.cells.append(" ".join(lines_of("".join(self._words)).split("\n")))
-            self._words = []
+            self._add_cell(frame.row, frame.table, element)
         elif tag == "tr" and frame.row is not None:
             self._finish_row(frame, element)
         else:
@@ -328,7 +395,7 @@ class Reader:
         """Write the cells up to a nested table or code; the rest of the row hangs on them as blocks."""
         row, frames = self._top.row, self._frames
         at = max(index for index, frame in enumerate(frames) if frame.tag == "tr")
-        said = " ".join(lines_of("".join(self._words)).split("\n"))
+        said = " ".join(lines_of(with_formulas("".join(self._words), self._mark_formula)).split("\n"))
         self._words = []
         if row is None:
             return
@@ -342,20 +409,44 @@ class Reader:
         cells = [cell for cell in element if cell.tag in ("td", "th")]
         if table is None or row is None:
             return
+        if len(cells) == 1 and set(row.cells) == {row.cells[0]}:  # over the whole row, as a title is
+            row.cells = row.cells[:1]
+        while cells and table.spans and max(table.spans) >= len(row.cells):
+            self._fill(row, table)
+            row.cells += [""] * (bool(table.spans) and max(table.spans) >= len(row.cells))
         index = self._add_row(frame, row.cells)
-        table.spanned = max(0, table.spanned - 1)
         if is_header(element, [cell.tag for cell in cells], table):
             if table.has_body:
                 table.header, table.has_body = (), False
             table.header = table.header if table.entries or index is None else (*table.header, index)
             return
         table.has_body = True
-        if cells and index is not None:
-            span = number_in(cells[0].get("rowspan")) or 1
-            if span > 1:
-                table.spanning, table.spanned = index, span - 1
-            if len(cells) == 1 and table.columns > 1 and (number_in(cells[0].get("colspan")) or 1) >= table.columns:
-                table.group = index
+        covers = len(cells) == 1 and table.columns > 1 and (number_in(cells[0].get("colspan")) or 1) >= table.columns
+        if covers and index is not None:
+            table.group = index
+
+    def _add_cell(self, row: Row, table: Table | None, element: Any) -> None:
+        """Add the words read since the row or its last cell, in each column and row that the cell covers."""
+        text = " ".join(lines_of(with_formulas("".join(self._words), self._mark_formula)).split("\n"))
+        self._words = []
+        across = min(max(number_in(element.get("colspan")) or 1, 1), 1000)
+        down = number_in(element.get("rowspan"))
+        for _ in range(across):
+            if table is not None and down not in (None, 1):
+                table.spans[len(row.cells)] = ((down or _TO_THE_END) - 1, text)
+            row.cells.append(text)
+            self._repeated += len(text) + 1
+            if self._repeated > _MOST_REPEATED:
+                break
+
+    def _fill(self, row: Row, table: Table) -> None:
+        """Say the cells of the rows above again that reach into the next columns of this one."""
+        while (span := table.spans.pop(len(row.cells), None)) is not None:
+            rows, text = span
+            self._repeated += len(text) + 1
+            if rows > 1 and self._repeated < _MOST_REPEATED:
+                table.spans[len(row.cells)] = (rows - 1, text)
+            row.cells.append(text)
 
     def _add_row(self, frame: Frame, cells: list[str]) -> int | None:
         text = " | ".join(cells) if any(cells) else ""
@@ -368,7 +459,7 @@ class Reader:
             self._words.append(" ")
             return
         raw, self._words = "".join(self._words), []
-        text = lines_of(raw)
+        text = lines_of(with_formulas(raw, self._mark_formula))
         if not text:
             return
         kind = kind or frame.kind
@@ -438,8 +529,6 @@ class Reader:
         if kind == "heading":
             if linked and home:
                 return None
-            if frame.level == 1 and self.top_heading is None:
-                self.top_heading = " ".join(text.split())
         elif frame.instead is not None and kind != "code":
             kind = frame.instead
         elif local and kind not in ("code", "label", "caption"):
@@ -458,3 +547,15 @@ class Reader:
         draft.element, draft.within = frame.serial, within.serial
         self.drafts.append(draft)
         return index
+
+
+def _after(element: Any) -> str:
+    """Return the first letters behind an element, as far as they are near."""
+    for _ in range(3):
+        if element is None or element.tail:
+            return element.tail[:20] if element is not None else ""
+        beside = element.getnext()
+        if beside is not None:
+            return (beside.text or "")[:20] if isinstance(beside.tag, str) else ""
+        element = element.getparent()
+    return ""

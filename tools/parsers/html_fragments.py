@@ -14,6 +14,7 @@ _STRUCK_OUT = frozenset({"del", "s", "strike"})
 _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
+_MAY_STAY_OPEN = frozenset({"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup"})
 _BREAK_TAGS = (
     "address article blockquote br dd details div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre section "
     "summary table td th tr ul"
@@ -55,6 +56,22 @@ def _pieces(html: str) -> Iterator[_Piece]:
         else:
             yield _Piece("text", "", "<")
             at = opened + 1
+
+
+def is_whole(html: str) -> bool:
+    """Whether HTML has words or pictures, and each element that it opens is closed in it, as far as it must be."""
+    opened: dict[str, int] = {}
+    has_words = False
+    for piece in _pieces(html):
+        if piece.kind in ("open", "close") and piece.name not in _VOID | _MAY_STAY_OPEN and piece.rest[-1:] != "/":
+            opened[piece.name] = opened.get(piece.name, 0) + (1 if piece.kind == "open" else -1)
+        has_words = has_words or piece.name == "img" or (piece.kind == "text" and not piece.rest.isspace())
+    return has_words and not any(opened.values())
+
+
+def comments_in(html: str) -> int:
+    """Return how many comments HTML holds."""
+    return sum(piece.kind == "comment" and bool(piece.rest.strip()) for piece in _pieces(html))
 
 
 class HtmlWords:

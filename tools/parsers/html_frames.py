@@ -72,8 +72,8 @@ class Table:
     """What is known of an open table.
 
     ``entries``: its only column holds signatures with their descriptions. ``group`` is the last row of one cell over
-    all columns, ``spanning`` one whose first cell reaches over ``spanned`` further rows. ``labelled``: a note whose
-    label stands beside its icon.
+    all columns. ``spans`` are the columns that a cell above reaches into, each with how many rows more and its text.
+    ``labelled``: a note whose label stands beside its icon.
     """
 
     columns: int
@@ -82,8 +82,7 @@ class Table:
     header: tuple[int, ...] = ()
     group: int | None = None
     has_body: bool = False
-    spanning: int | None = None
-    spanned: int = 0
+    spans: dict[int, tuple[int, str]] = field(default_factory=dict)
     labelled: bool = False
 
 
@@ -116,6 +115,8 @@ class Frame:
     lists: int = 0
     marker: str = ""
     number: int | None = None
+    step: int = 1
+    numerals: str = ""
     since: int | None = None
     home: str = ""
     item: "Frame | None" = None
@@ -148,6 +149,22 @@ def lines_of(words: str) -> str:
 def number_in(written: str | None) -> int | None:
     """Return a small number that an attribute holds."""
     return int(written) if written and re.fullmatch(r"-?[0-9]{1,6}", written) else None
+
+
+def numbered(number: int, numerals: str) -> str:
+    """Return a number of a list as a browser shows it: ``numerals`` are a, A, i, I, or the words of CSS for them."""
+    kind = numerals[:11].lower() if len(numerals) > 1 else numerals
+    shown = str(number)
+    if kind in ("a", "A", "lower-alpha", "lower-latin", "upper-alpha", "upper-latin") and number > 0:
+        shown = ""
+        while number:
+            number, letter = divmod(number - 1, 26)
+            shown = chr(97 + letter) + shown
+    elif kind in ("i", "I", "lower-roman", "upper-roman") and 0 < number < 4000:
+        from tools.parsers.docx_styles import roman  # few pages need it
+
+        shown = roman(number)
+    return shown.upper() if kind in ("A", "I") or kind.startswith("upper") else shown
 
 
 def is_power(raised: str | None, words: list[str]) -> bool:

@@ -19,8 +19,8 @@ _FRAME_TAGS = names_of(
 _FRAME_NAMES = names_of(
     """
     breadcrumb breadcrumbs clipboard-copy copy-button copybutton docnav edit-link edit-this-page editlink footer
-    gutter header-nav indexdiv-quicklinks lineno linenodiv linenos line-numbers-rows mobile-nav mw-editsection
-    mw-jump-link nav nav-links nav-panel navbar navbox navfooter navheader navigation nodebar nosearch
+    gutter header-nav indexdiv-quicklinks lineno linenodiv linenos line-numbers-rows mathjax_preview mobile-nav
+    mw-editsection mw-jump-link nav nav-links nav-panel navbar navbox navfooter navheader navigation nodebar nosearch
     pagination page-nav pagination-nav rst-versions skip-link skip-to-content skiplink skipnav site-footer
     site-nav sphinxsidebar theme-doc-breadcrumbs theme-doc-footer theme-doc-sidebar-container
     theme-edit-this-page toolbar topnav viewcode-back viewcode-link
@@ -33,9 +33,11 @@ _FRAME_IDS = names_of(
 _COOKIE_BAR = re.compile(r"\b(?:cookie|consent|gdpr)[-_]?(?:bar|banner|consent|notice|popup|message|modal|overlay)\b")
 _PERMALINKS = names_of(
     "headerlink hash-link anchor-link anchorjs-link copiable-link copiable-anchor permalink footnote-back "
-    "footnote-backref"
+    "footnote-backref data-footnote-backref reversefootnote"
 )
-_PERMALINK_SIGNS = frozenset({"", "¶", "#", "§", "🔗", "Permalink", "\u200b"})
+_PERMALINK_SIGNS = frozenset(["", *"¶#§🔗\u200b^↑↩⏎", "↩\ufe0e", "↩\ufe0f", "Permalink"])
+_NOTES_OF_BOOKS = names_of("footnote footnotes endnote endnotes rearnote rearnotes note notes")
+_NOTE_MARKS = names_of("noteref footnote-ref footnote-reference footnoteref footnote-mark fnref")
 _SITE = re.compile(r"(?:https?://[^/]*)?(?:\.{0,2}/)*(?:index\.html?)?")
 _TEXT_BOXES = names_of("admonition footnote footnote-list system-message topic theme-admonition markdown-alert")
 NOTES = names_of(
@@ -47,8 +49,9 @@ NOTES = names_of(
 
 _PROPERTIES = names_of(
     """
-    background background-color color display font-size height left margin-left max-height max-width opacity
-    overflow right text-decoration text-decoration-line text-indent top visibility width
+    background background-color color display font-size height left list-style list-style-type margin-left max-height
+    max-width opacity overflow right text-decoration text-decoration-line text-indent top vertical-align visibility
+    width
     """
 )
 _COMMENT = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)")
@@ -68,6 +71,9 @@ class Visibility:
         self._in_main = in_main
         self._rules: dict[str, dict[str, str]] = {}
         self._styles: dict[str, dict[str, str]] = {}
+        self._settings: dict[tuple[str | None, ...], str] = {}
+        self._pointed_at: frozenset[str] | None = None
+        self._page = page
         self._behind: dict[Any, Colour | None] = {}
         for sheet in page.iter("style"):
             self._read_rules(_COMMENT.sub("", sheet.text or ""))
@@ -84,7 +90,7 @@ class Visibility:
             return element.getparent() is None or element.getparent().tag not in ("blockquote", "figure")
         names = (element.get("class") or "").lower().split()
         if tag == "aside" and not self._in_main and _TEXT_BOXES.isdisjoint(names):
-            return not _is_titled(element)
+            return not (_is_titled(element) or is_note(element) or self._is_pointed_at(element))
         if names and self._names_frame(element, names):
             return True
         if element.get("role") in _FRAME_ROLES:
@@ -108,10 +114,14 @@ class Visibility:
         tag = element.tag
         if tag in ("del", "s", "strike"):
             return True
+        if tag == "aside" and is_note(element):  # a reader of books shows it where its mark is pressed
+            return False
         if element.get("hidden") is not None or element.get("aria-hidden") == "true":
             return True
         style = self._style(element)
         if not style or tag in ("html", "body"):  # pages that appear once their script has run
+            return False
+        if _is_formula_alone(element):  # its picture is seen instead
             return False
         return _is_concealed(style) or ("color" in style and self._lacks_contrast(element, style["color"]))
 
@@ -121,6 +131,32 @@ class Visibility:
             return False
         names = (element.get("class") or "").lower().split()
         return "sidebar" not in names and "color" not in self._style(element)
+
+    def setting(self, element: Any) -> str:
+        """Return how an inline element is set by its tag or style: super, sub, block, or "" for none of these."""
+        tag = element.tag
+        if tag in ("sup", "sub"):
+            return "super" if tag == "sup" else "sub"
+        key = (tag, element.get("style"), element.get("class"))
+        if key[1] is None and not self._rules:
+            return ""
+        known = self._settings.get(key)
+        if known is None:
+            known = self._settings[key] = _setting(self._style(element))
+        return known
+
+    def list_style(self, element: Any) -> str:
+        """Return how the page numbers a list, in the words of CSS; "" where it does not say."""
+        style = self._style(element)
+        named = style.get("list-style-type") or style.get("list-style", "")
+        return next((word for word in named.split() if word not in ("inside", "outside")), "")
+
+    def _is_pointed_at(self, element: Any) -> bool:
+        """Whether a link of the page leads to an element: an aside is no note of its margin then."""
+        if self._pointed_at is None:
+            links = (link.get("href") or "" for link in self._page.iter("a"))
+            self._pointed_at = frozenset(href[1:] for href in links if href.startswith("#"))
+        return element.get("id") in self._pointed_at
 
     def _read_rules(self, sheet: str) -> None:
         """Read the rules for a single tag, class or id; those within ``@media`` hold only sometimes."""
@@ -201,6 +237,43 @@ def is_permalink(element: Any) -> bool:
     return (element.get("href") or "").startswith("#") and sign in _PERMALINK_SIGNS
 
 
+def types_of(element: Any) -> set[str]:
+    """Return what EPUB, ARIA and its class say that an element is."""
+    said = (element.get(name) or "" for name in ("epub:type", "role", "class"))
+    return {word.removeprefix("doc-") for word in " ".join(said).split()}
+
+
+def is_note(element: Any) -> bool:
+    """Whether an element is a footnote or endnote, or holds them."""
+    said = f"{element.get('epub:type') or ''} {element.get('role') or ''}"
+    return not _NOTES_OF_BOOKS.isdisjoint(word.removeprefix("doc-") for word in said.split())
+
+
+def is_note_mark(element: Any) -> bool:
+    """Whether a link or raised text marks a note, as the file itself says."""
+    return not _NOTE_MARKS.isdisjoint(types_of(element))
+
+
+def leads_to_note(raised: Any) -> bool:
+    """Whether raised text is, holds or stands in a link to a place of the page or book."""
+    near = [raised, *islice(raised.iterancestors(), 2), *islice(raised.iter("a"), 3)]
+    return any(
+        is_note_mark(part) or (part.tag == "a" and "#" in (part.get("href") or "")) for part in near
+    ) or "reference" in types_of(raised)
+
+
+def draws_formula(element: Any) -> bool:
+    """Whether a hidden element or picture only draws the formula that MathML beside it says."""
+    around = element.getparent()
+    return around is not None and len(around) < 5 and next(around.iter("math"), None) is not None
+
+
+def _is_formula_alone(element: Any) -> bool:
+    while len(element) == 1 and not (element.text or "").strip():
+        element = element[0]
+    return bool(element.tag == "math")
+
+
 def leads_to_site(href: str | None) -> bool:
     """Whether a link leads to the first page of a site, as the site's name in a banner does."""
     return bool(href) and _SITE.fullmatch(href or "") is not None
@@ -227,6 +300,17 @@ def _declarations(written: str) -> dict[str, str]:
         if value.strip():
             found[name.strip()] = value.strip()
     return found
+
+
+def _setting(style: dict[str, str]) -> str:
+    align = style.get("vertical-align", "")
+    if align in ("super", "sub"):
+        return align
+    if "font-size" in style:
+        rise = _length(style, "vertical-align", 0) or -_length(style, "top", 0)
+        if rise or align in ("top", "text-top"):
+            return "sub" if rise < 0 else "super"
+    return "block" if style.get("display") in ("block", "flex", "grid", "table", "list-item") else ""
 
 
 def _is_concealed(style: dict[str, str]) -> bool:

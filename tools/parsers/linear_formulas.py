@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from tools.parsers.canonical_text import without_marks
+
 _DEEPEST = 100  # elements; what nests deeper is read as its words alone
 _LONGEST_LATEX = 4000
 _NUMBER = r"\d(?:[\d.,]*\d)?"
@@ -62,6 +64,13 @@ def in_a_row(parts: Sequence[str]) -> str:
             line[-1] = ","  # 1,000 is one number
         line.append(part)
     return " ".join("".join(line).split())
+
+
+def set_apart(before: str, line: str, after: str) -> str:
+    """Return a line with the spaces that keep its value apart from the words around it: 2 and 1/2 are not 21/2."""
+    plain = without_marks(line)
+    lead = " " if before[-1:].isalnum() and plain[:1].isalnum() else ""
+    return lead + line + (" " if plain[-1:].isalnum() and after[:1].isdigit() else "")
 
 
 def from_mathml(element: Any) -> str:

@@ -1,7 +1,8 @@
 """Parser of Markdown into its visible text: markup removed, structure kept as blocks.
 
-GitHub's flavour, definition lists, footnotes, and the admonitions of GitHub, Docusaurus and MkDocs. List items keep
-their marker, cells of table rows are joined by " | ", code stays verbatim, and links, images and HTML keep their text.
+GitHub's flavour, definition lists, footnotes, formulas, the signs of Obsidian, and the admonitions of GitHub,
+Docusaurus and MkDocs. List items keep their marker, cells of table rows are joined by " | ", code stays verbatim, and
+links, images and HTML keep their text; whole elements of HTML are read as those of a page.
 A soft line break becomes a space, or nothing between letters of scripts without spaces. Text that is struck out or
 hidden is left out, and said to be.
 """
@@ -9,7 +10,7 @@ hidden is left out, and said to be.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -24,19 +25,27 @@ from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, unwrapped
 from tools.parsers.front_matter import front_matter
-from tools.parsers.html_fragments import HtmlWords
+from tools.parsers.html import read_fragment
+from tools.parsers.html_formulas import latex_formula
+from tools.parsers.html_fragments import HtmlWords, comments_in, is_whole
+from tools.parsers.linear_formulas import set_apart
+from tools.parsers.link_targets import LinkTargets
+from tools.parsers.markdown_signs import use_signs
 from tools.parsers.mdx import as_markdown, is_mdx
 from tools.parsers.plain import decode
+from tools.parsers.raised_text import lowered, raised
 
 _UNLIMITED = 1_000_000  # markdown-it silently drops what nests deeper than its limit
 _COLONS = (":", "：")
+_LINK_TAG = re.compile(r"</?a\b", re.IGNORECASE)
+_SHIFT = re.compile(r"<(/?)(sup|sub)\b", re.IGNORECASE)
 _DROPPED = "\0"  # stands where a passage was left out
 
 
 def read(data: bytes) -> Parsed:
     """Parse Markdown; front matter becomes the metadata, and its ``title`` the title.
 
-    Raises UnreadableDocument if the text cannot be decoded or its front matter is not YAML.
+    Raises UnreadableDocument if the text cannot be decoded.
     """
     return _read(data, mdx=False)
 
@@ -47,7 +56,7 @@ def read_mdx(data: bytes) -> Parsed:
 
 
 def _read(data: bytes, *, mdx: bool) -> Parsed:
-    front, body = front_matter(storable(decode(data)))
+    front, body, warnings = front_matter(storable(decode(data)))
     comments = 0
     mdx = mdx or is_mdx(body)
     if mdx:
@@ -56,7 +65,7 @@ def _read(data: bytes, *, mdx: bool) -> Parsed:
     reader.read_markdown(body, mdx=mdx)
     title = front.pop("title", None)
     parsed = reader.text.parsed(title=str(title).strip() if title else None, metadata=front)
-    return replace(parsed, left_out=passages_left_out(comments + reader.left_out))
+    return replace(parsed, left_out=reader.left_out(comments), warnings=warnings)
 
 
 _DEEP_LINE = re.compile(r"^([ ]{0,3})(?=(?:>[ \t]?|[-*+][ \t]++){50})", re.MULTILINE)
@@ -70,6 +79,7 @@ def _parser(mdx: bool, containers: bool) -> MarkdownIt:
     parser.use(deflist_plugin).use(footnote_plugin, inline=False, move_to_end=False).use(admon_plugin)
     if containers:
         parser.use(container_plugin, "admonition", validate=lambda params, markup: bool(_CONTAINER.match(params)))
+    use_signs(parser)
     parser.core.ruler.at("inline", _read_inline)
     # In MDX indented lines are no code, and what is between tags is Markdown.
     return parser.disable(["code", "html_block"]) if mdx else parser
@@ -96,6 +106,7 @@ def _plain(content: str) -> Iterator[Token]:
 _CONTAINER = re.compile(r"\s*\{?([A-Za-z][\w-]*)\}?\s*(?:\[(.*)\]|\{.*?title=\"([^\"]*)\".*\}|(.*))")
 _ALERT = re.compile(r"\[!(\w+)\][+-]?[ \t]*([^\n]*)(?:\n|\Z)")
 _GIVEN_ANCHOR = re.compile(r"\{:?\s*#([\w.:-]++)[^{}]*+\}\s*\Z")
+_BLOCK_ID = re.compile(r"(?:^|\s)(\^[A-Za-z][\w-]{2,})\Z")  # of Obsidian
 _KNOWN_LABELS = (
     "abstract attention bug caution check danger details error example failure faq hint important info note question "
     "quote seealso success summary tip tldr todo warning"
@@ -121,7 +132,7 @@ class _Around:
 class MarkdownReader:
     """A reader of a document, in one or several pieces, that tracks what is around the next block.
 
-    ``text`` is what it has written, ``left_out`` the number of passages that are struck out or hidden.
+    ``text`` is what it has written.
     """
 
     def __init__(self) -> None:
@@ -135,13 +146,21 @@ class MarkdownReader:
         self._in_header = False
         self._html = HtmlWords()
         self._struck_out = 0
+        self._embedded = 0
+        self._links = LinkTargets()
         self._anchor = ""
         self._last_sign = ""  # of the block before
         self._slugs: Counter[str] = Counter()
 
-    @property
-    def left_out(self) -> int:
-        return self._html.left_out + self._struck_out
+    def left_out(self, comments: int = 0) -> tuple[str, ...]:
+        """Return what is said of all that was not read, and of some comments."""
+        said = passages_left_out(comments + self._html.left_out + self._struck_out)
+        files = (
+            "1 embedded file was left out."
+            if self._embedded == 1
+            else f"{self._embedded} embedded files were left out."
+        )
+        return (*said, *([files] if self._embedded else []), *self._links.told())
 
     def read_markdown(self, markup: str, *, mdx: bool = False) -> None:
         """Read a piece. Raises UnreadableDocument if it is nested too deeply."""
@@ -151,6 +170,8 @@ class MarkdownReader:
                 tokens = parser.parse(markup)
             except RecursionError:  # a line such as ">>>>>>>>" that goes on and on is no quote in quotes
                 tokens = parser.parse(_DEEP_LINE.sub(r"\1\\", markup))
+            hrefs = (str(part.attrGet("href") or "") for token in tokens for part in token.children or ())
+            self._links = LinkTargets(filter(None, hrefs))
             self._read(tokens)
         except RecursionError as error:
             raise UnreadableDocument("The Markdown is nested too deeply.") from error
@@ -296,6 +317,8 @@ class MarkdownReader:
 
     def _inline(self, token: Token) -> None:
         words = self._inline_words(token.children or [])
+        if given := _BLOCK_ID.search(words):
+            words, self._html.anchor = words[: given.start()], given[1]
         inside = self._around[-1]
         if self._cells is not None:
             self._cells.append(" ".join(words.split()))
@@ -344,7 +367,16 @@ class MarkdownReader:
         self.text.add_heading(self._level, words, anchor=self._anchor)
         self._around[-1].lead = None
 
+    def _formula(self, token: Token) -> None:
+        self._paragraph(latex_formula(token.content, self.text.formula))
+
+    def _comment(self, token: Token) -> None:
+        self._struck_out += 1
+
     def _fence(self, token: Token) -> None:
+        if token.info.strip() == "math" and not self._html.hidden:
+            self._formula(token)
+            return
         inside = self._around[-1]
         if self._html.text(token.content):
             inside.marker = ""
@@ -355,15 +387,29 @@ class MarkdownReader:
     _code_block = _fence
 
     def _html_block(self, token: Token) -> None:
-        words = self._lines(self._html.words(token.content))
-        level = re.match(r"\s*<h([1-6])\b[^<>]*>(?:(?!<h[1-6]\b).)*</h\1>\s*\Z", token.content, re.DOTALL | re.I)
-        if level and not self._lists and words.strip():
-            self._level = int(level[1])
-            self._heading(" ".join(words.split()))
-            self._level = 0
-        else:
-            self._paragraph(words)
+        html = token.content
+        read = None if self._html.hidden or not is_whole(html) else read_fragment(html, self.text.formula, self._links)
+        if read is None:
+            self._paragraph(self._lines(self._html.words(html)))
             self._around[-1].lead = None
+            return
+        drafts, left_out = read
+        self._struck_out += left_out + comments_in(html)
+        written: list[int | None] = []
+        for draft in drafts:
+            self._html.anchor = draft.anchor or self._html.anchor
+            if draft.kind == "heading" and not self._lists:
+                self._level = draft.level
+                self._heading(draft.text)
+                self._level = 0
+                written.append(None)
+            elif draft.kind == "paragraph" and not draft.hangs_on:
+                self._paragraph(draft.text)
+                written.append(None)
+            else:
+                self._around[-1].tight |= draft.tight
+                written.append(self._put(draft.kind, draft.text, *(written[above] for above in draft.hangs_on)))
+        self._around[-1].lead = None
 
     def _put(self, kind: BlockKind, words: str, *hangs_on: int | None) -> int | None:
         inside = self._around[-1]
@@ -383,33 +429,44 @@ class MarkdownReader:
 
     def _inline_words(self, tokens: Sequence[Token]) -> str:
         was_hidden = self._html.hidden
-        words: list[str] = []
+        line = _Line()
         struck = 0
         for at, token in enumerate(tokens):
             if token.type in ("s_open", "s_close"):
                 struck += 1 if token.type == "s_open" else -1
                 self._struck_out += token.type == "s_open" and struck == 1
-                words.append(_DROPPED)
+                line.words.append(_DROPPED)
             elif token.type == "html_inline":
                 shown = self._html.words(token.content)
-                words.append(shown if shown and not struck else _DROPPED)
+                if not line.cross_tag(token.content, _text_of(tokens, at + 1)):
+                    line.words.append(shown if shown and not struck else _DROPPED)
             elif struck:
                 continue
+            elif token.type in ("link_open", "link_close"):
+                line.cross_link(str(token.attrGet("href") or ""), None if self._level else self._links)
             elif token.type == "softbreak":
-                words.append("" if self._html.hidden else _soft_break(words, tokens, at))
+                line.words.append("" if self._html.hidden else _soft_break(line.words, tokens, at))
             else:
-                words.append(self._html.text(self._one(token)))
+                line.words.append(self._html.text(self._one(token, line.words, _text_of(tokens, at + 1))))
         if self._html.hidden and not was_hidden:
             self._html.show()
-        return self._lines("".join(words))
+        return self._lines("".join(line.words))
 
-    def _one(self, token: Token) -> str:
+    def _one(self, token: Token, words: Sequence[str], after: str) -> str:
         if token.type == "image":
             return self._inline_words(token.children or [])
         if token.type == "hardbreak":
             return "\n"
         if token.type == "footnote_ref":
-            return f"[{token.meta.get('label', '')}]"
+            return raised(_end(words), str(token.meta.get("label", "")), after=after, is_note=True)
+        if token.type == "formula":
+            return set_apart(_end(words), latex_formula(token.content, self.text.formula), after)
+        if token.type == "comment":
+            self._struck_out += 1
+            return _DROPPED
+        if token.type == "embedded":
+            self._embedded += not token.content
+            return token.content or _DROPPED
         return token.content if token.type in ("text", "code_inline", "text_special") else ""
 
     @staticmethod
@@ -419,6 +476,52 @@ class MarkdownReader:
         words = re.sub(rf" {_DROPPED}[ {_DROPPED}]*", " ", words).replace(_DROPPED, "")
         lines = (line.strip() for line in words.split("\n"))
         return "\n".join(line for line in lines if line)
+
+
+def _text_of(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at].content[:20] if at < len(tokens) and tokens[at].type == "text" else ""
+
+
+def _end(words: Sequence[str]) -> str:
+    return "".join(words[-8:]).replace(_DROPPED, "")[-40:]
+
+
+@dataclass(slots=True)
+class _Line:
+    """The words of a block as they are read, with where its open link and raised or lowered text begin."""
+
+    words: list[str] = field(default_factory=list)
+    shifted: int | None = None
+    linked: int = 0
+    href: str = ""
+    is_note: bool = False
+
+    def cross_link(self, href: str, targets: LinkTargets | None) -> None:
+        """Begin a link, or end one with its address."""
+        if not href and targets is not None:
+            self.words.append(targets.behind("".join(self.words[self.linked :]), self.href))
+        self.linked, self.href = len(self.words), href
+        self.is_note = self.is_note or "#" in href
+
+    def cross_tag(self, tag: str, after: str) -> bool:
+        """Return whether a tag begins or ends raised or lowered text, which is then set apart from what is before."""
+        if _LINK_TAG.match(tag):
+            self.cross_link(tag if "#" in tag else "", None)
+        shift = _SHIFT.match(tag)
+        if shift is None:
+            return False
+        if shift[1] and self.shifted is not None:
+            mark, before = "".join(self.words[self.shifted :]), _end(self.words[: self.shifted])
+            raises = shift[2].lower() == "sup"
+            said = (
+                raised(before, mark, after=after, is_note=self.is_note)
+                if raises
+                else lowered(before, mark, after=after)
+            )
+            self.words[self.shifted :] = [said]
+        self.shifted = None if shift[1] else len(self.words)
+        self.is_note = "#" in self.href
+        return True
 
 
 def _soft_break(words: list[str], tokens: Sequence[Token], at: int) -> str:

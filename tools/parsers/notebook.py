@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CHECK_SUFFIX, Parsed, passages_left_out
+from tools.parsers.canonical_text import CHECK_SUFFIX, Parsed
 from tools.parsers.json_rows import load_json
 from tools.parsers.markdown import MarkdownReader
 from tools.parsers.plain import decode
@@ -86,7 +86,7 @@ class _Reader:
             if count
         ]
         parsed = self._markdown.text.parsed(title=title.strip() if isinstance(title, str) else None)
-        return replace(parsed, left_out=(*passages_left_out(self._markdown.left_out), *left_out))
+        return replace(parsed, left_out=(*self._markdown.left_out(), *left_out))
 
     def _outputs(self, outputs: Any) -> Iterator[str]:
         """Yield the text of outputs; streams that follow each other are one."""
