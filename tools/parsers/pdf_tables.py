@@ -202,11 +202,13 @@ def _goes_on(lines: list[Line], place: int, layout: Layout) -> bool:
 def _is_between(rows: list[_Row], row: _Row, lines: list[Line]) -> bool:
     """Whether a line without gaps is text between two tables, and not a heading between rows."""
     columns, part = _columns(rows), row.parts[0]
-    if not columns or (part.x0 >= columns[0][0] - 2 and sum(x0 < part.x1 and part.x0 < x1 for x0, x1 in columns) < 2):
+    crosses = sum(x0 < part.x1 and part.x0 < x1 for x0, x1 in columns) > 1
+    left = bool(columns) and part.x0 < columns[0][0] - 2
+    if not crosses and not left:
         return False
     following = _Row([], _parts(lines[row.end]), 0.0, 0) if row.end < len(lines) else row
     more = len(following.parts) < 2 or len(_columns([*rows, following])) < len(columns)
-    return more or part.text[-1] in _SENTENCE_ENDS
+    return (crosses and left) or more or part.text[-1] in _SENTENCE_ENDS
 
 
 def _is_item(parts: list[_Part]) -> bool:
