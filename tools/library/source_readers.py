@@ -12,6 +12,7 @@ from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from tools.library.found_files import FoundFile, as_text
 from tools.library.new_documents import NewDocument
 from tools.library.sync_plan import Listed
+from tools.parsers.textless import is_textless, passed_over
 
 LONGEST_PATH = 2000  # bytes, which an index of PostgreSQL can hold
 
@@ -75,8 +76,11 @@ class FolderReader(SourceReader):
         files: list[Listed] = []
         self._found.clear()
         links = long = twins = 0
+        textless: list[str] = []
         for path, entry in self._entries():
-            if entry.is_symlink():
+            if is_textless(path):
+                textless.append(path)
+            elif entry.is_symlink():
                 links += 1
             elif len(path.encode()) > LONGEST_PATH:
                 long += 1
@@ -91,7 +95,7 @@ class FolderReader(SourceReader):
             (long, f"{long:,} paths are too long."),
             (twins, f"{twins:,} files have the name of another, with their letters composed in another way."),
         )
-        return Listing(files, [note for count, note in notes if count])
+        return Listing(files, [*(note for count, note in notes if count), *passed_over(textless)])
 
     def _entries(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """Yield every entry that is neither hidden nor a folder, with its path as text."""

@@ -7,7 +7,7 @@ from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import Block, CanonicalText, Parsed, unreadable
 from tools.parsers.encodings import guesses_heard, warnings_of
-from tools.parsers.parser_registry import ARCHIVE, Formats, Parser, formats
+from tools.parsers.parser_registry import ARCHIVE, PACKAGE, Formats, Parser, formats
 from tools.parsers.recognition import Recognition, recognising
 
 __all__ = [
@@ -48,9 +48,12 @@ def media_type_of(data: bytes, *, name: str, media_type: str | None = None) -> s
     """Return the media type that ``parse`` would read a file as."""
     known = formats()
     kind = (media_type or "").partition(";")[0].strip().lower()
-    by_suffix = known.suffixes.get(PurePath(name.strip()).suffix.lower())
+    suffix = PurePath(name.strip()).suffix.lower()
+    by_suffix = known.suffixes.get(suffix)
     if kind not in known.parsers or (kind == "text/plain" and by_suffix):
         kind = by_suffix or _kind_of(known, data)
+        if kind == ARCHIVE and not by_suffix and suffix:
+            return PACKAGE
     if kind != ARCHIVE:
         return kind
     found = _kind_of(known, data)

@@ -1,7 +1,8 @@
 """Parser of plain text, decoded by a byte order mark, a declared charset, or UTF-8; only else by a guess that is told.
 
 The decoded text is the canonical text, and blocks only point into it: paragraphs end at blank lines, pages at form
-feeds. Items of lists, and indented lines after a colon, hang on the paragraph before them.
+feeds. Items of lists, and indented lines after a colon, hang on the paragraph before them; the turns of a dialogue are
+blocks of their own.
 """
 
 import codecs
@@ -79,6 +80,10 @@ def read_text(text: str) -> Parsed:
     Its title is a first line that is underlined; other first lines may be anything.
     """
     canonical = composed(text)
+    from tools.parsers.dialogues import dialogue  # only here, for it stands on the paragraphs of this module
+
+    if turns := dialogue(canonical):
+        return Parsed(canonical, turns)
     blocks = paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)
     return Parsed(canonical, tuple(_structured(canonical, blocks)), _underlined(canonical))
 
