@@ -41,7 +41,7 @@ def readings(path: Path, kept: Path) -> dict[str, list[str]]:
             try:
                 known[name] = read(path)
             except (OSError, subprocess.SubprocessError, LookupError, ValueError, ElementTree.ParseError):
-                continue  # this reader can't read it
+                known[name] = ""  # this reader can't read it
     kept.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(known))
     return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text and text.strip()}
