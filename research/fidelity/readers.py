@@ -24,7 +24,7 @@ LIMIT = 120  # seconds of one reading
 PAGE = "\f"
 _AT_ONCE = 40  # files of one start of LibreOffice
 _SHOWN, _RAW = (
-    f"csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,{shown},false,false,false,-1" for shown in ("true", "false")
+    f"csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,{shown},false,false,-1" for shown in ("true", "false")
 )
 _TEXT_OF_PAGE = (
     "<script>addEventListener('load', () => {"
