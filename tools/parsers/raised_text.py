@@ -40,7 +40,11 @@ def raised(before: str, mark: str, *, after: str = "", is_note: bool = False) ->
         return f"^{said}"
     if _MARKS.fullmatch(said):
         return f" [{said}]" if before.strip() else said
+    if any(letter.isdigit() or not letter.isalnum() for letter in said) and _may_have_a_power(before):
+        return f"^({said})"
     is_variable = len(said) == 1 and said.isalpha() and said not in _ORDINAL_SIGNS
+    if before[-1:].isalpha() and after[:1].isalpha():  # a letter within a word, such as the A of LaTeX's sign
+        return mark
     return f"^{said}" if is_variable and (before[-1:].isdigit() or _may_have_a_power(before)) else mark
 
 
