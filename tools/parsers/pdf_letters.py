@@ -7,7 +7,7 @@ names, a line of Hebrew in the order of the eye. What no reader can name is coun
 import re
 import unicodedata
 from collections.abc import Sequence
-from ctypes import addressof, byref, c_double
+from ctypes import addressof, byref, c_double, c_ushort
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -58,13 +58,13 @@ class Letters(NamedTuple):
     at: Sequence[int]
     two_ways: tuple[range, ...] = ()
     unreadable: int = 0
+    is_changed: bool = False
 
 
 def read_letters(textpage: Any) -> Letters:
     """Return the letters of a page."""
     count = raw.FPDFText_CountChars(textpage)
-    letter = raw.FPDFText_GetUnicode
-    text = "".join([chr(min(letter(textpage, index), 0x10FFFF)) for index in range(count)])
+    text = _text(textpage, count)
     if not _UNUSUAL.search(text):
         return Letters(text, range(count))
     signs = list(text)
@@ -73,8 +73,16 @@ def read_letters(textpage: Any) -> Letters:
         _set_accent(textpage, signs, found.start())
     text = "".join(signs)
     if not _TURNED.search(text):
-        return Letters(text, range(count), (), unreadable)
-    return _turned(textpage, text)._replace(unreadable=unreadable)
+        return Letters(text, range(count), (), unreadable, is_changed=True)
+    return _turned(textpage, text)._replace(unreadable=unreadable, is_changed=True)
+
+
+def _text(textpage: Any, count: int) -> str:
+    buffer = (c_ushort * (count + 1))()
+    if raw.FPDFText_GetText(textpage, 0, count, buffer) == count + 1:
+        return "".join(map(chr, buffer[:count]))
+    letter = raw.FPDFText_GetUnicode  # signs without any number are missing in the text as a whole
+    return "".join([chr(min(letter(textpage, index), 0x10FFFF)) for index in range(count)])
 
 
 def spelled(text: str) -> str:
