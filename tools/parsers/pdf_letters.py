@@ -43,6 +43,7 @@ _LATIN = rf"[^\W_{_RIGHT_TO_LEFT}][^{_RIGHT_TO_LEFT}]*[^\W\d_{_RIGHT_TO_LEFT}]|[
 _LEFT_TO_RIGHT = re.compile(rf"{_LATIN}|{_NUMBER}")
 _LETTERS_TO_RIGHT = re.compile(rf"[{_RIGHT_TO_LEFT}](?:[^\w]*[{_RIGHT_TO_LEFT}])*")
 _MIRRORED = str.maketrans("()[]{}«»<>", ")(][}{»«><")
+_REACH = 9  # letters that may stand between an accent and its letter
 _GAP = 0.4  # of a letter's width: a space, where the file has no sign for it
 _GAP_BESIDE_SPACES = 1.5
 
@@ -125,20 +126,19 @@ def _set_accent(textpage: Any, signs: list[str], at: int) -> None:
     """Join an accent that stands above or below a letter with it."""
     left, right, base = _box(textpage, at)
     middle = (left + right) / 2
-    for step in (1, -1):
-        beside = at + step
-        while 0 <= beside < len(signs) and abs(beside - at) <= 3 and signs[beside].isspace():
-            beside += step
+    for beside in (at + step * way for step in range(1, _REACH) for way in (1, -1)):
         if not 0 <= beside < len(signs) or not signs[beside].isalpha():
             continue
         x0, x1, y = _box(textpage, beside)
+        if not x0 <= middle <= x1 or abs(y - base) > x1 - x0:
+            continue
         letter = unicodedata.normalize("NFC", _DOTLESS.get(signs[beside], signs[beside]) + _ACCENTS[signs[at]])
-        if x0 <= middle <= x1 and abs(y - base) <= x1 - x0:
-            for place in range(min(at, beside), max(at, beside) + 1):
-                signs[place] = NOTHING
-            signs[min(at, beside)] = letter[0]
-            signs[max(at, beside)] = letter[1:] or NOTHING
-            return
+        first, last = min(at, beside), max(at, beside)
+        if "".join(signs[first + 1 : last]).strip() == "":  # side by side, but for a space that pdfium saw
+            signs[first : last + 1] = [letter[0], *(NOTHING for _ in range(last - first - 1)), letter[1:] or NOTHING]
+        elif len(letter) == 1:
+            signs[beside], signs[at] = letter, NOTHING
+        return
 
 
 def _box(textpage: Any, at: int) -> tuple[float, float, float]:
@@ -177,7 +177,7 @@ def _read_row(textpage: Any, text: str, places: list[int], page_turns: bool) -> 
     row = "".join(text[at] if at >= 0 else " " for at in seen)
     strong = [bool(_TURNED.match(letter)) for letter in row if letter.isalpha()]
     ends = strong[0] + strong[-1]
-    is_turned = page_turns if ends == 1 else 2 * sum(strong) > len(strong)
+    is_turned = (2 * sum(strong) > len(strong), page_turns, True)[ends]
     order = list(range(len(row)))
     if is_turned:
         order.reverse()

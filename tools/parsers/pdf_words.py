@@ -29,6 +29,7 @@ _TOO_SMALL = 2.0  # points; no reader reads it
 _SPACE = 0.14  # of the type size: a gap between words, where the file has no space
 SMALLER = 0.86  # of the type size: raised and lowered words
 RAISED, LOWERED = 0.18, 0.07  # of the type size, above and below the baseline
+_SHORT = 24  # letters: longer ones are lines without spaces that run off the page
 _THIN = 3.0  # points: a rule covers nothing
 _MOST_COVERS = 500
 _MOST_PIXELS = 1_000_000
@@ -96,12 +97,18 @@ def _seen(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
         kept = [word for word in words if word.style.size >= _TOO_SMALL]
     left, bottom, right, top = page.get_bbox()
     if page.get_rotation() == 0:
-        kept = [word for word in kept if word.x1 >= left - 1 and word.x0 <= right + 1 and bottom - 1 <= word.y <= top]
+        kept = [word for word in kept if bottom - 1 <= word.y <= top and _is_within(word, left - 1, right + 1)]
     doubtful = _doubtful(page, kept)
     if not doubtful:
         return kept
     unseen = _unseen(page, doubtful)
     return [word for word in kept if id(word) not in unseen]
+
+
+def _is_within(word: Word, left: float, right: float) -> bool:
+    """Whether a word is on the page, or reaches over its edge by less than half; a short one by any part."""
+    middle = (word.x0 + word.x1) / 2
+    return left <= middle <= right or (len(word.text) <= _SHORT and word.x0 <= right and word.x1 >= left)
 
 
 class Turn:
