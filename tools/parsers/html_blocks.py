@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 
 from graph.evidence import BlockKind
-from tools.parsers.html_formulas import Mark, formula, formulas_of, with_formulas
+from tools.parsers.html_formulas import Mark, draws_latex, formula, formulas_of, with_formulas
 from tools.parsers.html_frames import (
     BETWEEN_LINKS,
     BLOCKS,
@@ -73,6 +73,7 @@ class Reader:
         self._mark_formula = mark
         self._raised: list[tuple[Any, str, list[str], int]] = []  # open raised or lowered text, and where it begins
         self._formulas: frozenset[Any] = frozenset()
+        self._draws = False
         self._repeated = 0
         self._links = self._opened = 0
         self._seen: set[tuple[Any, ...]] = set()  # tags with a class that are read wherever they stand
@@ -86,7 +87,7 @@ class Reader:
             for around in element.iterancestors("table"):
                 (self._with_tables if element.tag == "table" else self._with_headings).add(around)
                 break
-        self._formulas = formulas_of(root)
+        self._formulas, self._draws = formulas_of(root), draws_latex(root.getroottree())
         walker = etree.iterwalk(root, events=("start", "end"))
         skipped = None
         for event, element in walker:
@@ -173,6 +174,8 @@ class Reader:
         setting = self._visibility.setting(element)
         if setting == "block":
             self._words.append(BREAK)
+        elif tag == "rt" and element.getparent().find("rp") is None:  # how a word is said, in brackets
+            self._say("(")
         elif setting or (tag == "a" and is_note_mark(element)):
             self._raised.append((element, setting, self._words, len(self._words)))
         self._mark(element)
@@ -192,6 +195,8 @@ class Reader:
             words, start = self._link
             if words is self._words and self._top.kind != "heading":
                 self._words.append(self._targets.behind("".join(words[start:]), element.get("href")))
+        elif tag == "rt" and element.getparent().find("rp") is None:
+            self._say(")")
         elif self._visibility.setting(element) == "block":
             self._words.append(BREAK)
         elif tag == "span" and "versionmodified" in (element.get("class") or "").split():
@@ -395,7 +400,7 @@ class Reader:
         """Write the cells up to a nested table or code; the rest of the row hangs on them as blocks."""
         row, frames = self._top.row, self._frames
         at = max(index for index, frame in enumerate(frames) if frame.tag == "tr")
-        said = " ".join(lines_of(with_formulas("".join(self._words), self._mark_formula)).split("\n"))
+        said = " ".join(self._said().split("\n"))
         self._words = []
         if row is None:
             return
@@ -427,7 +432,7 @@ class Reader:
 
     def _add_cell(self, row: Row, table: Table | None, element: Any) -> None:
         """Add the words read since the row or its last cell, in each column and row that the cell covers."""
-        text = " ".join(lines_of(with_formulas("".join(self._words), self._mark_formula)).split("\n"))
+        text = " ".join(self._said().split("\n"))
         self._words = []
         across = min(max(number_in(element.get("colspan")) or 1, 1), 1000)
         down = number_in(element.get("rowspan"))
@@ -452,14 +457,17 @@ class Reader:
         text = " | ".join(cells) if any(cells) else ""
         return self._add("table_row", text.strip(), frame)
 
+    def _said(self) -> str:
+        words = "".join(self._words)
+        return lines_of(with_formulas(words, self._mark_formula) if self._draws else words)
+
     def _flush(self, kind: BlockKind | None = None) -> None:
         """Write the collected words as a block of the kind of the innermost frame; in a cell, go on collecting."""
         frame = self._top
         if frame.row is not None:
             self._words.append(" ")
             return
-        raw, self._words = "".join(self._words), []
-        text = lines_of(with_formulas(raw, self._mark_formula))
+        text, self._words = self._said(), []
         if not text:
             return
         kind = kind or frame.kind

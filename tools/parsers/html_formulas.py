@@ -16,6 +16,7 @@ _FORMULAS = etree.XPath(
 )
 # What a page's script would draw: the content holds no sign of another formula, so that none is looked through twice.
 _IN_TEXT = re.compile(r"\\\((?:[^\\]|\\[^()])+\\\)|\\\[(?:[^\\]|\\[^\[\]])+\\\]|\$\$[^$]+\$\$")
+_DRAWS = re.compile("mathjax|katex", re.IGNORECASE)
 _DELIMITED = re.compile(r"\\[(\[](.*)\\[)\]]|\$\$?(.*?)\$?\$|(.*)", re.DOTALL)
 
 
@@ -44,8 +45,11 @@ def latex_formula(written: str, mark: Mark) -> str:
     return mark(line, "latex", latex) if line else written
 
 
+def draws_latex(page: Any) -> bool:
+    """Whether a script of the page draws the LaTeX in its text."""
+    return any(_DRAWS.search(script.get("src") or script.text or "") for script in page.iter("script"))
+
+
 def with_formulas(words: str, mark: Mark) -> str:
     """Return text in which the LaTeX that a page's script would draw is written as lines."""
-    if "\\(" not in words and "\\[" not in words and "$$" not in words:
-        return words
     return _IN_TEXT.sub(lambda found: latex_formula(found[0], mark), words)

@@ -269,7 +269,7 @@ def draws_formula(element: Any) -> bool:
 
 
 def _is_formula_alone(element: Any) -> bool:
-    while len(element) == 1 and not (element.text or "").strip():
+    while element.tag != "math" and len(element) == 1 and not (element.text or "").strip():
         element = element[0]
     return bool(element.tag == "math")
 

@@ -10,6 +10,7 @@ import re
 _NUMBER = re.compile(r"[-+−–]?\d+(?:[.,/]\d+)?")
 _MARKS = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*")
 _BRACKETS = "[]()"
+_SIGNS = "+-−=*/^"
 _LONGEST_UNIT = 3  # letters: km, mol, Pa; what is longer is a word
 _ORDINAL_SIGNS = frozenset("aeo")  # 2e, 1o and 1a are how French, Spanish and Portuguese write "second" and "first"
 _ELEMENT = re.compile(r"(?:[A-Z][a-z]?|\))$")
@@ -26,18 +27,24 @@ def raised(before: str, mark: str, *, after: str = "", is_note: bool = False) ->
     bare = said.strip(_BRACKETS)
     if not said or not any(letter.isalnum() for letter in bare):
         return mark
+    space = " " if said[-1].isalnum() and after[:1].isdigit() else ""
     if is_note:
-        return f" [{bare}]" if before and not before[-1:].isspace() else f"[{bare}]"
+        space = " " if after[:1].isalnum() else ""
+        return f" [{bare}]{space}" if before and not before[-1:].isspace() else f"[{bare}]{space}"
     if after.startswith(_SLASHES) and _NUMBER.fullmatch(said):  # the upper half of a fraction: 2 1/2
         return f" {said}" if before[-1:].isdigit() else said
     if bare != said:
         return f" {said}"
     if _NUMBER.fullmatch(said) and _may_have_a_power(before):
-        return f"^{said}"
+        return f"^{said}{space}"
     if _MARKS.fullmatch(said):
         return f" [{said}]" if before.strip() else said
+    if not _may_have_a_power(before):
+        return mark
+    if any(sign.isdigit() or sign in _SIGNS for sign in said):  # 10^(n+1)
+        return f"^({said})"
     is_variable = len(said) == 1 and said.isalpha() and said not in _ORDINAL_SIGNS
-    return f"^{said}" if is_variable and (before[-1:].isdigit() or _may_have_a_power(before)) else mark
+    return f"^{said}" if is_variable else mark
 
 
 def lowered(before: str, mark: str, *, after: str = "") -> str:
