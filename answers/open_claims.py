@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from answers.citations import context_of_quote, context_outside, heading_path
@@ -26,6 +25,7 @@ ENTRY_CHARACTERS = 2400  # of a segment that a judge reads around the cited sent
 BEFORE_CHARACTERS = 600
 MOST_ENTRIES = 4
 ADDED = 0.25  # share of a claim's words from which on a second segment is cited for them too
+MOST_REQUESTS = 2  # to a judge at a time, by one answer
 REPAIR_CALLS = 2  # model calls that a repair takes: the revision, and judging it
 
 Shown = tuple[Segment, Sequence[Proof]]  # a segment as a judge reads it, with what was found in it near the claim
@@ -133,7 +133,7 @@ def _entry(segment: Segment, proofs: Sequence[Proof]) -> CitedEntry:
         return CitedEntry(around, segment.title, segment.heading, outside)
     hangs_on = (each["text"] for proof in proofs for each in context_of_quote(segment, proof["start"], proof["end"]))
     context = dict.fromkeys((*hangs_on, around))
-    above = " > ".join(heading_path(segment, proofs[0]["start"]))
+    above = " > ".join(heading_path(segment, proofs[0].get("highlight", proofs[0])["start"]))
     return CitedEntry(quoted, segment.title, above, tuple(each for each in context if each != quoted))
 
 
@@ -188,12 +188,13 @@ Deliver = Callable[[int, Sequence[ClaimRow], Failure | None], None]
 
 
 class JudgeQueue:
-    """Sections that wait for the judge: one request at a time takes all that wait.
+    """Sections that wait for the judge: a request takes all that wait, and two may be under way.
 
-    So a section is judged as soon as it is written if the judge is free, and no answer costs more requests than it has
-    sections. While more may come, the calls of a repair and one for the rest of the answer are left alone; at the end
-    the judge may use them all. A reply that can't be read costs its own claims their verdicts; after any other failure
-    the judge is not asked again. ``failure`` is the first.
+    So a section is judged as soon as it is written while the one before it still is, an answer ends a judge's call
+    after its last section, and none costs more requests than it has sections. While more may come, the calls of a
+    repair and one for the rest of the answer are left alone; at the end the judge may use them all. A reply that can't
+    be read costs its own claims their verdicts; after any other failure the judge is not asked again. ``failure`` is
+    the first.
     """
 
     def __init__(self, judge: Judge, meter: Meter, deliver: Deliver) -> None:
@@ -203,7 +204,8 @@ class JudgeQueue:
         self._waiting: list[tuple[int, list[Question]]] = []
         self._wake = asyncio.Event()
         self._ending = False
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._asking = 0
         self._gone: Failure | None = None
         self.failure: Failure | None = None
 
@@ -211,28 +213,28 @@ class JudgeQueue:
         """Have the open claims of a section judged; their rows are delivered together, later."""
         self._waiting.append((section_index, questions))
         self._wake.set()
-        if self._task is None:
-            self._task = asyncio.create_task(self._work())
+        if len(self._tasks) < MOST_REQUESTS:
+            self._tasks.append(asyncio.create_task(self._work()))
 
     async def finish(self) -> None:
         """Wait until every section that was added has been delivered."""
         self._ending = True
         self._wake.set()
-        if self._task is not None:
-            await self._task
+        await asyncio.gather(*self._tasks)
 
     async def cancel(self) -> None:
         """Stop without delivering what waits, as when the answer is not finished."""
-        if self._task is not None and not self._task.done():
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _work(self) -> None:
         while self._waiting or not self._ending:
-            if self._waiting and (self._ending or self._may_call(REPAIR_CALLS + 1)):
+            if self._waiting and (self._ending or self._may_call(REPAIR_CALLS + 1 + self._asking)):
                 batch, self._waiting = self._waiting, []
+                self._asking += 1
                 await self._judge_batch(batch)
+                self._asking -= 1
             else:
                 self._wake.clear()
                 await self._wake.wait()

@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -83,8 +84,22 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
         announce("Checking the store of originals")
         yield await check_originals(settings)
     announce("Checking plugins")
-    for check in [*check_plugins(settings), *check_other_names(), *check_retired(settings)]:
+    for check in [check_programs(), *check_plugins(settings), *check_other_names(), *check_retired(settings)]:
         yield check
+
+
+def check_programs() -> Check:
+    """Tell which programs of the machine help to read files; without them some are refused."""
+    from tools.parsers.old_office import libreoffice
+
+    found = {"libreoffice": libreoffice() is not None, "tesseract": shutil.which("tesseract") is not None}
+    old = (
+        "LibreOffice reads .doc, .xls and .ppt"
+        if found["libreoffice"]
+        else "no LibreOffice to read .doc, .xls and .ppt"
+    )
+    scans = "tesseract reads scans" if found["tesseract"] else "no tesseract to read scans"
+    return Check("programs", True, f"{old}; {scans}", facts=dict(found))
 
 
 async def check_originals(settings: Settings) -> Check:

@@ -129,6 +129,12 @@ def repacked(data: bytes, part: int, edits: list[tuple[float, float, bytes]]) ->
     return packed.getvalue()
 
 
+@pytest.fixture(autouse=True)
+def without_libreoffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starting it takes seconds, and what it makes of a file is not ours."""
+    monkeypatch.setattr("tools.parsers.old_office.libreoffice", lambda: None)
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @settings(**PATIENT, max_examples=EXAMPLES)
 @given(st.data(), EDITS)

@@ -98,6 +98,26 @@ async def test_a_section_without_sources_is_checked_before_the_answer_ends() -> 
     assert order.index(("section_checked", 1)) < order.index(("section_finished", 2))
 
 
+async def test_a_section_is_judged_while_the_one_before_it_still_is() -> None:
+    class Patient(ScriptedJudge):
+        """A judge that gives its first word only once it was asked for another."""
+
+        another = asyncio.Event()
+
+        async def judge(self, claims, *, meter):  # type: ignore[no-untyped-def]
+            if self.asked:
+                self.another.set()
+            said = await super().judge(claims, meter=meter)
+            async with asyncio.timeout(5):
+                await self.another.wait()
+            return said
+
+    sections = [each for text in (OPEN, f"Every year {OPEN}") for each in quote(text, "handbook:0")]
+    asked = Asked(family=Unhurried(drafts=[sections]), ports={"judge": Patient()})
+    await asked.ask(QUESTION)
+    assert [checks(asked, index)[-1].claims[0]["verdict"] for index in (0, 1)] == ["supported", "supported"]
+
+
 async def test_a_judge_that_breaks_leaves_claims_open_and_the_run_whole() -> None:
     asked = judged(ScriptedJudge(failures=[ValueError("no such head")]), OPEN)
     state = await asked.ask(QUESTION)

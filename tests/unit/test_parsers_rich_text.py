@@ -28,7 +28,7 @@ def words(body: str) -> list[tuple[str, str]]:
         ("one\\line two", "one\ntwo"),
         ("{\\field{\\*\\fldinst HYPERLINK x}{\\fldrslt link}} here", "link here"),
         ("a{\\*\\unknown gone}b{\\pict ffff}c\\bin4 xxxxd", "abcd"),
-        ("{\\header Page 1}{\\info{\\author Ada}}{\\*\\generator g}body", "body"),
+        ("{\\header Page \\chpgn}{\\info{\\author Ada}}{\\*\\generator g}body", "body"),
     ],
 )
 def test_what_a_reader_sees(body: str, text: str) -> None:
@@ -73,7 +73,7 @@ def test_rows_hang_on_the_row_that_names_the_columns() -> None:
 
 def test_footnotes_follow_their_paragraph() -> None:
     body = "Ask{\\super\\chftn}{\\footnote\\pard\\plain{\\super\\chftn} the guard.\\par} first.\\par Next.\\par"
-    assert words(body) == [("paragraph", "Ask[1] first."), ("footnote", "[1] the guard."), ("paragraph", "Next.")]
+    assert words(body) == [("paragraph", "Ask [1] first."), ("footnote", "[1] the guard."), ("paragraph", "Next.")]
 
 
 @pytest.mark.parametrize("data", [b"{\\rtf1 }", b"{\\rtf1 {\\pict ff}}"])

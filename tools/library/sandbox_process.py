@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, BinaryIO, Literal
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
@@ -113,9 +114,10 @@ def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: in
         except Exception as error:  # noqa: BLE001 - a parser may fail in any way, and the file is all it may fail
             reply, blobs = refuse(
                 UnreadableDocument(
-                    f"The file can't be read: its parser failed ({type(error).__name__}).",
-                    suggestion="This is a fault of Citewell: report it, with the file if you may. Until it is mended,"
-                    " convert the file to another format and ingest that.",
+                    f"The file can't be read by a fault of Citewell (version {_release()}), not of the file:"
+                    f" its parser failed with {type(error).__name__}.",
+                    suggestion="Please report it, with the file if you may; else with its format, the program that"
+                    " made it, and this message.",
                 )
             )
     last = last or _megabytes() > megabytes / 2
@@ -124,6 +126,13 @@ def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: in
     except (ValueError, RecursionError):  # metadata that JSON can't hold, such as an integer of 5,000 digits
         send({**refuse(InvalidRequest("metadata: must be a JSON object."))[0], "last": last})
     return last
+
+
+def _release() -> str:
+    try:
+        return version("citewell")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def _rest_of_frame(inbox: BinaryIO, opening: bytes) -> Frame:

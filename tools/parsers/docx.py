@@ -1,22 +1,24 @@
 """Parser of Word documents (docx): headings, lists with their numbers, definitions, tables, notes and text boxes.
 
-Deleted and hidden text, comments and macros are left out and said; so are running heads and feet, unsaid as in PDF. The
-XML is read as it is, and not through python-docx, which knows no tracked changes, notes, text boxes or shown numbers.
+Running heads stand before the text and running feet behind it, each once; their page numbers are no text. Deleted and
+hidden text, comments, pictures and macros are left out and said. The XML is read as it is, and not through python-docx,
+which knows no tracked changes, notes, text boxes or shown numbers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import Any
 
 from lxml import etree
 
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
-from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, in_form, switch, whole_number
-from tools.parsers.html_frames import is_power
-from tools.parsers.office_flow import Flow, Paragraph, Table, TableCell, TableRow
-from tools.parsers.office_package import Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, in_form, shift, switch, whole_number
+from tools.parsers.office_charts import Drawings
+from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Table, TableCell, TableRow
+from tools.parsers.office_formulas import OMATH, said_formula
+from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.raised_text import RAISED, ShiftedText
 
-_MATH_TEXT = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _P, _TBL, _R, _T, _TC, _TR = (W + tag for tag in ("p", "tbl", "r", "t", "tc", "tr"))
 _GONE = frozenset(W + tag for tag in ("del", "moveFrom"))
@@ -42,17 +44,19 @@ def read(data: bytes) -> Parsed:
 class _Words:
     """What a paragraph says, and what hangs on it."""
 
-    def __init__(self) -> None:
-        self.parts: list[str] = []
+    def __init__(self, typed_notes: Container[str] = ()) -> None:
+        self.line = ShiftedText(notes=typed_notes)
+        self.shift = 0  # of the run that is being read
         self.notes: list[str] = []
         self.boxes: list[Any] = []
+        self.drawn: list[Table | Paragraph] = []
         self.anchor = ""
         self.letters = self.bold = 0
         self.was_gone = False
 
     @property
     def text(self) -> str:
-        return "".join(self.parts)
+        return self.line.text
 
 
 class _Document:
@@ -67,6 +71,8 @@ class _Document:
             self._notes[kind] = {each.get(f"{W}id") or "": each for each in found}
         self._noted = {"footnote": 0, "endnote": 0}
         self._forms = {"footnote": "decimal", "endnote": "lowerRoman"}
+        self._typed_notes: frozenset[str] = frozenset()
+        self._drawings = Drawings(package)
         self._gone = 0
         self._comments: set[str] = set()
         self._anchor = ""
@@ -82,17 +88,38 @@ class _Document:
             for kind in self._forms:
                 for each in source.iter(f"{W}{kind}Pr"):
                     self._forms[kind] = child_value(each, "numFmt") or self._forms[kind]
+        self._typed_notes = frozenset(_typed_notes(root))
+        self._read_edges(root, settings, "header")
         body = root.find(f"{W}body")
         if body is not None:
             self._read_blocks(body, 0)
         self._flow.end()
+        self._flow.text.leave_headings()
+        self._read_edges(root, settings, "footer")
         title = self._flow.title or self._package.title()
         left_out = (
             *passages_left_out(self._gone),
             *comments_left_out(len(self._comments)),
+            *self._drawings.left_out(),
             *macros_left_out(self._package),
         )
         return replace(self._flow.text.parsed(title=title), left_out=left_out)
+
+    def _read_edges(self, root: Any, settings: Any | None, kind: str) -> None:
+        """Write the running heads or feet that pages show, each distinct text once."""
+        two_sided = switch(settings, "evenAndOddHeaders")
+        related = self._package.related(self._package.main)
+        parts: dict[str, None] = {}
+        for section in root.iter(f"{W}sectPr"):
+            for each in section.iterchildren(f"{W}{kind}Reference"):
+                is_shown = {"first": switch(section, "titlePg"), "even": two_sided}.get(each.get(f"{W}type"), True)
+                if is_shown and (target := related.get(each.get(f"{{{REL}}}id") or "")) is not None:
+                    parts[target.target] = None
+        for part in map(self._package.xml, parts):
+            for paragraph in part.iter(_P) if part is not None else ():
+                _mark_pages(paragraph)
+                self._flow.running(self._words(paragraph, self._styles[""]).text)
+        self._flow.end()
 
     def _blocks(self, container: Any) -> Iterator[Any]:
         """Yield the paragraphs and tables of a container, through what only wraps them."""
@@ -141,6 +168,8 @@ class _Document:
         self._flow.paragraph(self._paragraph(words, properties, style_id, style))
         for box in words.boxes if depth < _DEEPEST else ():
             self._read_blocks(box, depth + 1)
+        for drawn in words.drawn:
+            self._flow.add(drawn)
 
     def _paragraph(self, words: _Words, properties: Any | None, style_id: str, style: Style) -> Paragraph:
         text, level = words.text, _level(properties, style)
@@ -175,17 +204,21 @@ class _Document:
 
     def _words(self, paragraph: Any, style: Style) -> _Words:
         """Read a paragraph in one walk: a hostile one may nest deeper than Python's stack."""
-        words, self._carried = self._carried or _Words(), None
+        words, self._carried = self._carried or _Words(self._typed_notes), None
+        words.shift = style.shift or 0
         walker = etree.iterwalk(paragraph, events=("start",))
         for _, element in walker:
             tag = element.tag
-            if tag in (_T, _MATH_TEXT):
-                words.parts.append(element.text or "")
+            if tag == _T:
+                words.line.say(element.text or "", words.shift)
+            elif tag == OMATH:
+                words.line.say_formula(said_formula(self._flow.text, element))
+                walker.skip_subtree()
             elif tag == _R:
                 if self._is_gone(element, style, words) or not len(element):
                     walker.skip_subtree()
             elif tag in _SIGNS:
-                words.parts.append(_SIGNS[tag] if element.get(f"{W}type") != "page" else " ")
+                words.line.say(_SIGNS[tag] if element.get(f"{W}type") != "page" else " ", words.shift)
             elif tag in _GONE:
                 self._gone += any(each.text for each in element.iter(_T, f"{W}delText"))
                 walker.skip_subtree()
@@ -201,30 +234,32 @@ class _Document:
     def _read_mark(self, element: Any, words: _Words) -> None:
         tag = element.tag
         if tag in (f"{W}footnoteReference", f"{W}endnoteReference"):
+            words.line.part()
             self._note(element, words)
         elif tag == f"{W}commentReference":
             self._comments.add(element.get(f"{W}id") or "")
         elif tag == f"{W}bookmarkStart":
             self._mark(element)
+        else:
+            words.drawn.extend(self._drawings.read(element, self._package.main))
 
     def _is_gone(self, run: Any, style: Style, words: _Words) -> bool:
-        """Return whether a run is hidden or struck out; count the passage, mark powers, and measure what is bold."""
+        """Return whether a run is hidden or struck out; count the passage, and note its look."""
         properties = run.find(f"{W}rPr")
         hidden, struck = style.hidden, style.struck
-        bold = style.bold
+        bold, raised = style.bold, style.shift
         if properties is not None and len(properties):
             own = self._styles[child_value(properties, "rStyle") or ""]
-            hidden = _first(switch(properties, "vanish"), own.hidden, hidden)
-            struck = _first(switch(properties, "strike", "dstrike"), own.struck, struck)
-            bold = _first(switch(properties, "b"), own.bold, bold)
-            raised = run.findtext(_T) if child_value(properties, "vertAlign") == "superscript" else None
-            if raised is not None and is_power(raised, words.parts):
-                words.parts.append("^")
+            hidden = bool(_first(switch(properties, "vanish"), own.hidden, hidden))
+            struck = bool(_first(switch(properties, "strike", "dstrike"), own.struck, struck))
+            bold = bool(_first(switch(properties, "b"), own.bold, bold))
+            raised = _first(shift(properties), own.shift, raised)
         gone = bool(hidden or struck)
         said = sum(len(each.text or "") for each in run.iterchildren(_T))
         if gone:
             self._gone += said > 0 and not words.was_gone
         words.was_gone = gone
+        words.shift = raised or 0
         words.letters += said
         words.bold += said if bold else 0
         return gone
@@ -288,6 +323,8 @@ class _Document:
             said.append(paragraph.in_cell)
             for box in words.boxes:
                 said.extend(" ".join(self._words(each, Style()).text.split()) for each in self._blocks(box))
+            read.inner.extend(each for each in words.drawn if isinstance(each, Table))
+            said.extend(each.text for each in words.drawn if isinstance(each, Paragraph))
             row.notes.extend(filter(None, words.notes))
             letters, bold = letters + words.letters, bold + words.bold
         read.text, read.bold = " ".join(filter(None, said)), 0 < letters == bold
@@ -333,5 +370,35 @@ def _through(element: Any, tag: str) -> Iterator[Any]:
             open_ones.append(iter(child))
 
 
-def _first(*values: bool | None) -> bool | None:
+def _mark_pages(paragraph: Any) -> None:
+    """Let the fields of a running head that count pages, and its tabs, be known in its words."""
+    in_number = False
+    for each in list(paragraph.iter(_T, *(W + tag for tag in ("instrText", "fldChar", "fldSimple", "tab", "ptab")))):
+        tag = each.tag.removeprefix(W)
+        code = (each.get(f"{W}instr") if tag == "fldSimple" else each.text) or ""
+        counts = tag in ("fldSimple", "instrText") and code.strip().upper().startswith(PAGE_FIELDS)
+        if tag == "fldChar":
+            in_number = in_number and each.get(f"{W}fldCharType") != "end"
+        elif tag == "fldSimple" and counts:
+            for shown in each.iter(_T):
+                shown.text = PAGE
+        elif tag in ("tab", "ptab") or counts:
+            in_number = in_number or counts
+            each.tag, each.text = _T, PAGE if counts else TAB
+        elif tag == "t" and in_number:
+            each.text = ""
+
+
+def _typed_notes(root: Any) -> Iterator[str]:
+    """Yield the raised marks that paragraphs begin with: notes that were typed by hand."""
+    for paragraph in root.iter(_P):
+        run = paragraph.find(_R)
+        mark = "".join(each.text or "" for each in run.iterchildren(_T)) if run is not None else ""
+        if mark and shift(run.find(f"{W}rPr")) == RAISED and (bare := mark.strip(" ()[]")).isdigit():
+            after = "".join(paragraph.itertext(_T))
+            if after.strip().removeprefix(mark.strip())[:1].isspace():
+                yield bare
+
+
+def _first(*values: int | None) -> int | None:
     return next((value for value in values if value is not None), None)

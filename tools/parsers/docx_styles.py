@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.parsers.office_flow import BULLET, Role
+from tools.parsers.raised_text import LOWERED, NOTE, RAISED
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _VAL = f"{W}val"
@@ -41,6 +42,7 @@ class Style:
     struck: bool | None = None
     bold: bool | None = None
     of_table: bool = False
+    shift: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,17 @@ def switch(properties: Any | None, *tags: str) -> bool | None:
     """Return whether one of some switches is on; None where none of them is named."""
     found = [value for tag in tags if (value := child_value(properties, tag)) is not None]
     return any(value not in _OFF for value in found) if found else None
+
+
+def shift(properties: Any | None, name: str = "") -> int | None:
+    """Return how a run or a style of a name raises or lowers its letters, by Word's own switch or by hand."""
+    if name in ("footnote reference", "endnote reference"):
+        return NOTE
+    found = child_value(properties, "vertAlign")
+    if found is not None:
+        return {"superscript": RAISED, "subscript": LOWERED}.get(found, 0)
+    by = whole_number(child_value(properties, "position"))
+    return (by > 0) - (by < 0) if by and child_value(properties, "sz") is not None else None
 
 
 def whole_number(digits: str | None, otherwise: int = 0) -> int:
@@ -104,7 +117,7 @@ class Styles:
             style_id = child_value(element, "basedOn") or ""
 
     def _read(self, style_id: str) -> Style:
-        role, outline, numbering, hidden, struck, bold = None, None, None, None, None, None
+        role, outline, numbering, hidden, struck, bold, raised = None, None, None, None, None, None, None
         list_id: str | None = None
         level: int | None = None
         of_table = False
@@ -125,9 +138,10 @@ class Styles:
             hidden = switch(run, "vanish") if hidden is None else hidden
             struck = switch(run, "strike", "dstrike") if struck is None else struck
             bold = switch(run, "b") if bold is None else bold
+            raised = shift(run, name) if raised is None else raised
         if list_id is not None:
             numbering = (list_id, level)
-        return Style(role or "paragraph", outline, numbering, hidden, struck, bold, of_table)
+        return Style(role or "paragraph", outline, numbering, hidden, struck, bold, of_table, raised)
 
 
 class Numbering:

@@ -1,8 +1,9 @@
 """Packages of OpenDocument, as LibreOffice writes them: content, styles and title, and the words of a paragraph."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from lxml import etree
@@ -10,9 +11,9 @@ from lxml import etree
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import SafeArchive, open_archive, xml_of
 from tools.parsers.docx_styles import in_form, role_named, whole_number
-from tools.parsers.html_frames import is_power
-from tools.parsers.office_flow import BULLET, Role
+from tools.parsers.office_flow import BULLET, PAGE, TAB, Role
 from tools.parsers.office_package import given_title, refuse_compound
+from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 OFFICE, TEXT, TABLE, DRAW, STYLE, META, PRESENTATION = (
@@ -30,6 +31,8 @@ _SHAPES = frozenset(
     for tag in ("frame", "custom-shape", "g", "rect", "ellipse", "text-box", "caption", "a", "line", "polygon")
 )
 _UNREAD = frozenset([f"{TEXT}ruby-text", f"{TEXT}hidden-text", f"{TEXT}note", f"{TEXT}page-number", f"{OFFICE}forms"])
+_DRAWN = frozenset(DRAW + tag for tag in ("object", "object-ole", "image"))
+_COUNTING = tuple(f"{TEXT}page-{what}" for what in ("number", "count", "continuation"))
 
 
 class OpenPackage:
@@ -85,7 +88,7 @@ class Look:
     role: Role = "paragraph"
     hidden: bool = False
     struck: bool = False
-    raised: bool = False
+    shift: int = 0
     bold: bool = False
     of_table: bool = False
     list_style: str = ""
@@ -122,9 +125,10 @@ class OpenStyles:
         self._elements: dict[tuple[str, str], Any] = {}
         self.lists: dict[str, dict[int, ListLevel]] = {}
         self.outline: dict[int, ListLevel] = {}
-        sources = [] if common is None else [common.find(f"{OFFICE}styles")]
+        sources = [] if common is None else [common.find(f"{OFFICE}styles"), common.find(f"{OFFICE}automatic-styles")]
         for source in (*sources, content.find(f"{OFFICE}automatic-styles")):
             self._read(source if source is not None else ())
+        self._pages = [] if common is None else common.findall(f"{OFFICE}master-styles/{STYLE}master-page")
         self._known: dict[tuple[str, str], Look] = {}
 
     def look(self, family: str, name: str | None) -> Look:
@@ -134,11 +138,26 @@ class OpenStyles:
             self._known[key] = self._look(*key)
         return self._known[key]
 
-    def is_hidden_slide(self, name: str | None) -> bool:
-        """Return whether a style hides the slides that have it."""
+    def of_slides(self, name: str | None, says: str) -> str | None:
+        """Return what a style says of the slides that have it: their ``visibility``, ``display-footer``."""
         element = self._elements.get(("drawing-page", name or ""))
         found = element.find(f"{STYLE}drawing-page-properties") if element is not None else None
-        return found is not None and found.get(f"{PRESENTATION}visibility") == "hidden"
+        return None if found is None else found.get(PRESENTATION + says)
+
+    def running(self, kind: str) -> Iterator[Any]:
+        """Yield the paragraphs of the running heads or feet that pages have, their page numbers and tabs as signs."""
+        pages = {each.get(f"{STYLE}name"): each for each in self._pages}
+        named = [
+            *(each.get(f"{STYLE}master-page-name") for each in self._elements.values()),
+            "Standard",
+            next(iter(pages), ""),
+        ]
+        named += [each.get(f"{STYLE}next-style-name") for name, each in pages.items() if name in named]
+        for edge in chain.from_iterable(page for name, page in pages.items() if name in named):
+            if edge.tag.startswith(STYLE + kind) and edge.get(f"{STYLE}display") != "false":
+                for sign in edge.iter(*_COUNTING, f"{TEXT}tab"):
+                    sign.tag, sign.text = f"{TEXT}sign", TAB if sign.tag == f"{TEXT}tab" else PAGE
+                yield from edge.iter(f"{TEXT}p", f"{TEXT}h")
 
     def _read(self, source: Any) -> None:
         for each in source:
@@ -151,7 +170,7 @@ class OpenStyles:
 
     def _look(self, family: str, name: str) -> Look:
         role: Role | None = None
-        hidden = struck = raised = bold = None
+        hidden = struck = shift = bold = None
         of_table, list_style = False, ""
         seen = set()
         while name and name not in seen:
@@ -168,19 +187,22 @@ class OpenStyles:
             if own is not None:
                 hidden = _given(hidden, own.get(f"{TEXT}display"), lambda value: value == "none")
                 struck = _given(struck, own.get(f"{STYLE}text-line-through-style"), lambda value: value != "none")
-                raised = _given(raised, own.get(f"{STYLE}text-position"), _is_raised)
+                shift = _shift(own.get(f"{STYLE}text-position")) if shift is None else shift
                 bold = _given(bold, own.get(f"{_FO}font-weight"), lambda value: value in ("bold", "700", "800", "900"))
             name = element.get(f"{STYLE}parent-style-name") or ""
         role = "caption" if of_table else role
-        return Look(role or "paragraph", bool(hidden), bool(struck), bool(raised), bool(bold), of_table, list_style)
+        return Look(role or "paragraph", bool(hidden), bool(struck), shift or 0, bool(bold), of_table, list_style)
 
 
 def _given(known: bool | None, value: str | None, means: Any) -> bool | None:
     return known if known is not None or value is None else bool(means(value))
 
 
-def _is_raised(position: str) -> bool:
-    return position.startswith("super") or bool(re.match(r"[1-9]\d*%", position))
+def _shift(position: str | None) -> int | None:
+    if position is None:
+        return None
+    by = re.match(r"(?:(super)|(sub)|(-?)0*[1-9][\d.]*%)", position)
+    return 0 if by is None else LOWERED if by[2] or by[3] else RAISED
 
 
 def _levels(element: Any) -> dict[int, ListLevel]:
@@ -204,7 +226,7 @@ def _levels(element: Any) -> dict[int, ListLevel]:
 class Spoken:
     """What a paragraph says, and what hangs on it."""
 
-    parts: list[str] = field(default_factory=list)
+    line: ShiftedText
     notes: list[Any] = field(default_factory=list)
     boxes: list[Any] = field(default_factory=list)
     anchor: str = ""
@@ -216,40 +238,49 @@ class Spoken:
     @property
     def text(self) -> str:
         """Return the words with their line breaks."""
-        return "".join(self.parts)
+        return self.line.text
 
 
-def spoken(paragraph: Any, styles: OpenStyles, *, is_bold: bool = False) -> Spoken:
-    """Read a paragraph without hidden or struck-out text, in one walk: a hostile one nests deeper than stacks."""
-    said = Spoken()
+def spoken(
+    paragraph: Any,
+    styles: OpenStyles,
+    *,
+    is_bold: bool = False,
+    typed_notes: Container[str] = (),
+    drawn: Callable[[Any], str | None] = lambda frame: None,
+) -> Spoken:
+    """Read a paragraph without hidden or struck-out text, in one walk: a hostile one nests deeper than stacks.
+
+    ``typed_notes`` are as in ShiftedText; ``drawn`` reads a frame around
+    what is no text and returns its line if it is a formula.
+    """
+    said = Spoken(ShiftedText(notes=typed_notes))
     walker = etree.iterwalk(paragraph, events=("start", "end"))
     skipped = None
-    bold = [is_bold]
+    looks = [(is_bold, 0)]
     for event, element in walker:
         if event == "end":
             skipped = None if element is skipped else skipped
             if element.tag == f"{TEXT}span":
-                bold.pop()
+                looks.pop()
             if element is not paragraph:
-                _say(said, element.tail, bold[-1])
-        elif skipped is None and element is not paragraph and _is_unread(element, styles, said):
+                _say(said, element.tail, *looks[-1])
+        elif skipped is None and element is not paragraph and _is_unread(element, styles, said, drawn):
             skipped = element
             walker.skip_subtree()
             if element.tag == f"{TEXT}span":
-                bold.append(bold[-1])
+                looks.append(looks[-1])
         else:
             if element.tag == f"{TEXT}span":
                 look = styles.look("text", element.get(f"{TEXT}style-name"))
-                bold.append(bold[-1] or look.bold)
-                if look.raised and is_power("".join(element.itertext()), said.parts):
-                    said.parts.append("^")
-            _say(said, _sign(element, said) if element is not paragraph else element.text, bold[-1])
+                looks.append((looks[-1][0] or look.bold, look.shift or looks[-1][1]))
+            _say(said, _sign(element, said) if element is not paragraph else element.text, *looks[-1])
     return said
 
 
-def _say(said: Spoken, words: str | None, bold: bool) -> None:
+def _say(said: Spoken, words: str | None, bold: bool, shift: int) -> None:
     if words:
-        said.parts.append(_SPACE.sub(" ", words) if words.strip(" ") else words)
+        said.line.say(_SPACE.sub(" ", words) if words.strip(" ") else words, shift)
         letters = len(words.strip())
         said.letters += letters
         said.bold += letters if bold else 0
@@ -262,7 +293,7 @@ def _sign(element: Any, said: Spoken) -> str | None:
     if tag == f"{TEXT}tab":
         return " "
     if tag == f"{TEXT}line-break":
-        said.parts.append("\n")
+        said.line.say("\n")
         return None
     if tag in (f"{TEXT}bookmark", f"{TEXT}bookmark-start"):
         name = element.get(f"{TEXT}name") or ""
@@ -270,16 +301,20 @@ def _sign(element: Any, said: Spoken) -> str | None:
     return str(element.text or "")
 
 
-def _is_unread(element: Any, styles: OpenStyles, said: Spoken) -> bool:
+def _is_unread(element: Any, styles: OpenStyles, said: Spoken, drawn: Callable[[Any], str | None]) -> bool:
     """Return whether an element's words are none of the paragraph; keep or count what it is."""
     tag = element.tag
     if tag == f"{OFFICE}annotation":
         said.comments += 1
         return True
     if tag in _SHAPES:
-        said.boxes.append(element)
+        if is_drawn(element):
+            said.line.say_formula(drawn(element) or "")
+        else:
+            said.boxes.append(element)
         return True
     if tag == f"{TEXT}note":
+        said.line.part()
         said.notes.append(element)
     if tag == f"{TEXT}hidden-text":
         said.gone += 1
@@ -289,6 +324,12 @@ def _is_unread(element: Any, styles: OpenStyles, said: Spoken) -> bool:
             said.gone += bool("".join(element.itertext()).strip())
             return True
     return tag in _UNREAD or not isinstance(tag, str)
+
+
+def is_drawn(element: Any) -> bool:
+    """Return whether an element is a frame around a picture, a formula, a chart or another object."""
+    tags = {child.tag for child in element} if element.tag == f"{DRAW}frame" else set()
+    return bool(tags & _DRAWN) and not tags & {f"{DRAW}text-box", f"{TABLE}table"}  # a table has its picture beside it
 
 
 def one_line(words: Iterable[str]) -> str:

@@ -1,9 +1,10 @@
 """Parser of OpenDocument texts and presentations (odt, odp): as Word documents and PowerPoint presentations are read.
 
-Deleted, hidden and struck-out text, comments, hidden slides and macros are left out and said.
+Deleted, hidden and struck-out text, comments, pictures, hidden slides and macros are left out and said.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -21,12 +22,15 @@ from tools.parsers.odf import (
     OpenPackage,
     OpenStyles,
     Spoken,
+    is_drawn,
     one_line,
     spoken,
 )
 from tools.parsers.office_flow import Flow, Paragraph, Role, Table, TableCell, TableRow
-from tools.parsers.office_package import comments_left_out, macros_left_out
+from tools.parsers.office_formulas import said_mathml
+from tools.parsers.office_package import comments_left_out, macros_left_out, pictures_left_out
 from tools.parsers.pptx import NOTES
+from tools.parsers.shape_order import Place, around, as_seen
 from tools.parsers.xlsx import hidden_left_out
 
 _P, _H, _LIST, _TABLE = f"{TEXT}p", f"{TEXT}h", f"{TEXT}list", f"{TABLE}table"
@@ -52,6 +56,13 @@ _ROWS = frozenset(TABLE + tag for tag in ("table-header-rows", "table-rows", "ta
 _DEEPEST = 12  # tables and text boxes within each other
 _WIDEST = 100
 _TRUE = "true"
+_MATH = "{http://www.w3.org/1998/Math/MathML}math"
+_FRAME = f"{DRAW}frame"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_CHART = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}"
+_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{0,9})?|-?\.\d{1,9})(cm|mm|in|pt|pc|px)?")
+_UNITS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pc": 12.0, "px": 0.75}  # in points
 
 
 def read(data: bytes) -> Parsed:
@@ -62,8 +73,11 @@ def read(data: bytes) -> Parsed:
     package = OpenPackage(data)
     root, body = package.body("text", "an OpenDocument text")
     reader = _Reader(package, root)
+    reader.read_edges("header")
     reader.read_blocks(body)
     reader.flow.end()
+    reader.flow.text.leave_headings()
+    reader.read_edges("footer")
     return reader.parsed(reader.flow.title or package.title())
 
 
@@ -109,7 +123,11 @@ class _Reader:
         self.flow = Flow(CanonicalText())
         self._package = package
         self._styles = OpenStyles(package, root)
-        self._gone = self._comments = self._hidden_slides = 0
+        self._gone = self._comments = self._pictures = self._hidden_slides = 0
+        self._objects: set[str] = set()  # that have been read
+        self._footers = {each.get(f"{PRESENTATION}name"): each.text for each in root.iter(f"{PRESENTATION}footer-decl")}
+        self._charts: list[Table] = []  # of the paragraph that is being read
+        self._typed_notes = frozenset(self._raised_starts(root))
         self._anchor = ""
         self._outline: dict[int, int] = {}
         self._counts: dict[str, dict[int, int]] = {}  # of lists by their ids and styles, which later ones go on with
@@ -120,13 +138,15 @@ class _Reader:
             *hidden_left_out({"slide": self._hidden_slides}),
             *passages_left_out(self._gone),
             *comments_left_out(self._comments),
+            *pictures_left_out(self._pictures),
             *macros_left_out(self._package),
         )
         return replace(self.flow.text.parsed(title=title), left_out=left_out)
 
     def read_slide(self, index: int, slide: Any) -> str | None:
         """Write a slide, its title first wherever it stands among the shapes; return its title."""
-        if self._styles.is_hidden_slide(slide.get(f"{DRAW}style-name")):
+        style = slide.get(f"{DRAW}style-name")
+        if self._styles.of_slides(style, "visibility") == "hidden":
             self._hidden_slides += 1
             return None
         self.flow.text.page_idx = index
@@ -136,12 +156,15 @@ class _Reader:
         title = one_line(self._words(each).text for shape in titles for each in shape.iter(_P))
         if title:
             self.flow.paragraph(Paragraph(title, "heading", 1))
-        for shape in shapes:
-            kind = shape.get(f"{PRESENTATION}class") or ""
-            if shape.tag == f"{OFFICE}annotation":
-                self._comments += 1
-            elif kind not in ("title", "date-time", "footer", "page-number", "header"):
+        self._comments += sum(shape.tag == f"{OFFICE}annotation" for shape in shapes)
+        for shape in _in_order(shapes):
+            kind = shape.get(f"{PRESENTATION}class")
+            if kind in ("footer", "header"):
+                self.flow.running(one_line(self._words(each).text for each in shape.iter(_P)))
+            elif kind not in ("title", "date-time", "page-number"):
                 self.read_blocks((shape,))
+        if self._styles.of_slides(style, "display-footer") == _TRUE:
+            self.flow.running(self._footers.get(slide.get(f"{PRESENTATION}use-footer-name")) or "")
         self.flow.end()
         for notes in slide.iterchildren(f"{PRESENTATION}notes"):
             self._read_notes(notes)
@@ -156,6 +179,12 @@ class _Reader:
             self.read_blocks(frames)
             self.flow.end()
             self.flow.within = ()
+
+    def read_edges(self, kind: str) -> None:
+        """Write the running heads or feet, each distinct text once."""
+        for paragraph in self._styles.running(kind):
+            self.flow.running(self._words(paragraph).text)
+        self.flow.end()
 
     def read_blocks(self, container: Any, depth: int = 0, *, contents: bool = False) -> None:
         """Write the blocks of an element, lists in lists without recursion."""
@@ -180,7 +209,7 @@ class _Reader:
                 self._read_table(child, depth)
             elif tag in _INDEXES:
                 opened.append(_Open(iter(child), contents=True))
-            elif tag in _WRAPPERS:
+            elif tag in _WRAPPERS and not is_drawn(child):
                 if child.get(f"{TEXT}display") == "none":
                     self._gone += 1
                 else:
@@ -193,6 +222,46 @@ class _Reader:
             self._gone += sum(1 for _ in child.iter(f"{TEXT}deletion"))
         elif child.tag == f"{OFFICE}annotation":
             self._comments += 1
+        elif is_drawn(child):
+            self.flow.paragraph(Paragraph(self._drawn(child) or ""))
+            self._write_charts()
+
+    def _raised_starts(self, root: Any) -> Iterator[str]:
+        """Yield the raised marks that paragraphs begin with: notes that were typed by hand."""
+        for span in root.iter(f"{TEXT}span"):
+            mark, above = (span.text or "").strip(" ()[]"), span.getparent()
+            if mark.isdigit() and above.tag == _P and above[0] is span and not (above.text or "").strip():
+                follows = f"{(span.text or '')[-1]}{span.tail or ''}".lstrip("0123456789()[]")
+                if follows[:1].isspace() and self._styles.look("text", span.get(f"{TEXT}style-name")).shift > 0:
+                    yield mark
+
+    def _drawn(self, frame: Any) -> str | None:
+        """Return the line of a frame's formula; keep its chart for what follows, count its picture."""
+        element = frame.find(f"{DRAW}object")
+        name = (element.get(_HREF) or "").removeprefix("./") if element is not None else ""
+        inside = element if element is not None else ()
+        root = next((each for each in inside if each.tag in (f"{OFFICE}document", _MATH)), None)
+        if name not in self._objects:
+            self._objects.add(name)
+            root = self._package.xml(f"{name}/content.xml") if root is None else root
+        if root is not None and root.tag == _MATH:
+            return said_mathml(self.flow.text, root)
+        chart = root.find(f"{OFFICE}body/{OFFICE}chart/{_CHART}chart") if root is not None else None
+        figures = chart.find(_TABLE) if chart is not None else None
+        if chart is None or figures is None:
+            self._pictures += 1
+            return None
+        table = self._table(figures, list(_rows(figures)), _DEEPEST)
+        table.caption = ", ".join(filter(None, (one_line(title.itertext()) for title in chart.iter(f"{_CHART}title"))))
+        for cell in (cell for row in table.rows for cell in row.cells if cell.text == "NaN"):
+            cell.text = ""
+        self._charts.append(table)
+        return None
+
+    def _write_charts(self) -> None:
+        charts, self._charts = self._charts, []
+        for table in charts:
+            self.flow.table(table)
 
     def _list(self, element: Any, around: _List | None) -> _List:
         name = element.get(f"{TEXT}style-name") or ""
@@ -213,7 +282,7 @@ class _Reader:
         return _List(levels or {}, counts, 1, name if goes_on else "", named=levels is not None)
 
     def _words(self, paragraph: Any, *, is_bold: bool = False) -> Spoken:
-        said = spoken(paragraph, self._styles, is_bold=is_bold)
+        said = spoken(paragraph, self._styles, is_bold=is_bold, typed_notes=self._typed_notes, drawn=self._drawn)
         self._gone += said.gone
         self._comments += said.comments
         return said
@@ -230,6 +299,7 @@ class _Reader:
             self.flow.paragraph(self._paragraph(element, words, look, here))
         for box in words.boxes if depth < _DEEPEST else ():
             self.read_blocks((box,), depth + 1)
+        self._write_charts()
 
     def _paragraph(self, element: Any, words: Spoken, look: Look, here: _Open) -> Paragraph:
         role: Role = "contents" if here.contents else look.role
@@ -344,8 +414,12 @@ class _Reader:
             elif child.tag == _TABLE:
                 if depth < _DEEPEST:
                     read.inner.append(self._table(child, list(_rows(child)), depth + 1))
+            elif is_drawn(child):
+                said.append(self._drawn(child) or "")
             elif child.tag in _WRAPPERS:
                 opened.append(_Open(iter(child), here.list))
+        read.inner += self._charts
+        self._charts = []
         read.text, read.bold = one_line(said), 0 < letters == bold
 
 
@@ -358,6 +432,26 @@ def _counted(levels: dict[int, ListLevel], counts: dict[int, int], level: int, s
         del counts[deeper]
     counts[level] = start if start is not None else counts.get(level, own.start - 1) + 1
     return own.marker(levels, counts, level)
+
+
+def _in_order(shapes: Iterable[Any]) -> Iterator[Any]:
+    """Yield the shapes with words in the order in which they are seen, what is in a group together."""
+    told = [each for each in shapes if any(map(str.strip, each.itertext())) or any(map(is_drawn, each.iter(_FRAME)))]
+    for at in as_seen([_place(shape) for shape in told]):
+        if told[at].tag == f"{DRAW}g":
+            yield from _in_order(told[at])
+        else:
+            yield told[at]
+
+
+def _place(shape: Any) -> Place | None:
+    """Return where a shape is drawn; a group is where its shapes are."""
+    if shape.tag == f"{DRAW}g":
+        places = [place for place in map(_place, shape) if place is not None]
+        return around(places) if places else None
+    found = [_LENGTH.fullmatch(shape.get(_SVG + side) or "") for side in ("x", "y", "width", "height")]
+    sides = [float(each[1]) * _UNITS.get(each[2], 1) for each in found if each is not None]
+    return Place(*sides) if len(sides) == 4 else None
 
 
 def _rows(table: Any) -> Iterator[tuple[Any, bool]]:

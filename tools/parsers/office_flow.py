@@ -7,11 +7,11 @@ hangs on.
 
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tools.parsers.canonical_text import CanonicalText
+from tools.parsers.canonical_text import CanonicalText, without_marks
 
 Role = Literal[
     "title", "heading", "paragraph", "item", "quote", "code", "term", "definition", "caption", "contents", "label"
@@ -28,6 +28,9 @@ _REPEATED = 200  # characters of a merged cell that each row and column says
 _NUMBER = re.compile(r"[-+−(]?\s?(?:[$€£¥₫]|[A-Z]{3}\s)?\s?\d[\d\s.,:/%eE+-]*\)?\s?(?:%|[$€£¥₫])?")
 _TABLE_CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabela|bảng|表)\s*\S", re.IGNORECASE)
 BULLET = "- "
+PAGE, TAB = "\ufffc", "\u2028"  # stand in a running head for a field that counts pages, and for a tab
+PAGE_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES")  # of Word, those that count pages
+_LEAST_WORDS = 4  # of a running head that holds a page number and something else: "Page 3 of 12" has fewer
 
 
 @dataclass(slots=True)
@@ -106,6 +109,7 @@ class Flow:
         self._contents = False
         self._held: Table | None = None
         self._repeatable = _MOST_REPEATED
+        self._running: set[str] = set()
 
     def end(self) -> None:
         """Write what waits for its next line, and let nothing that follows hang on what is before."""
@@ -135,6 +139,18 @@ class Flow:
         index = self._write(paragraph)
         self._add_notes(index, paragraph.notes, paragraph.anchor)
         return index
+
+    def add(self, block: Table | Paragraph) -> None:
+        """Write what was drawn: the table of a chart, an item of a diagram."""
+        if isinstance(block, Table):
+            self.table(block)
+        else:
+            self.paragraph(block)
+
+    def running(self, text: str) -> None:
+        """Write what a running head or foot says, each distinct text once and without the numbers of pages."""
+        for words in running_text(text, self._running):
+            self.paragraph(Paragraph(words))
 
     def table(self, table: Table) -> None:
         """Write a table, once it is known whether its caption follows."""
@@ -177,7 +193,7 @@ class Flow:
     def _write_heading(self, paragraph: Paragraph) -> None:
         words = " ".join(f"{paragraph.marker}{paragraph.text}".split())
         if paragraph.role == "title" and self.title is None:
-            self.title = words
+            self.title = without_marks(words)
         self.text.add_heading(1 if paragraph.role == "title" else 1 + paragraph.level, words, anchor=paragraph.anchor)
         self._leads = {}
 
@@ -301,6 +317,16 @@ class Flow:
     def _add_notes(self, index: int | None, notes: list[str], anchor: str) -> None:
         for note in notes:
             self.text.add("footnote", note, tight=True, hangs_on=(index,), anchor=anchor)
+
+
+def running_text(text: str, told: set[str]) -> Iterator[str]:
+    """Yield what a running head or foot says, each distinct text once and without the numbers of pages."""
+    for piece in text.split(TAB):
+        words = " ".join(piece.replace(PAGE, " ").split())
+        is_number = PAGE in piece and len(words.split()) < _LEAST_WORDS and not any(map(str.isdigit, words))
+        if words not in told and not is_number:
+            told.add(words)
+            yield words
 
 
 def header_rows(rows: list[TableRow]) -> int:

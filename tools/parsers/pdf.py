@@ -3,12 +3,14 @@
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from ctypes import create_string_buffer
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
 import pypdfium2 as pdfium
+import pypdfium2.raw as raw
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed
@@ -22,6 +24,13 @@ from tools.parsers.recognition import DPI, MOST_PIXELS, Recognizer
 _PDFIUM = threading.Lock()  # pdfium has global state: one call at a time per process
 _NEXT = threading.Lock()
 _MOST_BOOKMARKS = 20_000
+_LONGEST_LABEL = 32  # letters
+_MOST_LABELS = 8_000  # letters of all labels: they go into the document's metadata
+_MOST_TOLD = 20  # pages
+_FAULT = (
+    "The structure of the file was not understood by a fault of Citewell ({}): please report it, with the file if you"
+    " may. Its lines are in the text as they stand."
+)
 _HEADER_WITHIN = 1024  # pdfium, as other readers, takes a header behind so many bytes of something else
 _JUNK_TITLE = re.compile(
     r"untitled.*|title|document\d*|no title|microsoft (?:word|powerpoint|excel) -.*|slide \d+|\W*|\(.*\)|[\w-]*\d[\w-]*"
@@ -49,41 +58,76 @@ def read(data: bytes) -> Parsed:
     with pdfium_turn():
         try:
             document = pdfium.PdfDocument(data)
+            with suppress(pdfium.PdfiumError):
+                document.init_forms()
         except pdfium.PdfiumError as error:
             raise _refusal(data, error) from error
     recognizer = Recognizer()
     try:
-        pages, recognised = _pages(document, recognizer)
+        reading = _pages(document, recognizer)
         with pdfium_turn():
             outline, title = _outline(document), str(document.get_metadata_dict().get("Title", "")).strip()
-    except pdfium.PdfiumError as error:
-        raise UnreadableDocument("The PDF is broken: a page cannot be read.") from error
+            labels = _labels(document)
     finally:
         with pdfium_turn():
             document.close()
-    parsed = _parsed(pages, outline, title, recognizer.hint)
+    parsed = _parsed(reading, outline, title, recognizer.hint)
+    if labels:
+        parsed = replace(parsed, metadata=parsed.metadata | {"page_labels": labels})
     if recognizer.stopped:
         parsed = replace(parsed, left_out=(*parsed.left_out, recognizer.hint))
-    if not recognised:
+    if not reading.recognised:
         return parsed
-    said = f"The text of {recognised} of {len(pages)} pages was recognised in a scan (OCR): its letters may be wrong."
-    return replace(parsed, metadata=parsed.metadata | {"ocr": "tesseract"}, warnings=(said,))
+    said = (
+        f"The text of {reading.recognised} of {len(reading.pages)} pages was recognised in a scan (OCR):"
+        " its letters may be wrong."
+    )
+    return replace(parsed, metadata=parsed.metadata | {"ocr": "tesseract"}, warnings=(*parsed.warnings, said))
 
 
-def _pages(document: pdfium.PdfDocument, recognizer: Recognizer) -> tuple[list[Page], int]:
-    """Return the pages, and how many of them were recognised."""
+@dataclass(slots=True)
+class _Pages:
+    """The pages of a file; how many were recognised, the numbers of those that nobody can read, and what was lost."""
+
+    pages: list[Page] = field(default_factory=list)
+    recognised: int = 0
+    garbled: int = 0
+    lost: list[str] = field(default_factory=list)
+
+    def lose(self, page_idx: int, error: Exception) -> None:
+        """Tell that a page is not in the text."""
+        if isinstance(error, pdfium.PdfiumError):
+            self.lost.append(f"Page {page_idx + 1} is broken and was left out.")
+        else:
+            self.lost.append(
+                f"Page {page_idx + 1} was left out by a fault of Citewell ({type(error).__name__}):"
+                " please report it, with the file if you may."
+            )
+
+
+def _pages(document: pdfium.PdfDocument, recognizer: Recognizer) -> _Pages:
+    """Return the pages of a file; one that can't be read is told, and costs no other."""
     with pdfium_turn():
         count = len(document)
-    pages = []
-    recognised = 0
+    reading = _Pages()
     for page_idx in range(count):
-        with pdfium_turn():
-            page = read_page(document, page_idx)
-        if not page.lines and recognizer.is_on:
-            page = _recognised(document, page_idx, recognizer) or page
-            recognised += bool(page.lines)
-        pages.append(page)
-    return pages, recognised
+        try:
+            with pdfium_turn():
+                page = read_page(document, page_idx)
+        except Exception as error:  # noqa: BLE001 - whatever a page does, the others are read
+            reading.lose(page_idx, error)
+            page = Page([], 0.0, 0.0)
+        is_garbled = page.unreadable > sum(letter.isalnum() for line in page.lines for letter in line.text)
+        if (is_garbled or not page.lines) and page.height and recognizer.is_on:
+            recognised = _recognised(document, page_idx, recognizer)
+            is_garbled = is_garbled and recognised is None
+            page = recognised or page
+            reading.recognised += bool(recognised and page.lines)
+        if is_garbled:
+            reading.garbled += 1
+            page.lines = []
+        reading.pages.append(page)
+    return reading
 
 
 def _recognised(document: pdfium.PdfDocument, page_idx: int, recognizer: Recognizer) -> Page | None:
@@ -121,16 +165,39 @@ def _outline(document: pdfium.PdfDocument) -> list[Bookmark]:
     return found
 
 
-def _parsed(pages: list[Page], outline: list[Bookmark], title: str, hint: str) -> Parsed:
-    count = len(pages)
-    empty = sum(not page.lines for page in pages)
-    if empty == count:
-        raise UnreadableDocument(
-            f"The PDF has no text on its {count} page{'s' * (count != 1)}: it is a scan or holds only drawings.",
-            suggestion=hint,
-        )
+def _labels(document: pdfium.PdfDocument) -> list[str]:
+    """Return the names that the file gives its pages, such as iv or A-3, if they are not just 1, 2, 3."""
+    buffer = create_string_buffer(2 * _LONGEST_LABEL)
+    labels = []
+    for page_idx in range(len(document)):
+        size = raw.FPDF_GetPageLabel(document.raw, page_idx, buffer, len(buffer))
+        labels.append(buffer.raw[: size - 2].decode("utf-16-le", "replace") if 2 < size <= len(buffer) else "")
+    is_plain = all(label in ("", str(number)) for number, label in enumerate(labels, 1))
+    return [] if is_plain or sum(map(len, labels)) + 4 * len(labels) > _MOST_LABELS else labels
+
+
+def _parsed(reading: _Pages, outline: list[Bookmark], title: str, hint: str) -> Parsed:
+    pages, count = reading.pages, len(reading.pages)
+    if not any(page.lines for page in pages):
+        raise _nothing(reading, hint)
     largest = _largest(pages[0])
-    put_in_order(pages)
+    warnings: tuple[str, ...] = ()
+    try:
+        text, running = _structured(pages, outline)
+    except Exception as error:  # noqa: BLE001 - the structure of a file may be lost, its words may not
+        warnings = (_FAULT.format(type(error).__name__),)
+        text, running = CanonicalText(), 0
+        for page_idx, page in enumerate(pages):
+            text.page_idx = page_idx
+            for line in page.lines:
+                text.add("paragraph", line.text)
+    own = title if title and not _JUNK_TITLE.fullmatch(title) else None
+    return replace(text.parsed(title=own or largest), left_out=_left_out(reading, count, running), warnings=warnings)
+
+
+def _structured(pages: list[Page], outline: list[Bookmark]) -> tuple[CanonicalText, int]:
+    """Return the text by its structure, and how many lines of it say what others have said."""
+    running = put_in_order(pages)
     split_headings(pages, outline)
     layout = measured(pages)
     find_headings(pages, outline, layout)
@@ -138,18 +205,53 @@ def _parsed(pages: list[Page], outline: list[Bookmark], title: str, hint: str) -
     writer = BlockWriter(text, layout, pages)
     for page_idx, page in enumerate(pages):
         writer.write(page_idx, page)
-    own = title if title and not _JUNK_TITLE.fullmatch(title) else None
-    return replace(text.parsed(title=own or largest), left_out=_left_out(pages, empty))
+    return text, running + writer.repeated
 
 
-def _left_out(pages: list[Page], empty: int) -> tuple[str, ...]:
+def _nothing(reading: _Pages, hint: str) -> UnreadableDocument:
+    """Return why a file has no text at all."""
+    count = len(reading.pages)
+    if reading.lost:
+        return UnreadableDocument("The PDF is broken: no page of it can be read. " + reading.lost[0])
+    if reading.garbled:
+        return UnreadableDocument(
+            "The letters of the PDF can't be read: its fonts don't say which letters their signs are.", suggestion=hint
+        )
+    return UnreadableDocument(
+        f"The PDF has no text on its {count} page{'s' * (count != 1)}: it is a scan or holds only drawings.",
+        suggestion=hint,
+    )
+
+
+def _left_out(reading: _Pages, count: int, running: int) -> tuple[str, ...]:
+    pages, garbled = reading.pages, reading.garbled
+    empty = sum(not page.lines for page in pages) - garbled - len(reading.lost)
     hidden = sum(page.hidden for page in pages)
+    comments = sum(page.comments for page in pages)
+    unreadable = sum(page.unreadable for page in pages if page.lines)
     said = []
-    if empty:
-        said.append(f"{empty} of {len(pages)} pages {'holds' if empty == 1 else 'hold'} no text.")
+    if empty > 0:
+        said.append(f"{empty} of {count} pages {'holds' if empty == 1 else 'hold'} no text.")
+    if garbled:
+        said.append(
+            f"{garbled} of {count} pages {'was' if garbled == 1 else 'were'} left out:"
+            " the fonts don't say which letters their signs are."
+        )
     if hidden:
         said.append(f"{hidden} word{' is' if hidden == 1 else 's are'} hidden or too small to read.")
-    return tuple(said)
+    if running:
+        said.append(
+            f"{running} line{' was' if running == 1 else 's were'} left out: running heads, page numbers or repeated"
+            " header rows of tables."
+        )
+    if comments:
+        said.append(f"{comments} comment{' was' if comments == 1 else 's were'} left out.")
+    if unreadable:
+        said.append(
+            f"{unreadable} sign{' has' if unreadable == 1 else 's have'} no letter in the file:"
+            " left out, or \ufffd within words."
+        )
+    return (*said, *reading.lost[:_MOST_TOLD])
 
 
 def _largest(page: Page) -> str | None:

@@ -2,33 +2,29 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from ctypes import addressof, byref, c_double, c_float, c_uint, create_string_buffer
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from statistics import median, median_low
+from typing import NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from tools.parsers.canonical_text import unwrapped
+from tools.parsers.pdf_notes import Notes, put_in_place, read_notes
+from tools.parsers.pdf_words import LOWERED, RAISED, SMALLER, Turn, Word, read_words
+from tools.parsers.raised_text import lowered, raised
 
-_TAKEN_OUT = (2, 0xFFFE)  # pdfium's marks for a hyphen that it took out at a line end
-_BLANK = frozenset({0, 9, 10, 13, 32, 0xA0, 0x2000, 0x2002, 0x2003, 0x2009, 0x3000})
 # A sign without a name, such as a bracket of a formula, is read as its number in its font: mostly a control character.
 _READABLE = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]")
-_OF_RECOGNITION = "GlyphLessFont"  # tesseract's: it says nothing of the letters in the picture
-_FIXED = re.compile(
-    r"mono|nimbusmon|courier|consol|typewriter|cmtt|cmsltt|cmitt|sftt|ectt|lmtt|lmtl|menlo|inconsol|monaco|terminal|andale"
-    r"|lettergothic|sourcecode|firacode|\bocr",
-    re.IGNORECASE,
-)
-_BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmb\d|cmssbx|sfbx|ecbx|-medi\b|l-medi", re.IGNORECASE)
-_HEAVY = 620  # pdfium guesses weights from stems: 345-435 for text, 700-800 for bold
-_FIXED_PITCH, _FORCE_BOLD = 1, 1 << 18  # flags of a font
-_TOO_SMALL = 2.0  # points; no reader reads it
+_ATTACHED = 0.13  # of the type size, between a word and its mark
+_CLOSE = 0.02  # of the type size
+_FAR = 0.7  # of the type size: no mark is further from its word
+_NOTE_NUMBER = re.compile(r"\d{1,3}")
+_TIMES_TEN = re.compile(r"[×·∙x*]\s?10$")  # whose raised number is a power, whatever notes the page has
+_FEW_LETTERS = 5
 _CELL_GAP = 0.5  # of the type size: wider than the spaces of most justified lines
 _AROUND_WORDS = "\"'.,;:!?()[]{}‘’“”"
-_INVISIBLE = 3  # text render mode of the text layer under a scan
 
 
 class Cell(NamedTuple):
@@ -65,211 +61,199 @@ class Line:
 
 @dataclass(slots=True)
 class Page:
-    """The lines of a page in the file's own order, and how many words of it nobody sees."""
+    """The lines of a page in the file's own order.
+
+    ``hidden`` counts words that nobody sees, ``unreadable`` signs without a letter, ``comments`` notes beside the page.
+    """
 
     lines: list[Line]
     width: float
     height: float
     hidden: int = 0
-
-
-class _Font(NamedTuple):
-    bold: bool
-    fixed: bool
-
-
-class _Style(NamedTuple):
-    """What the words of one text object share."""
-
-    size: float
-    font: _Font
-    drawn: bool
-    white: bool
-
-
-class _Word(NamedTuple):
-    text: str
-    x0: float
-    x1: float
-    y: float
-    style: _Style
-    split: bool
+    unreadable: int = 0
+    comments: int = 0
 
 
 def read_page(document: pdfium.PdfDocument, page_idx: int) -> Page:
     """Read a page; the caller holds pdfium's lock. Raises PdfiumError if the page is broken."""
     page = document[page_idx]
     try:
-        textpage = page.get_textpage()
-        try:
-            width, height = page.get_size()
-            words, hidden = _seen_words(page, textpage)
-            lines = [line for line in _lines(words) if _READABLE.search(line.text)]
-            return Page(lines, width, height, hidden)
-        finally:
-            textpage.close()
+        width, height = page.get_size()
+        words, hidden, unreadable = read_words(page)
+        notes = read_notes(document, page)
+        if notes.written:
+            words = put_in_place(words, notes, _drawn(document, page_idx, page, notes, len(words)), Turn(page))
     finally:
         page.close()
+    rows = list(_rows(words))
+    numbers = _note_numbers(rows, height)
+    lines = [line for row in rows if _READABLE.search((line := _line(row, numbers)).text)]
+    return Page(lines, width, height, hidden, unreadable, notes.comments)
 
 
-def _seen_words(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> tuple[list[_Word], int]:
-    words = list(_words(textpage.raw, _Turn(page)))
-    kept = [word for word in words if word.style.drawn and word.style.size >= _TOO_SMALL]
-    if any(not word.style.drawn for word in words) and _has_images(page):  # the words that were recognised in a scan
-        kept = [word for word in words if word.style.size >= _TOO_SMALL]
-    if any(word.style.white for word in kept):
-        backgrounds = _backgrounds(page)
-        kept = [word for word in kept if not word.style.white or _covered(word, backgrounds)]
-    left, bottom, right, top = page.get_cropbox()
-    if page.get_rotation() == 0:
-        kept = [
-            word for word in kept if left - 1 <= (word.x0 + word.x1) / 2 <= right + 1 and bottom - 1 <= word.y <= top
-        ]
-    return kept, len(words) - len(kept)
+def _drawn(document: pdfium.PdfDocument, page_idx: int, page: pdfium.PdfPage, notes: Notes, count: int) -> list[Word]:
+    """Return the words that the file draws for values and notes, behind the ``count`` words of the page itself."""
+    drawn = any(each.is_drawn for each in notes.written)
+    if not drawn or raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY) != raw.FLATTEN_SUCCESS:
+        return []
+    flat = document[page_idx]
+    try:
+        return read_words(flat).words[count:]
+    finally:
+        flat.close()
 
 
-class _Turn:
-    """The way from a page's own coordinates to those of the page as it is shown."""
-
-    def __init__(self, page: pdfium.PdfPage) -> None:
-        self.degrees = page.get_rotation()
-        self._sides = page.get_size()
-
-    def __call__(self, x: float, y: float) -> tuple[float, float]:
-        width, height = self._sides
-        match self.degrees:
-            case 90:
-                return y, height - x
-            case 180:
-                return width - x, height - y
-            case 270:
-                return width - y, x
-        return x, y
-
-
-def _words(textpage: Any, turn: _Turn) -> Iterator[_Word]:
-    count = raw.FPDFText_CountChars(textpage)
-    letter = raw.FPDFText_GetUnicode
-    codes = [min(letter(textpage, index), 0x10FFFF) for index in range(count)]
-    box, x, y = raw.FS_RECTF(), c_double(), c_double()
-    styles: dict[int, _Style] = {}
-    fonts: dict[int, _Font] = {}
-    halves, start = any(0xD800 <= code < 0xE000 for code in codes), -1
-    for index, code in enumerate([*codes, 10]):
-        split = code in _TAKEN_OUT
-        if code not in _BLANK and not split:
-            start = index if start < 0 else start
-            continue
-        if start >= 0:
-            raw.FPDFText_GetLooseCharBox(textpage, start, byref(box))
-            x0 = box.left
-            if turn.degrees:
-                x0 = min(turn(box.left, box.bottom)[0], turn(box.right, box.top)[0])
-            raw.FPDFText_GetLooseCharBox(textpage, index - 1, byref(box))
-            x1 = box.right
-            if turn.degrees:
-                x1 = max(turn(box.left, box.bottom)[0], turn(box.right, box.top)[0])
-            raw.FPDFText_GetCharOrigin(textpage, start, byref(x), byref(y))
-            base = turn(x.value, y.value)[1]
-            style = _style(textpage, start, styles, fonts)
-            text = "".join(map(chr, codes[start:index]))
-            if not text.isspace():  # more codes than _BLANK are white space; in words they are letters without a name
-                yield _Word(_paired(text) if halves else text, x0, max(x0, x1), base, style, split)
-            start = -1
-
-
-def _paired(text: str) -> str:
-    """Join the two halves of letters outside the Basic Multilingual Plane."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _style(textpage: Any, index: int, styles: dict[int, _Style], fonts: dict[int, _Font]) -> _Style:
-    item = raw.FPDFText_GetTextObject(textpage, index)
-    key = addressof(item.contents) if item else -1
-    if key not in styles:
-        matrix = raw.FS_MATRIX()
-        raw.FPDFText_GetMatrix(textpage, index, byref(matrix))
-        size = raw.FPDFText_GetFontSize(textpage, index) * max(abs(matrix.d), abs(matrix.b))
-        plain = _Style(size, _Font(bold=False, fixed=False), drawn=True, white=False)
-        styles[key] = _Style(size, _font(item, fonts), *_ink(item)) if item else plain
-    return styles[key]
-
-
-def _font(item: Any, fonts: dict[int, _Font]) -> _Font:
-    font = raw.FPDFTextObj_GetFont(item)
-    key = addressof(font.contents) if font else -1
-    if key not in fonts:
-        name = create_string_buffer(128)
-        raw.FPDFFont_GetBaseFontName(font, name, len(name))
-        words = name.value.decode("utf-8", "replace").rpartition("+")[2]
-        flags = raw.FPDFFont_GetFlags(font)
-        bold = bool(_BOLD.search(words) or raw.FPDFFont_GetWeight(font) >= _HEAVY or flags & _FORCE_BOLD)
-        fixed = bool(_FIXED.search(words) or flags & _FIXED_PITCH) and words != _OF_RECOGNITION
-        fonts[key] = _Font(bold, fixed)
-    return fonts[key]
-
-
-def _ink(item: Any) -> tuple[bool, bool]:
-    """Whether a text object is drawn, and whether in white."""
-    red, green, blue, alpha = c_uint(), c_uint(), c_uint(), c_uint()
-    mode = raw.FPDFTextObj_GetTextRenderMode(item)
-    known = raw.FPDFPageObj_GetFillColor(item, byref(red), byref(green), byref(blue), byref(alpha))
-    white = bool(known) and mode in (0, 4) and min(red.value, green.value, blue.value) >= 0xFA
-    return mode != _INVISIBLE and not (known and mode in (0, 4) and alpha.value == 0), white
-
-
-def _has_images(page: pdfium.PdfPage) -> bool:
-    return any(raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_IMAGE for item in _objects(page))
-
-
-def _objects(page: pdfium.PdfPage) -> Iterator[Any]:
-    for index in range(raw.FPDFPage_CountObjects(page.raw)):
-        yield raw.FPDFPage_GetObject(page.raw, index)
-
-
-def _backgrounds(page: pdfium.PdfPage) -> list[tuple[float, float, float, float]]:
-    """Boxes of what may lie under white text and let it be seen: pictures, shadings, and areas that are not white."""
-    boxes: list[tuple[float, float, float, float]] = []
-    edges = [c_float() for _ in range(4)]
-    colour = [c_uint() for _ in range(4)]
-    for item in _objects(page):
-        kind = raw.FPDFPageObj_GetType(item)
-        if kind == raw.FPDF_PAGEOBJ_TEXT or len(boxes) >= 2_000:
-            continue
-        if kind == raw.FPDF_PAGEOBJ_PATH:
-            known = raw.FPDFPageObj_GetFillColor(item, *map(byref, colour))
-            if known and min(part.value for part in colour[:3]) >= 0xFA:
-                continue
-        if raw.FPDFPageObj_GetBounds(item, *map(byref, edges)):
-            left, bottom, right, top = (edge.value for edge in edges)
-            boxes.append((left, bottom, right, top))
-    return boxes
-
-
-def _covered(word: _Word, boxes: list[tuple[float, float, float, float]]) -> bool:
-    x, y = (word.x0 + word.x1) / 2, word.y + word.style.size / 4
-    return any(left <= x <= right and bottom <= y <= top for left, bottom, right, top in boxes)
-
-
-def _lines(words: list[_Word]) -> Iterator[Line]:
-    """Join words to lines: each word goes on to the right of the one before, on about the same baseline."""
-    line: list[_Word] = []
-    largest = base = 0.0
+def _rows(words: list[Word]) -> Iterator[list[Word]]:
+    """Join words to rows: each word goes on to the right of the one before, on about the same baseline."""
+    row: list[Word] = []
+    largest = base = edge = 0.0
     for word in words:
-        if line:
-            last = line[-1]
-            near = abs(word.y - base) <= 0.45 * max(largest, word.style.size)
-            if last.split or not near or word.x0 < last.x1 - 0.6 * largest:
-                yield _line(line)
-                line = []
-        if not line or word.style.size > largest:  # the largest word has the line's baseline, not a raised number
+        is_small = word.style.size <= SMALLER * largest
+        if row:
+            last = row[-1]
+            near = abs(word.y - base) <= (0.55 if is_small else 0.45) * max(largest, word.style.size)
+            back = word.x0 < (edge if is_small else last.x1) - 0.6 * largest
+            if last.split or not near or (back and not (word.row and word.row == last.row)):
+                yield row
+                row = []
+        if not row or word.style.size > largest:  # the largest word has the line's baseline, not a raised number
             largest, base = word.style.size, word.y
-        line.append(word)
-    if line:
-        yield _line(line)
+        if not row or not is_small:
+            edge = word.x1
+        row.append(word)
+    if row:
+        yield row
 
 
-def _line(words: list[_Word]) -> Line:
+def _note_numbers(rows: list[list[Word]], height: float) -> frozenset[str]:
+    """Return the numbers of the notes at a page's foot: those that small lines begin with, or that are raised."""
+    sizes = [word.style.size for row in rows for word in row]
+    usual = median(sizes) if sizes else 0.0
+    found = set()
+    for row in rows:
+        number, size = row[0], max(word.style.size for word in row)
+        is_raised = number.style.size <= SMALLER * size and number.y > row[-1].y
+        if number.y < 0.5 * height and len(row) > 1 and (is_raised or size <= 0.92 * usual):
+            found.update(_NOTE_NUMBER.findall(number.text) if _NOTE_NUMBER.fullmatch(number.text) else [])
+    return frozenset(found)
+
+
+def _joined(words: list[Word], notes: frozenset[str]) -> list[Word]:
+    """Join what no space parts, with raised and lowered words written so that they stay apart."""
+    levels = _levels(words)
+    joined: list[Word] = []
+    place, sign = 0, False  # whether the mark before was written with a sign that sets it apart
+    while place < len(words):
+        end = _mark_end(words, levels, place)
+        word, level, after = _one(words[place:end]), levels[place], _touching(words, end)
+        plain = word.text
+        stacked = _mark_end(words, levels, end) if level and end < len(words) and levels[end] == -level else end
+        before = joined[-1].text if joined else ""
+        is_next = end < len(words) and _touch(words[end - 1], words[end])
+        belongs = bool(joined) and _belongs(joined[-1], word, level, is_next)
+        if stacked > end and words[end].x0 < word.x1 - 0.3 * word.style.size:
+            other = _one(words[end:stacked])
+            upper, lower = (word.text, other.text) if level > 0 else (other.text, word.text)
+            if not belongs or before[-1:].isdigit():  # one above the other is a fraction
+                text, belongs = f"{' ' * belongs}{_bracketed(upper)}/{_bracketed(lower)}", belongs
+            else:
+                text = lowered(before, lower)
+                text += raised(before, upper)
+            word, end = word._replace(text=text, x1=max(word.x1, other.x1), split=other.split), stacked
+        elif belongs and level > 0:
+            seen = " ".join(each.text for each in joined[-2:])
+            is_note = word.text[0].isdigit() and set(_NOTE_NUMBER.findall(word.text)) <= notes
+            text = raised(before, word.text, after=after, is_note=is_note and not _TIMES_TEN.search(seen))
+            belongs = text != word.text or _touch(joined[-1], word)
+            word = word._replace(text=text)
+        elif belongs and level < 0:
+            word = word._replace(text=lowered(before, word.text, after=after))
+        elif place and levels[place - 1]:
+            belongs = bool(joined) and _touch(words[place - 1], word)
+            digits = before[-1:].isdigit() and (word.text[:1].isdigit() or before == words[place - 1].text)
+            if belongs and word.text[:1].isalnum() and (sign or digits):
+                word = word._replace(text=f" {word.text}")
+        if belongs:
+            word = word._replace(text=before + word.text, x1=max(joined[-1].x1, word.x1))
+            joined[-1] = joined[-1]._replace(text=word.text, x1=word.x1, split=word.split)
+        else:
+            joined.append(word)
+        sign = bool(level) and belongs and joined[-1].text != before + plain
+        place = end
+    return joined
+
+
+def _mark_end(words: list[Word], levels: list[int], place: int) -> int:
+    """Return the place after the words of a mark, which is raised or lowered as a whole; or after a single word."""
+    end = place + 1
+    while levels[place] and end < len(words) and levels[end] == levels[place] and _touch(words[end - 1], words[end]):
+        end += 1
+    return end
+
+
+def _one(words: list[Word]) -> Word:
+    text = "".join(word.text for word in words)
+    return words[0]._replace(text=text, x1=words[-1].x1, split=words[-1].split)
+
+
+def _touching(words: list[Word], place: int) -> str:
+    """Return the word at a place if not even the narrow space behind a power is before it."""
+    if place == len(words) or words[place].x0 - words[place - 1].x1 > _CLOSE * words[place].style.size:
+        return ""
+    return words[place].text
+
+
+def _belongs(before: Word, word: Word, level: int, touches_next: bool) -> bool:
+    """Whether a word is part of the one before: glued to it, or a mark near it that is not nearer to the next."""
+    if not level:
+        return word.glued
+    gap = word.x0 - before.x1
+    return _touch(before, word) or (not touches_next and level > 0 and gap <= _FAR * before.style.size)
+
+
+def _bracketed(text: str) -> str:
+    return text if text.isalnum() else f"({text})"
+
+
+def _levels(words: list[Word]) -> list[int]:
+    """Return 1 for each small word that is raised above the ones of usual size, -1 for a lowered one, else 0."""
+    letters = sum(len(word.text) for word in words)
+    sizes = sorted({word.style.size for word in words}, reverse=True)
+    usual = next(  # a lone large sign before a line of text is not what the others are raised above
+        size
+        for size in sizes
+        if 10 * sum(len(word.text) for word in words if word.style.size > SMALLER * size) >= letters
+    )
+    ground = next(word for word in words if word.style.size > SMALLER * usual)
+    levels = []
+    for word in words:
+        shift = (word.y - ground.y) / usual
+        is_small = word.style.size <= SMALLER * usual
+        levels.append((shift > RAISED) - (shift < -LOWERED) if is_small else 0)
+        ground = ground if is_small else word
+    return levels
+
+
+def _touch(before: Word, word: Word) -> bool:
+    return word.x0 - before.x1 <= _ATTACHED * max(before.style.size, word.style.size)
+
+
+def _unspaced(words: list[Word]) -> list[Word]:
+    """Join letters that are set apart for their looks: the gaps between words are wider than those within them."""
+    singles = sum(len(word.text) == 1 and word.text.isalpha() for word in words)
+    if singles < _FEW_LETTERS or singles < 0.6 * len(words):
+        return words
+    gaps = [word.x0 - before.x1 for before, word in pairwise(words)]
+    within = median_low(gaps)
+    if not 0 < within < words[0].style.size or max(gaps) < 1.6 * within:
+        return words
+    return [words[0], *(word._replace(glued=gap < 1.6 * within) for gap, word in zip(gaps, words[1:], strict=True))]
+
+
+def _line(words: list[Word], notes: frozenset[str]) -> Line:
+    words = _unspaced(words)
+    if any(word.glued or word.style.size != words[0].style.size for word in words):
+        words = _joined(words, notes)
     letters = [len(word.text) for word in words]
     total = sum(letters)
     sizes: dict[float, int] = {}
@@ -286,7 +270,9 @@ def _line(words: list[_Word]) -> Line:
     for index, word in enumerate(words):
         if index:
             gap = word.x0 - words[index - 1].x1
-            wide = gap > _CELL_GAP * size
+            if word.row:
+                gap = max(gap, words[index - 1].x0 - word.x1)
+            wide = gap > _CELL_GAP * size and not (word.row and _is_between(words, words[index - 1], word))
             text += " " * max(1, min(200, round(gap / pitch))) if pitch else " "
         if not index or wide:
             cells.append(Cell(word.x0, word.x1, len(text)))
@@ -300,7 +286,7 @@ def _line(words: list[_Word]) -> Line:
     split = text[-1] in "-\u2010\xad" and text[-2:-1].isalpha()
     return Line(
         text=text,
-        x0=first.x0,
+        x0=min(word.x0 for word in words) if first.row else first.x0,
         x1=max(word.x1 for word in words),
         y=max(words, key=lambda word: word.style.size).y,
         size=size,
@@ -312,6 +298,12 @@ def _line(words: list[_Word]) -> Line:
         second_x=words[1].x0 if len(words) > 1 else first.x0,
         cells=tuple(cells),
     )
+
+
+def _is_between(words: list[Word], before: Word, word: Word) -> bool:
+    """Whether other words of a line in two directions stand between two that are read one after the other."""
+    low, high = min(before.x1, word.x1), max(before.x0, word.x0)
+    return any(low <= other.x0 < high for other in words if other is not before and other is not word)
 
 
 class LineJoiner:

@@ -1,7 +1,7 @@
 """Parser of PowerPoint presentations (pptx): each slide a page, with its title, lists, tables and speaker notes.
 
-Hidden slides, comments and macros are left out and said. Shapes are read in the order in which the slide keeps them;
-running elements (date, footer, slide number), pictures, charts and media hold no text of the slide.
+Shapes are read in the order in which they are seen, footers once in the file. Hidden slides, comments, pictures and
+macros are left out and said; slide numbers and dates that count themselves are no text of the slide.
 """
 
 import re
@@ -13,18 +13,21 @@ from lxml import etree
 
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
 from tools.parsers.docx_styles import in_form, whole_number
-from tools.parsers.html_frames import is_power
+from tools.parsers.office_charts import Drawings
 from tools.parsers.office_flow import BULLET, Flow, Paragraph, Role, Table, TableCell, TableRow
+from tools.parsers.office_formulas import OMATH, said_formula
 from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.raised_text import ShiftedText
+from tools.parsers.shape_order import Place, as_seen
 from tools.parsers.xlsx import hidden_left_out
 
 NOTES = "Speaker notes"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+_GROUP, _FRAME = f"{_P}grpSp", f"{_P}graphicFrame"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _TITLES = ("title", "ctrTitle")
-_RUNNING = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+_RUNNING = ("dt", "ftr", "hdr")
 _BULLETED = ("body", "obj", "")
 _MONOSPACED = re.compile(r"courier.*|consolas|menlo|monaco|.*\bmono\b.*|lucida console|source code pro", re.IGNORECASE)
 _NUMBERING = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(Period|ParenR|ParenBoth|Plain)")
@@ -48,6 +51,8 @@ class _Presentation:
         self._package = package
         self._gone = self._comments = 0
         self._flow = Flow(CanonicalText())
+        self._drawings = Drawings(package)
+        self._layouts: dict[str, dict[str, Place]] = {}
 
     def read(self) -> Parsed:
         root: Any = self._package.xml(self._package.main)
@@ -70,6 +75,7 @@ class _Presentation:
             *hidden_left_out({"slide": hidden}),
             *passages_left_out(self._gone),
             *comments_left_out(self._comments),
+            *self._drawings.left_out(),
             *macros_left_out(self._package),
         )
         return replace(text.parsed(title=self._package.title() or title), left_out=left_out)
@@ -77,19 +83,24 @@ class _Presentation:
     def _read_slide(self, slide: Any, part: str) -> str | None:
         """Write a slide, its title first wherever it stands among the shapes; return its title."""
         shapes = list(_shapes(slide))
+        related = self._package.related(part)
         titles = [shape for shape in shapes if _placeholder(shape) in _TITLES]
         said = [paragraph.text for shape in titles for paragraph in self._paragraphs(shape, "")]
         title = " ".join(" ".join(said).split())
         if title:
             self._flow.paragraph(Paragraph(title, "heading", 1))
-        for shape in shapes:
-            if shape.tag == f"{_P}graphicFrame":
-                for table in shape.iter(f"{_A}tbl"):
-                    self._flow.table(self._table(table))
-            elif _placeholder(shape) not in _TITLES:
+        layout = next((each.target for each in related.values() if each.kind == "slideLayout"), "")
+        for shape in _in_order(shapes, self._layout(layout)):
+            if shape.tag == f"{_P}sp":
                 self._read_shape(shape)
+                continue
+            for element in shape.iter(etree.Element):
+                if element.tag == f"{_A}tbl":
+                    self._flow.table(self._table(element))
+                for drawn in self._drawings.read(element, part):
+                    self._flow.add(drawn)
         self._flow.end()
-        for each in self._package.related(part).values():
+        for each in related.values():
             root = self._package.xml(each.target) if each.kind in ("notesSlide", "comments") else None
             if root is not None and each.kind == "notesSlide":
                 self._read_notes(root)
@@ -99,10 +110,27 @@ class _Presentation:
 
     def _read_shape(self, shape: Any) -> None:
         kind = _placeholder(shape)
-        if kind in _RUNNING:
+        if kind in ("sldNum", *_TITLES) or (kind in _RUNNING and next(shape.iter(f"{_A}fld"), None) is not None):
             return
         for paragraph in self._paragraphs(shape, kind):
-            self._flow.paragraph(paragraph)
+            if kind in _RUNNING:
+                self._flow.running(paragraph.text)
+            else:
+                self._flow.paragraph(paragraph)
+
+    def _layout(self, part: str) -> dict[str, Place]:
+        """Return where a layout and the master below it put their placeholders, by kind and by number."""
+        if part not in self._layouts:
+            places: dict[str, Place] = {}
+            master = self._package.part(part, "slideMaster") if part else None
+            for root in (master, self._package.xml(part) if part else None):
+                for shape in _shapes(root) if root is not None else ():
+                    if (found := next(shape.iter(f"{_P}ph"), None)) is not None:
+                        kind = found.get("type", "obj")
+                        place = _place(shape) or places.get(kind) or places.get("body")
+                        places.update({kind: place, found.get("idx", kind): place} if place is not None else {})
+            self._layouts[part] = places
+        return self._layouts[part]
 
     def _read_notes(self, notes: Any) -> None:
         bodies = [shape for shape in _shapes(notes) if _placeholder(shape) == "body"]
@@ -133,7 +161,7 @@ class _Presentation:
 
     def _words(self, paragraph: Any) -> tuple[str, bool]:
         """Return the words of a paragraph, and whether all of them are in a typeface of code."""
-        parts: list[str] = []
+        line = ShiftedText()
         is_code = True
         walker = etree.iterwalk(paragraph, events=("start",))
         for _, element in walker:
@@ -147,15 +175,15 @@ class _Presentation:
                 raised = whole_number(own.get("baseline")) if own is not None else 0
                 latin = own.find(f"{_A}latin") if own is not None else None
                 is_code = is_code and latin is not None and bool(_MONOSPACED.fullmatch(latin.get("typeface") or ""))
-                parts.append("^" if raised > 0 and is_power(said, parts) else "")
-                parts.append(said)
-            elif tag == _MATH:
-                parts.append(element.text or "")
+                line.say(said, (raised > 0) - (raised < 0))
+            elif tag == OMATH:
+                line.say_formula(said_formula(self._flow.text, element))
+                walker.skip_subtree()
             elif tag == f"{_A}br":
-                parts.append("\n")
+                line.say("\n")
             elif tag == _FALLBACK:
                 walker.skip_subtree()
-        return "".join(parts), is_code
+        return line.text, is_code
 
     def _table(self, element: Any) -> Table:
         properties = element.find(f"{_A}tblPr")
@@ -174,17 +202,54 @@ class _Presentation:
         return TableCell(" ".join(filter(None, said)), span=span, covered=element.get("vMerge") in ("1", "true"))
 
 
-def _shapes(slide: Any) -> Iterator[Any]:
-    """Yield the shapes and tables of a slide, through groups."""
-    walker = etree.iterwalk(slide, events=("start",))
+def _shapes(container: Any) -> Iterator[Any]:
+    """Yield the shapes, pictures and tables in a slide, and each group before what is in it."""
+    walker = etree.iterwalk(container, events=("start",))
     for _, element in walker:
         if element.tag == _FALLBACK:
             walker.skip_subtree()
-        elif element.tag in (f"{_P}sp", f"{_P}graphicFrame"):
-            walker.skip_subtree()
+        elif element.tag in (f"{_P}sp", f"{_P}pic", _FRAME, _GROUP):
             properties = next((each for child in element for each in child.iterchildren(f"{_P}cNvPr")), None)
-            if properties is None or properties.get("hidden") not in ("1", "true"):
+            is_hidden = properties is not None and properties.get("hidden") in ("1", "true")
+            if element.tag != _GROUP or is_hidden:
+                walker.skip_subtree()
+            if not is_hidden:
                 yield element
+
+
+def _in_order(shapes: list[Any], layout: dict[str, Place]) -> Iterator[Any]:
+    """Yield shapes that are no groups in the order in which they are seen, what is in a group together."""
+    held: dict[Any, list[Any]] = {}  # by the group around them, None around all
+    for shape in shapes:
+        group = next(shape.iterancestors(_GROUP), None)
+        held.setdefault(group, []).append(shape)
+    waiting = [iter(_level(held.get(None, []), layout))]
+    while waiting:
+        shape = next(waiting[-1], None)
+        if shape is None:
+            waiting.pop()
+        elif shape.tag == _GROUP:
+            waiting.append(iter(_level(held.get(shape, []), layout)))
+        else:
+            yield shape
+
+
+def _level(shapes: list[Any], layout: dict[str, Place]) -> list[Any]:
+    told = [each for each in shapes if each.tag != f"{_P}sp" or any(words.strip() for words in each.itertext())]
+    places = []
+    for shape in told:
+        found = next(shape.iter(f"{_P}ph"), None) if shape.tag != _GROUP else None
+        names = (found.get("idx", ""), found.get("type", "obj")) if found is not None else ()
+        places.append(_place(shape) or next((layout[name] for name in names if name in layout), None))
+    return [told[at] for at in as_seen(places)]
+
+
+def _place(shape: Any) -> Place | None:
+    """Return where a shape itself says that it is; what is in a group says it in units of the group."""
+    found = next((each for child in shape for each in (child, *child) if each.tag.endswith("}xfrm")), None)
+    numbers = [whole_number(each.get(name), -1) for each, names in zip(found if found is not None else (),
+               (("x", "y"), ("cx", "cy")), strict=False) for name in names]  # fmt: skip
+    return Place(*numbers) if len(numbers) == 4 else None
 
 
 def _placeholder(shape: Any) -> str | None:

@@ -6,15 +6,18 @@ people write them.
 """
 
 import re
+from collections.abc import Container
+
+from tools.parsers.canonical_text import without_marks
 
 _NUMBER = re.compile(r"[-+−–]?\d+(?:[.,/]\d+)?")
 _MARKS = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*")
 _BRACKETS = "[]()"
-_SIGNS = "+-−=*/^"
 _LONGEST_UNIT = 3  # letters: km, mol, Pa; what is longer is a word
 _ORDINAL_SIGNS = frozenset("aeo")  # 2e, 1o and 1a are how French, Spanish and Portuguese write "second" and "first"
 _ELEMENT = re.compile(r"(?:[A-Z][a-z]?|\))$")
 _LETTERS_AT_END = re.compile(r"[^\W\d_]+$")
+_LONGEST_BEFORE = 40  # characters that a mark is judged by
 _SLASHES = ("/", "⁄")
 
 
@@ -39,12 +42,12 @@ def raised(before: str, mark: str, *, after: str = "", is_note: bool = False) ->
         return f"^{said}{space}"
     if _MARKS.fullmatch(said):
         return f" [{said}]" if before.strip() else said
-    if not _may_have_a_power(before):
-        return mark
-    if any(sign.isdigit() or sign in _SIGNS for sign in said):  # 10^(n+1)
+    if any(letter.isdigit() or not letter.isalnum() for letter in said) and _may_have_a_power(before):
         return f"^({said})"
     is_variable = len(said) == 1 and said.isalpha() and said not in _ORDINAL_SIGNS
-    return f"^{said}" if is_variable else mark
+    if before[-1:].isalpha() and after[:1].isalpha():  # a letter within a word, such as the A of LaTeX's sign
+        return mark
+    return f"^{said}" if is_variable and (before[-1:].isdigit() or _may_have_a_power(before)) else mark
 
 
 def lowered(before: str, mark: str, *, after: str = "") -> str:
@@ -54,6 +57,60 @@ def lowered(before: str, mark: str, *, after: str = "") -> str:
         return mark
     space = " " if said[-1].isdigit() and after[:1].isdigit() else ""
     return f"_{said}{space}" if said[0].isalnum() else mark
+
+
+RAISED, NOTE, LOWERED = 1, 2, -1
+
+
+class ShiftedText:
+    """A line that is written run by run, raised and lowered ones among them: programs cut one mark into several."""
+
+    def __init__(self, *, notes: Container[str] = ()) -> None:
+        """Begin; ``notes`` are raised marks that the document itself explains as those of notes."""
+        self._runs: list[tuple[int, list[str]]] = []
+        self._notes = notes
+        self._last = ""
+        self._is_apart = False
+
+    def say(self, words: str, shift: int = 0) -> None:
+        """Go on with words that are RAISED, a NOTE's mark, LOWERED or, by default, neither."""
+        if not words:
+            return
+        shown = without_marks(words) or " "
+        if self._is_apart and (self._last.isdigit() or shown[0].isdigit()) and (self._last + shown[0]).isalnum():
+            words = f" {words}"
+        self._is_apart, self._last = False, shown[-1]
+        if self._runs and self._runs[-1][0] == shift:
+            self._runs[-1][1].append(words)
+        else:
+            self._runs.append((shift, [words]))
+
+    def say_formula(self, line: str) -> None:
+        """Go on with a formula, which is no one number with the figures on its two sides: 2 and 3/4."""
+        self.part()
+        self.say(line)
+        self.part()
+
+    def part(self) -> None:
+        """Note that a mark stands here that is told elsewhere: figures on its two sides are no one number."""
+        self._is_apart = bool(self._last)
+
+    @property
+    def text(self) -> str:
+        """The whole line."""
+        line: list[str] = []
+        before = ""
+        runs = [(shift, "".join(words)) for shift, words in self._runs]
+        for at, (shift, words) in enumerate(runs):
+            after = runs[at + 1][1] if at + 1 < len(runs) else ""
+            mark, bare = words.rstrip(), words.strip(" ()[]")
+            if shift > 0:
+                said = raised(before, mark, after=after, is_note=shift == NOTE or bare in self._notes)
+            else:
+                said = lowered(before, mark, after=after) if shift else mark
+            line += (said, words[len(mark) :])
+            before = without_marks(before + said + words[len(mark) :])[-_LONGEST_BEFORE:]
+        return "".join(line)
 
 
 def _may_have_a_power(before: str) -> bool:

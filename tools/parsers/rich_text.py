@@ -1,17 +1,26 @@
 """Parser of RTF: paragraphs, headings by their outline level, lists, tables and footnotes.
 
 RTF is a stream of groups and control words. It is read once, without recursion: each group keeps the state that it
-opened with. What is hidden, struck out, deleted or a comment is left out, and so are pictures and what no page shows.
+opened with. Running heads stand before what follows them, running feet at the end, each once. What is hidden, struck
+out, deleted or a comment is left out, and so are pictures and what no page shows.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
+
+from lxml import etree
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, passages_left_out, storable
 from tools.parsers.html_visible import names_of
+from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, running_text
+from tools.parsers.office_formulas import OMATH, M, said_formula
+from tools.parsers.office_package import pictures_left_out
+from tools.parsers.raised_text import LOWERED, NOTE, RAISED, ShiftedText
 
+_PLACES = ("body", "footnote", "marker", "title", "styles", "edge", "field", "math")
 _MOST_DEPTH = 1000
 _LONGEST_TITLE = 500
 _TOKEN = re.compile(
@@ -24,21 +33,22 @@ _CODE_PAGES = {
 # Groups that no page shows, or that are no text of the document. Unknown ones after \* are left out as well.
 _UNSEEN = names_of(
     """
-    colortbl info object fldinst themedata colorschememapping datastore latentstyles listtable listoverridetable
-    rsidtbl generator xmlnstbl header headerl headerr headerf footer footerl footerr footerf bkmkstart bkmkend filetbl
-    revtbl pgptbl mmathPr nonshppict atnid atnauthor annotation atrfstart atrfend atnref tc xe template userprops docvar
-    ftnsep ftnsepc aftnsep aftnsepc nonesttables
+    colortbl info object themedata colorschememapping datastore latentstyles listtable listoverridetable rsidtbl
+    generator xmlnstbl bkmkstart bkmkend filetbl revtbl pgptbl mmathPr mmathPict shprslt nonshppict atnid atnauthor
+    annotation atrfstart atrfend atnref tc xe template userprops docvar ftnsep ftnsepc aftnsep aftnsepc nonesttables
     """
 )
-_SEEN = frozenset({"footnote", "shptxt", "pntext", "listtext", "fldrslt", "shppict", "shpinst"})
+_SEEN = frozenset({"footnote", "shptxt", "pntext", "listtext", "fldrslt", "shppict", "shpinst", "fldinst", "moMath"})
 _SIGNS = {
     "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•",
-    "tab": "\t", "emspace": " ", "enspace": " ", "qmspace": " ",
+    "emspace": " ", "enspace": " ", "qmspace": " ",
 }  # fmt: skip
 _SYMBOLS = {b"~": "\u00a0", b"_": "\u2011", b"\\": "\\", b"{": "{", b"}": "}", b"\t": "\t"}
 _HEADING_NAME = re.compile(r"\s*heading\s*([1-9])", re.IGNORECASE)
 _MARKER = re.compile(r"\s*(?:([•·▪◦‣–*-])|(\(?(?:\d{1,3}|[A-Za-z])[.)]))\t\s*(?=\S)")
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\d[\d.,:/%eE+-]*\)?%?")
+_EDGES = names_of("header headerl headerr headerf footer footerl footerr footerf")
+_EDGES_OF = {"headerf": "titlepg", "footerf": "titlepg", "headerl": "facingp", "footerl": "facingp"}  # where shown
 _BREAK = "\x00"  # a line break that the writer meant; canonical text has no NUL
 
 
@@ -46,7 +56,7 @@ _BREAK = "\x00"  # a line break that the writer meant; canonical text has no NUL
 class _State:
     """What a group inherits: where its text goes, how it is encoded, and what its paragraph is."""
 
-    into: str = "body"  # body, footnote, marker, title, fonts, styles, or nowhere
+    into: str = "body"  # body, footnote, marker, title, edge, field, math, fonts, styles, shape, or nowhere
     within: str = ""  # the destination of the group
     unseen: bool = False  # hidden, struck out or deleted
     code_page: str = "cp1252"
@@ -55,6 +65,8 @@ class _State:
     style: int = 0
     in_table: bool = False
     level: int = 0  # of a list
+    shift: int = 0  # of raised or lowered letters
+    math: Any = None  # the part of a formula
 
 
 def read(data: bytes) -> Parsed:
@@ -77,7 +89,11 @@ class _Reader:
         self._starred = False
         self._skip = 0  # characters that stand in for a letter of Unicode
         self._bytes = bytearray()  # not decoded yet: a letter may be of two
-        self._words: dict[str, list[str]] = {"body": [], "footnote": [], "marker": [], "title": [], "styles": []}
+        self._words = {name: ShiftedText() for name in _PLACES}
+        self._flags: set[str] = set()  # what the document says of its pages
+        self._feet: list[str] = []
+        self._told: set[str] = set()  # of running heads and feet
+        self._counts_pages = False  # whether the last field's code does
         self._cells: list[str] = []
         self._header: int | None = None
         self._in_rows = False
@@ -111,14 +127,14 @@ class _Reader:
         self._state, self._stack = _State(), []
         self.end_paragraph()
         self._write_row()
+        self.text.leave_headings()
+        for words in self._feet:
+            self.text.add("paragraph", words)
 
     def parsed(self) -> Parsed:
         """Return what was written, and what was left out."""
-        title = " ".join(storable("".join(self._words["title"])).split())[:_LONGEST_TITLE]
-        left_out = [*passages_left_out(self._hides)]
-        if self._pictures:
-            said = "1 picture was" if self._pictures == 1 else f"{self._pictures} pictures were"
-            left_out.append(f"{said} left out.")
+        title = " ".join(storable(self._words["title"].text).split())[:_LONGEST_TITLE]
+        left_out = [*passages_left_out(self._hides), *pictures_left_out(self._pictures)]
         if self._undecoded:
             said = "1 letter" if self._undecoded == 1 else f"{self._undecoded} letters"
             left_out.append(f"{said} could not be decoded.")
@@ -155,12 +171,37 @@ class _Reader:
             note = self._taken("footnote")
             if note:
                 self._notes.append(f"[{self._noted}] {note}")
+        elif closed.within in _EDGES:
+            self._close_edge(closed.within)
+        elif closed.within == "fldinst":
+            self._counts_pages = self._taken("field").upper().startswith(PAGE_FIELDS)
+        elif closed.into == "math" and closed.within:
+            self._close_math(closed)
         elif closed.into == "styles" and closed.within == "":
-            name = "".join(self._words["styles"])
-            self._words["styles"] = []
+            name = self._taken("styles")
             found = _HEADING_NAME.match(name)
             if closed.outline is not None or found:
                 self._levels[closed.style] = int(found[1]) - 1 if found else closed.outline or 0
+
+    def _close_edge(self, name: str) -> None:
+        words, self._words["edge"] = self._words["edge"].text, ShiftedText()
+        if _EDGES_OF.get(name, name) in (name, *self._flags):
+            for line in words.split(_BREAK):
+                for said in running_text(line, self._told):
+                    if name.startswith("header"):
+                        self.text.add("paragraph", said)
+                    else:
+                        self._feet.append(said)
+
+    def _close_math(self, closed: _State) -> None:
+        words = "".join(filter(str.isprintable, self._taken("math")))
+        if closed.within == "moMath":
+            if self._state.into in self._words:
+                self._words[self._state.into].say_formula(said_formula(self.text, closed.math))
+        elif closed.within == "mr":
+            etree.SubElement(closed.math, f"{M}t").text = words
+        else:
+            closed.math.set(f"{M}val", words)
 
     def _control(self, word: str, number: int | None) -> None:
         self._decode()
@@ -172,6 +213,9 @@ class _Reader:
             self._skip = state.fallback
         elif word in _SIGNS:
             self._say(_SIGNS[word])
+        elif state.into == "math" and not state.within and word.startswith("m"):
+            state.math = etree.SubElement(state.math, M + word[1:])
+            state.within = word
         elif word in _DESTINATIONS:
             _DESTINATIONS[word](self)
             state.within = word
@@ -217,31 +261,28 @@ class _Reader:
                 self._was_unseen = self._was_unseen or bool(words.strip())
                 return
             self._was_unseen = False
-            self._words[state.into].append(words)
+            self._words[state.into].say(words, state.shift)
 
     def _taken(self, name: str) -> str:
         """Return the words collected for a place, as lines, and forget them."""
-        raw = "".join(self._words[name]).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        self._words[name] = []
-        lines = (" ".join(line.split()) for line in raw.split(_BREAK))
-        return "\n".join(line for line in lines if line)
+        raw, self._words[name] = self._words[name].text, ShiftedText()
+        return _lines(raw)
 
     def end_paragraph(self) -> None:
         """Write the paragraph, or break the line within a cell or a note."""
-        if self._state.into == "footnote" or (self._state.in_table and self._state.into == "body"):
-            self._words[self._state.into].append(_BREAK)
+        if self._state.into in ("footnote", "edge") or (self._state.in_table and self._state.into == "body"):
+            self._words[self._state.into].say(_BREAK)
             return
         if self._state.into != "body":
             return
         self._write_row()
         self._in_rows = False
-        raw = "".join(self._words["body"])
-        marker = " ".join("".join(self._words["marker"]).split())
+        raw, self._words["body"] = self._words["body"].text, ShiftedText()
+        marker = self._taken("marker").replace("\n", " ")
         found = None if marker else _MARKER.match(raw)
         if found:
-            marker, self._words["body"] = found[1] or found[2], [raw[found.end() :]]
-        self._words["marker"] = []
-        words = self._taken("body")
+            marker, raw = found[1] or found[2], raw[found.end() :]
+        words = _lines(raw)
         if words:
             self._write(words, marker)
         self._write_notes()
@@ -271,7 +312,7 @@ class _Reader:
         """Take the words as those of a cell."""
         if self._state.into == "body":
             self._cells.append(" ".join(self._taken("body").split()))
-            self._words["marker"] = []
+            self._taken("marker")
 
     def end_row(self) -> None:
         """Write the cells as a row, and the notes in them."""
@@ -295,7 +336,22 @@ class _Reader:
     def begin(self, into: str) -> None:
         """Send the text of the group to a place, unless the group around it is not seen."""
         if self._state.into not in ("nowhere", "info"):
-            self._state.into = into
+            self._state.into, self._state.shift = into, 0
+
+    def result(self) -> None:
+        """Begin what a field shows; a page's number in a running head is known as such."""
+        if self._state.into == "edge" and self._counts_pages:
+            self._say(PAGE)
+            self._state.into = "nowhere"
+
+    def formula(self) -> None:
+        """Begin a formula."""
+        self.begin("math")
+        self._state.math = etree.Element(OMATH)
+
+    def shape_text(self) -> None:
+        """Begin the text of a shape, whose other groups are its properties."""
+        self._state.into = "body" if self._state.into == "shape" else self._state.into
 
     def picture(self) -> None:
         """Count a picture, and leave it out."""
@@ -310,11 +366,19 @@ class _Reader:
         """Write the number of a footnote where it is referred to; in the note itself it is known."""
         if self._state.into == "body":
             self._noted += 1
-            self._say(f"[{self._noted}]")
+            self._words["body"].say(str(self._noted), NOTE)
+
+    def page_number(self) -> None:
+        """Note where a page's number stands in a running head."""
+        self._say(PAGE if self._state.into == "edge" else "")
+
+    def flag(self, name: str) -> None:
+        """Note which pages have running heads of their own."""
+        self._flags.add(name)
 
     def plain(self) -> None:
         """Take back the properties of letters."""
-        self._state.unseen, self._state.code_page = False, self._default_page
+        self._state.unseen, self._state.code_page, self._state.shift = False, self._default_page, 0
 
     def new_paragraph(self) -> None:
         """Take back the properties of paragraphs."""
@@ -349,9 +413,19 @@ class _Reader:
         """Note that the row names the columns."""
         self._heads_row = True
 
+    def tab(self) -> None:
+        """Go on at the next stop, which parts a running head."""
+        self._say(TAB if self._state.into == "edge" else "\t")
+
     def line(self) -> None:
         """Break the line."""
         self._say(_BREAK)
+
+
+def _lines(raw: str) -> str:
+    raw = raw.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    lines = (" ".join(line.split()) for line in raw.split(_BREAK))
+    return "\n".join(line for line in lines if line)
 
 
 _DESTINATIONS: dict[str, Callable[[_Reader], None]] = {
@@ -360,6 +434,12 @@ _DESTINATIONS: dict[str, Callable[[_Reader], None]] = {
     "listtext": lambda reader: reader.begin("marker"),
     "pntext": lambda reader: reader.begin("marker"),
     "footnote": lambda reader: reader.begin("footnote"),
+    **dict.fromkeys(_EDGES, lambda reader: reader.begin("edge")),
+    "fldinst": lambda reader: reader.begin("field"),
+    "fldrslt": _Reader.result,
+    "moMath": _Reader.formula,
+    "shpinst": lambda reader: reader.begin("shape"),
+    "shptxt": _Reader.shape_text,
     "title": _Reader.title,
     "pict": _Reader.picture,
 }
@@ -371,6 +451,7 @@ _WORDS: dict[str, Callable[[_Reader, int | None], None]] = {
     **dict.fromkeys(("v", "strike", "striked", "deleted"), lambda reader, n: reader.set("unseen", n != 0)),
     "plain": lambda reader, number: reader.plain(),
     "pard": lambda reader, number: reader.new_paragraph(),
+    "tab": lambda reader, number: reader.tab(),
     "intbl": lambda reader, number: reader.set("in_table", True),
     "trhdr": lambda reader, number: reader.row_heads(),
     "outlinelevel": lambda reader, number: reader.set("outline", number or 0),
@@ -383,5 +464,13 @@ _WORDS: dict[str, Callable[[_Reader, int | None], None]] = {
     "mac": lambda reader, number: reader.code_page(10000),
     "pc": lambda reader, number: reader.code_page(437),
     "pca": lambda reader, number: reader.code_page(850),
+    "titlepg": lambda reader, number: reader.flag("titlepg"),
+    "facingp": lambda reader, number: reader.flag("facingp"),
+    "super": lambda reader, number: reader.set("shift", RAISED),
+    "sub": lambda reader, number: reader.set("shift", LOWERED),
+    "nosupersub": lambda reader, number: reader.set("shift", 0),
+    "up": lambda reader, number: reader.set("shift", 0 if number == 0 else RAISED),
+    "dn": lambda reader, number: reader.set("shift", 0 if number == 0 else LOWERED),
+    "chpgn": lambda reader, number: reader.page_number(),
     "chftn": lambda reader, number: reader.note_mark(),
 }

@@ -1,0 +1,338 @@
+"""Words of a PDF page: text, position, type size and font of each; and which of them a reader of the page sees."""
+
+import re
+from collections.abc import Iterator
+from ctypes import addressof, byref, c_double, c_float, c_int, c_uint, create_string_buffer
+from itertools import pairwise
+from statistics import median_low
+from typing import Any, NamedTuple
+
+import numpy as np
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from tools.parsers.pdf_letters import Letters, read_letters, spelled
+
+_TAKEN_OUT = "\x02\ufffe"  # pdfium's marks for a hyphen that it took out at a line end
+_WORD = re.compile(f"[^\0\t\n\r \xa0\u2000\u2002\u2003\u2009\u3000{_TAKEN_OUT}]+")
+_OF_RECOGNITION = "GlyphLessFont"  # tesseract's: it says nothing of the letters in the picture
+_FIXED = re.compile(
+    r"mono|nimbusmon|courier|consol|typewriter|cmtt|cmsltt|cmitt|sftt|ectt|lmtt|lmtl|menlo|inconsol|monaco|terminal|andale"
+    r"|lettergothic|sourcecode|firacode|\bocr",
+    re.IGNORECASE,
+)
+_BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmb\d|cmssbx|sfbx|ecbx|-medi\b|l-medi", re.IGNORECASE)
+_HEAVY = 620  # pdfium guesses weights from stems: 345-435 for text, 700-800 for bold
+_FIXED_PITCH, _FORCE_BOLD = 1, 1 << 18  # flags of a font
+_TOO_SMALL = 2.0  # points; no reader reads it
+_SPACE = 0.14  # of the type size: a gap between words, where the file has no space
+SMALLER = 0.86  # of the type size: raised and lowered words
+RAISED, LOWERED = 0.18, 0.07  # of the type size, above and below the baseline
+_THIN = 3.0  # points: a rule covers nothing
+_MOST_COVERS = 500
+_MOST_PIXELS = 1_000_000
+_SAME_COLOUR = 8  # of 255
+_INVISIBLE = 3  # text render mode of the text layer under a scan
+
+
+class Font(NamedTuple):
+    bold: bool
+    fixed: bool
+
+
+class Style(NamedTuple):
+    """What the words of one text object share."""
+
+    size: float
+    font: Font
+    drawn: bool
+    white: bool
+    item: Any = None
+
+
+class Word(NamedTuple):
+    """A word, or a part of one at another level.
+
+    ``glued`` says that no space is before it, ``row`` is the number of a row with letters from right to left, or 0.
+    """
+
+    text: str
+    x0: float
+    x1: float
+    y: float
+    style: Style
+    split: bool
+    glued: bool = False
+    row: int = 0
+
+
+class Words(NamedTuple):
+    """The words of a page that a reader sees; how many nobody sees, and how many signs nobody can read."""
+
+    words: list[Word]
+    hidden: int
+    unreadable: int
+
+
+def read_words(page: pdfium.PdfPage) -> Words:
+    """Read the words of a page in the file's own order."""
+    textpage = page.get_textpage()
+    try:
+        letters = read_letters(textpage.raw)
+        words = list(_Reader(textpage.raw, letters, Turn(page)).words())
+        seen = _seen(page, words)
+        return Words(seen, len(words) - len(seen), letters.unreadable)
+    finally:
+        textpage.close()
+
+
+def _seen(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
+    kept = [word for word in words if word.style.drawn and word.style.size >= _TOO_SMALL]
+    if any(not word.style.drawn for word in words) and _has_images(page):  # the words that were recognised in a scan
+        kept = [word for word in words if word.style.size >= _TOO_SMALL]
+    left, bottom, right, top = page.get_bbox()
+    if page.get_rotation() == 0:
+        kept = [word for word in kept if word.x1 >= left - 1 and word.x0 <= right + 1 and bottom - 1 <= word.y <= top]
+    doubtful = _doubtful(page, kept)
+    if not doubtful:
+        return kept
+    unseen = _unseen(page, doubtful)
+    return [word for word in kept if id(word) not in unseen]
+
+
+class Turn:
+    """The way from a page's own coordinates to those of the page as it is shown."""
+
+    def __init__(self, page: pdfium.PdfPage) -> None:
+        self.degrees = page.get_rotation()
+        self._sides = page.get_size()
+
+    def __call__(self, x: float, y: float) -> tuple[float, float]:
+        width, height = self._sides
+        match self.degrees:
+            case 90:
+                return y, height - x
+            case 180:
+                return width - x, height - y
+            case 270:
+                return width - y, x
+        return x, y
+
+
+class _Reader:
+    """Reads the words of a page: letters that no space parts, in pieces where their level or a gap parts them."""
+
+    def __init__(self, textpage: Any, letters: Letters, turn: Turn) -> None:
+        self._textpage = textpage
+        self._letters = letters
+        self._turn = turn
+        self._styles: dict[int, Style] = {}
+        self._fonts: dict[int, Font] = {}
+        self._widths: dict[tuple[Font, float], dict[str, float]] = {}
+        self._box, self._x, self._y = raw.FS_RECTF(), c_double(), c_double()
+
+    def words(self) -> Iterator[Word]:
+        """Yield the words of the page."""
+        text, at = self._letters.text, self._letters.at
+        halves = any("\ud800" <= letter < "\ue000" for letter in text) if not text.isascii() else False
+        rows = list(enumerate(self._letters.two_ways, 1))
+        for found in _WORD.finditer(text):
+            start, end = found.span()
+            split = text[end : end + 1] in _TAKEN_OUT and end < len(text)
+            row = 0
+            if rows:
+                row = next((number for number, each in rows if start in each), 0)
+            for first, last, glued in self._pieces(start, end):
+                said = spelled(text[first:last])
+                if said and not said.isspace():  # what Python alone takes for white space are letters without a name
+                    x0, right = self._edges(at[first])
+                    left, x1 = self._edges(at[last - 1])
+                    raw.FPDFText_GetCharOrigin(self._textpage, at[first], byref(self._x), byref(self._y))
+                    y = self._turn(self._x.value, self._y.value)[1]
+                    if row:
+                        x0, x1 = min(x0, left), max(x1, right)
+                    yield Word(
+                        _paired(said) if halves else said,
+                        x0,
+                        max(x0, x1),
+                        y,
+                        self._style(at[first]),
+                        split and last == end,
+                        glued,
+                        row,
+                    )
+
+    def _edges(self, index: int) -> tuple[float, float]:
+        box = self._box
+        raw.FPDFText_GetLooseCharBox(self._textpage, index, byref(box))
+        if not self._turn.degrees:
+            return box.left, box.right
+        edges = self._turn(box.left, box.bottom)[0], self._turn(box.right, box.top)[0]
+        return min(edges), max(edges)
+
+    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+        """Yield the parts of a word, and whether each is glued to the one before."""
+        at = self._letters.at
+        if end - start == 1 or self._letters.two_ways or self._is_even(start, end):
+            yield start, end, False
+            return
+        edges = [self._edges(at[place]) for place in range(start, end)]
+        gaps = [below[0] - above[1] for above, below in pairwise(edges)]
+        size = self._style(at[start]).size
+        is_word = len(gaps) > 1 and not any(map(str.isdigit, self._letters.text[start:end]))
+        wide = _SPACE * size + (max(0.0, median_low(gaps)) if is_word else 0.0)
+        first, glued = start, False
+        for place in range(start + 1, end):
+            is_apart = gaps[place - start - 1] > wide
+            if is_apart or self._is_other_level(at[place - 1], at[place]):
+                yield first, place, glued
+                first, glued = place, not is_apart
+        yield first, end, glued
+
+    def _is_even(self, start: int, end: int) -> bool:
+        """Whether a word is one run of one font, as wide as its letters are."""
+        at, text = self._letters.at, self._letters.text
+        item = raw.FPDFText_GetTextObject(self._textpage, at[start])
+        last = raw.FPDFText_GetTextObject(self._textpage, at[end - 1])
+        if not item or not last or addressof(item.contents) != addressof(last.contents):
+            return False
+        style = self._style(at[start])
+        widths = self._widths.setdefault((style.font, style.size), {})
+        width = self._edges(at[end - 1])[1] - self._edges(at[start])[0]
+        for place in range(start, end):
+            if text[place] not in widths:
+                left, right = self._edges(at[place])
+                widths[text[place]] = right - left
+        return width - sum(map(widths.__getitem__, text[start:end])) < 0.6 * _SPACE * style.size
+
+    def _is_other_level(self, before: int, index: int) -> bool:
+        """Whether a letter is set higher, lower, smaller or larger than the one before it."""
+        above, below = (raw.FPDFText_GetTextObject(self._textpage, each) for each in (before, index))
+        if not above or not below or addressof(above.contents) == addressof(below.contents):
+            return False
+        sizes = self._style(before).size, self._style(index).size
+        raw.FPDFText_GetCharOrigin(self._textpage, before, byref(self._x), byref(self._y))
+        base = self._turn(self._x.value, self._y.value)[1]
+        raw.FPDFText_GetCharOrigin(self._textpage, index, byref(self._x), byref(self._y))
+        shift = abs(self._turn(self._x.value, self._y.value)[1] - base)
+        return min(sizes) <= SMALLER * max(sizes) and shift > LOWERED * max(sizes)
+
+    def _style(self, index: int) -> Style:
+        item = raw.FPDFText_GetTextObject(self._textpage, index)
+        key = addressof(item.contents) if item else -1
+        if key not in self._styles:
+            matrix = raw.FS_MATRIX()
+            raw.FPDFText_GetMatrix(self._textpage, index, byref(matrix))
+            size = raw.FPDFText_GetFontSize(self._textpage, index) * max(abs(matrix.d), abs(matrix.b))
+            plain = Style(size, Font(bold=False, fixed=False), drawn=True, white=False)
+            self._styles[key] = Style(size, _font(item, self._fonts), *_ink(item), item) if item else plain
+        return self._styles[key]
+
+
+def _paired(text: str) -> str:
+    """Join the two halves of letters outside the Basic Multilingual Plane."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _font(item: Any, fonts: dict[int, Font]) -> Font:
+    font = raw.FPDFTextObj_GetFont(item)
+    key = addressof(font.contents) if font else -1
+    if key not in fonts:
+        name = create_string_buffer(128)
+        raw.FPDFFont_GetBaseFontName(font, name, len(name))
+        words = name.value.decode("utf-8", "replace").rpartition("+")[2]
+        flags = raw.FPDFFont_GetFlags(font)
+        bold = bool(_BOLD.search(words) or raw.FPDFFont_GetWeight(font) >= _HEAVY or flags & _FORCE_BOLD)
+        fixed = bool(_FIXED.search(words) or flags & _FIXED_PITCH) and words != _OF_RECOGNITION
+        fonts[key] = Font(bold, fixed)
+    return fonts[key]
+
+
+def _ink(item: Any) -> tuple[bool, bool]:
+    """Whether a text object is drawn, and whether in white."""
+    red, green, blue, alpha = c_uint(), c_uint(), c_uint(), c_uint()
+    mode = raw.FPDFTextObj_GetTextRenderMode(item)
+    known = raw.FPDFPageObj_GetFillColor(item, byref(red), byref(green), byref(blue), byref(alpha))
+    white = bool(known) and mode in (0, 4) and min(red.value, green.value, blue.value) >= 0xFA
+    return mode != _INVISIBLE and not (known and mode in (0, 4) and alpha.value == 0), white
+
+
+def _has_images(page: pdfium.PdfPage) -> bool:
+    return any(raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_IMAGE for item in _objects(page))
+
+
+def _objects(page: pdfium.PdfPage) -> Iterator[Any]:
+    for index in range(raw.FPDFPage_CountObjects(page.raw)):
+        yield raw.FPDFPage_GetObject(page.raw, index)
+
+
+def _doubtful(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
+    """Return the words that may not be seen: the white ones, and those that something drawn later lies on."""
+    places: dict[int, int] = {}
+    covers: list[tuple[int, tuple[float, float, float, float]]] = []
+    half = page.get_width() * page.get_height() / 2
+    for place, item in enumerate(_objects(page)):
+        kind = raw.FPDFPageObj_GetType(item)
+        if kind == raw.FPDF_PAGEOBJ_TEXT:
+            places[addressof(item.contents)] = place
+        elif places and len(covers) < _MOST_COVERS and (box := _cover(item, kind, half)):
+            covers.append((place, box))
+    return [word for word in words if word.style.white or (covers and _is_under(word, places, covers))]
+
+
+def _cover(item: Any, kind: int, half: float) -> tuple[float, float, float, float] | None:
+    """Return the box of what may hide text below it: an opaque area, or a picture that is no scan of the page."""
+    edges = [c_float() for _ in range(4)]
+    if kind == raw.FPDF_PAGEOBJ_PATH:
+        fill, stroke = c_int(), c_int()
+        raw.FPDFPath_GetDrawMode(item, byref(fill), byref(stroke))
+        if not fill.value:
+            return None
+    if not raw.FPDFPageObj_GetBounds(item, *map(byref, edges)):
+        return None
+    left, bottom, right, top = (edge.value for edge in edges)
+    width, height = right - left, top - bottom
+    is_scan = kind == raw.FPDF_PAGEOBJ_IMAGE and width * height > half
+    if min(width, height) < _THIN or is_scan or raw.FPDFPageObj_HasTransparency(item):
+        return None
+    return left, bottom, right, top
+
+
+def _is_under(word: Word, places: dict[int, int], covers: list[tuple[int, tuple[float, float, float, float]]]) -> bool:
+    item = word.style.item
+    own = places.get(addressof(item.contents)) if item else None
+    x, y = (word.x0 + word.x1) / 2, word.y + word.style.size / 4
+    return own is not None and any(
+        place > own and left <= x <= right and bottom <= y <= top for place, (left, bottom, right, top) in covers
+    )
+
+
+def _unseen(page: pdfium.PdfPage, words: list[Word]) -> set[int]:
+    """Return the ids of words without which the page looks the same."""
+    left, _, _, top = page.get_bbox()
+    if page.get_rotation():
+        left, top = 0.0, page.get_height()
+    scale = min(1.0, (_MOST_PIXELS / max(1.0, page.get_width() * page.get_height())) ** 0.5)
+    items = {addressof(word.style.item.contents): word.style.item for word in words if word.style.item}
+    shown = _pixels(page, scale)
+    for item in items.values():
+        raw.FPDFPageObj_SetIsActive(item, False)
+    changed = np.abs(shown - _pixels(page, scale)).max(axis=2) > _SAME_COLOUR
+    for item in items.values():
+        raw.FPDFPageObj_SetIsActive(item, True)
+    unseen = set()
+    for word in words:
+        rows = (max(0, int((top - word.y - word.style.size * up) * scale)) for up in (0.9, -0.25))
+        columns = (max(0, int((edge - left) * scale)) for edge in (word.x0, word.x1))
+        (first, last), (start, end) = rows, columns
+        if not changed[first : last + 1, start : end + 1].any():
+            unseen.add(id(word))
+    return unseen
+
+
+def _pixels(page: pdfium.PdfPage, scale: float) -> np.ndarray[Any, np.dtype[np.int16]]:
+    bitmap = page.render(scale=scale, may_draw_forms=False, draw_annots=False)
+    try:
+        return np.array(bitmap.to_numpy()[:, :, :3], dtype=np.int16)
+    finally:
+        bitmap.close()
