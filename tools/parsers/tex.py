@@ -95,7 +95,7 @@ class _Reader:
     def read(self) -> None:
         """Read the text of the document."""
         text = self._text
-        if title := re.search(r"\\title(?:\[[^\]]*\])?\s*(?=\{)", text):
+        if title := re.search(r"\\title(?:\[[^\]]{0,400}\])?\s*(?=\{)", text):
             self.draft.title = self._argument(title.end())[0]
             self._flush_as("title", self.draft.title)
         for found in re.finditer(r"\\(?:author|date)(?=\{)", text if "\\maketitle" in text else ""):
