@@ -66,6 +66,7 @@ def test_an_admonition_is_a_label(name: str, markup: str) -> None:
 
 
 def test_what_is_never_closed_loses_nothing() -> None:
+    assert parse(b"|===\nlast\n|===", name="x.adoc").text == "last"
     for name, markup in {"x.adoc": "----\nlast", "x.org": ":A:\nlast", "x.tex": "\\begin{verbatim}\nlast"}.items():
         assert "last" in parse(markup.encode(), name=name).text
 

@@ -18,7 +18,7 @@ _ITEM = re.compile(r"[ \t]*(\*{1,6}|-|\.{1,6}|\d{1,6}\.)[ \t]+(?:\[[ x*]\][ \t]+
 _TERM = re.compile(r"[ \t]*(\S.{0,300}?)(?::{2,4}|;;)(?:[ \t]+(.*))?")
 _ADMONITION = re.compile(r"\[?(NOTE|TIP|IMPORTANT|WARNING|CAUTION)(?:\]|:[ \t]+(.*))")
 _FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|```|[|,:!]={3,})\w*")
-_CELL = re.compile(r"(?:(?<=\s)|^)(?:(\d+)[*+])?(?:\.\d+\+)?[<^>.]{0,4}[aehlmsd]?(?<!\\)\|", re.MULTILINE)
+_CELL = re.compile(r"(?:(?<=\s)|^)(?:(\d{1,4})[*+])?(?:\.\d+\+)?[<^>.]{0,4}[aehlmsd]?(?<!\\)\|", re.MULTILINE)
 _DIRECTIVE = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc)::.*")
 _MOST_DEPTH = 20
 _MOST_COPIES = 100  # of a cell
@@ -150,15 +150,19 @@ class _Reader:
         text = "\n".join(lines if sign == "|" else [line.replace("!", "|") for line in lines])
         marks = list(_CELL.finditer(text))
         starts = [mark.start() for mark in marks]
+        if lead := text[: starts[0] if starts else len(text)].strip():
+            self.draft.begin("paragraph", lead)
         cells: list[str] = []
         first = 0  # cells of the first line
-        for mark, end in zip(marks, [*starts[1:], len(text)], strict=True):
+        for mark, end in zip(marks, [*starts, len(text)][1:], strict=False):
             copies = min(int(mark[1] or 1), _MOST_COPIES)
             cells += [text[mark.end() : end].replace("\\|", "|").strip()] * copies
             first = len(cells) if mark.start() < len(lines[0]) else first
         spec = re.search(r"cols=\"?([^\"\]]*)", about)
         said = (
-            sum(int((re.match(r"\d+(?=\*)", each.strip()) or ["1"])[0]) for each in spec[1].split(",")) if spec else 0
+            sum(int((re.match(r"\d{1,4}(?=\*)", each.strip()) or ["1"])[0]) for each in spec[1].split(","))
+            if spec
+            else 0
         )
         width = said or first or 1
         blank_below = len(inside) > 1 and inside[0].strip() != "" and not inside[1].strip() and first == width
