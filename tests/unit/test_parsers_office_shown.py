@@ -182,6 +182,21 @@ def test_a_formula_of_open_document() -> None:
     assert parsed.text[parsed.formulas[0].start : parsed.formulas[0].end] == "1/2"
 
 
+@pytest.mark.parametrize(
+    ("declared", "text", "left_out"),
+    [
+        ('<!DOCTYPE math:math PUBLIC "-//OpenOffice.org//DTD Modified W3C MathML 1.01//EN" "math.dtd">', "1/2", ()),
+        ('<!DOCTYPE x [<!ENTITY a "b">]>', "", ("1 picture was left out.",)),
+    ],
+)
+def test_a_formula_of_an_old_program_is_read_and_a_hostile_one_counted(
+    declared: str, text: str, left_out: tuple[str, ...]
+) -> None:
+    parts = {"Object 1/content.xml": declared + OPEN_HALF}
+    parsed = read_open("text", f"<text:p>Take {OPEN_FORMULA} a cup.</text:p>", parts=parts)
+    assert (parsed.text.split(), parsed.left_out) == (["Take", *text.split(), "a", "cup."], left_out)
+
+
 def test_a_formula_of_rtf() -> None:
     half = "{\\mmath{\\*\\moMath{\\mf{\\mfPr{\\mtype bar}}{\\mnum{\\mr 1}}{\\mden{\\mr 2}}}}{\\mmathPict{\\pict ff}}}"
     parsed = parse(("{\\rtf1 Take " + half + " a cup.}").encode(), name="x.rtf")
