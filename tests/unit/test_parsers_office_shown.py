@@ -169,7 +169,7 @@ def test_a_formula_that_nests_too_deeply_is_its_words() -> None:
 
 
 OPEN_FORMULA = (
-    '<draw:frame><draw:object xlink:href="./Object 1"/><draw:image xlink:href="./Old/Object 1"/></draw:frame>'
+    '<draw:frame><draw:object xlink:href="./Object 1/"/><draw:image xlink:href="./Old/Object 1"/></draw:frame>'
 )
 OPEN_HALF = element("math:math", "<math:mfrac><math:mn>1</math:mn><math:mn>2</math:mn></math:mfrac>")
 

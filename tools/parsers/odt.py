@@ -243,7 +243,7 @@ class _Reader:
     def _drawn(self, frame: Any) -> str | None:
         """Return the line of a frame's formula; keep its chart for what follows, count its picture."""
         element = frame.find(f"{DRAW}object")
-        name = (element.get(_HREF) or "").removeprefix("./") if element is not None else ""
+        name = (element.get(_HREF) or "").removeprefix("./").rstrip("/") if element is not None else ""
         inside = element if element is not None else ()
         root = next((each for each in inside if each.tag in (f"{OFFICE}document", _MATH)), None)
         if root is None and name and name not in self._objects:
