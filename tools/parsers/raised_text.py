@@ -30,14 +30,16 @@ def raised(before: str, mark: str, *, after: str = "", is_note: bool = False) ->
     bare = said.strip(_BRACKETS)
     if not said or not any(letter.isalnum() for letter in bare):
         return mark
+    space = " " if said[-1].isalnum() and after[:1].isdigit() else ""
     if is_note:
-        return f" [{bare}]" if before and not before[-1:].isspace() else f"[{bare}]"
+        space = " " if after[:1].isalnum() else ""
+        return f" [{bare}]{space}" if before and not before[-1:].isspace() else f"[{bare}]{space}"
     if after.startswith(_SLASHES) and _NUMBER.fullmatch(said):  # the upper half of a fraction: 2 1/2
         return f" {said}" if before[-1:].isdigit() else said
     if bare != said:
         return f" {said}"
     if _NUMBER.fullmatch(said) and _may_have_a_power(before):
-        return f"^{said}"
+        return f"^{said}{space}"
     if _MARKS.fullmatch(said):
         return f" [{said}]" if before.strip() else said
     if any(letter.isdigit() or not letter.isalnum() for letter in said) and _may_have_a_power(before):
