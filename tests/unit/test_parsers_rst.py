@@ -101,9 +101,9 @@ def test_rows_hang_on_the_caption_or_lead_in_and_the_header(markup: str) -> None
     assert read[-2:] == [("table_row", "part | price", above), ("table_row", "lid | 2", [*above, "part | price"])]
 
 
-def test_a_cell_over_two_rows_leaves_the_columns_in_place() -> None:
+def test_a_cell_over_two_rows_is_told_in_both() -> None:
     grid = "+---+---+\n| a | b |\n|   +---+\n|   | c |\n+---+---+\n"
-    assert [words for _, words, _ in hanging(rst(grid))] == ["a | b", "| c"]
+    assert [words for _, words, _ in hanging(rst(grid))] == ["a | b", "a | c"]
 
 
 def test_a_table_in_a_cell_is_told_once_and_an_indented_list_hangs_on_its_lead_in() -> None:
@@ -207,7 +207,11 @@ def test_terms_of_a_glossary_share_their_definition() -> None:
         ("`text`", "text"),
         ("``a\\b``", "a\\b"),
         ("**bold** and *thin*", "bold and thin"),
-        ("`a page <https://example.org>`_", "a page"),
+        ("`a page <https://example.org>`_", "a page <https://example.org>"),
+        ("10 :sup:`6`", "10 [6]"),
+        ("10\\ :sup:`6`", "10^6"),
+        ("CO\\ :sub:`2`", "CO2"),
+        (":math:`\\frac{1}{2}`", "1/2"),
         ("a page_ and `two words`__", "a page and two words"),
         ("unclosed *star and ``tick", "unclosed *star and ``tick"),
         ("*a \\* b*", "a * b"),

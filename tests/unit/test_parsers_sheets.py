@@ -143,7 +143,7 @@ def test_a_row_without_a_value_is_only_its_label_and_formulas_without_results_ar
     assert parsed.left_out == ("2 formulas have no stored result.",)
 
 
-def test_a_very_wide_row_is_written_in_parts_each_under_its_own_header() -> None:
+def test_a_very_wide_table_is_written_in_parts_each_under_its_own_header() -> None:
     names = [f"Measured at {at} o'clock" for at in range(80)]
     parsed = workbook([["Station", *names], ["North", *range(1000, 1080)], ["South", *range(2000, 2080)]])
     rows = told(parsed)
@@ -152,8 +152,8 @@ def test_a_very_wide_row_is_written_in_parts_each_under_its_own_header() -> None
     column = header.split(" | ").index("Measured at 57 o'clock")
     assert found[0].split(" | ")[0] == "South"
     assert found[0].split(" | ")[column] == "2057"
-    assert max(len(words) for words, _ in rows) < 600
-    assert [words.split(" | ")[0] for words, _ in rows] == ["Station"] * 5 + ["North"] * 5 + ["South"] * 5
+    assert max(len(words) for words, _ in rows) < 300
+    assert [words.split(" | ")[0] for words, _ in rows] == ["Station", "North", "South"] * (len(rows) // 3)
 
 
 def test_text_boxes_and_titles_of_charts_are_text_and_pictures_are_counted() -> None:

@@ -18,6 +18,7 @@ from tools.parsers.html import write_drafts
 from tools.parsers.html_blocks import Reader
 from tools.parsers.html_frames import Frame
 from tools.parsers.html_visible import Visibility
+from tools.parsers.link_targets import LinkTargets
 from tools.parsers.plain import decode
 from tools.parsers.sphinx_directives import Labelled
 from tools.parsers.sphinx_markup import read_tree
@@ -31,8 +32,8 @@ _PYTHON = frozenset({"attribute", "class", "classmethod", "data", "decorator", "
 _TAGS = {
     "attribution": "p", "block_quote": "div", "bullet_list": "ul", "caption": "figcaption", "definition": "dd",
     "definition_list": "dl", "description": "dd", "enumerated_list": "ol", "field_body": "dd", "field_list": "dl",
-    "field_name": "dt", "figure": "figure", "legend": "div", "list_item": "li", "option_list": "dl",
-    "paragraph": "p", "row": "tr", "tbody": "tbody", "term": "dt", "thead": "thead",
+    "field_name": "dt", "figure": "figure", "legend": "div", "list_item": "li", "option_list": "dl", "paragraph": "p",
+    "row": "tr", "subscript": "sub", "superscript": "sup", "tbody": "tbody", "term": "dt", "thead": "thead",
 }  # fmt: skip
 _NUMBERS = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}
 _NO_XML = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -47,10 +48,11 @@ def read(data: bytes) -> Parsed:
     page = etree.Element("main")
     _Page(tree).write(tree, page)
     text = CanonicalText()
-    reader = _Reader(_AllSeen(page, in_main=True))
+    links = LinkTargets(each.get("href") for each in page.iter("a"))
+    reader = _Reader(_AllSeen(page, in_main=True), text.formula, links)
     reader.read(page)
     write_drafts(text, reader.drafts)
-    return replace(text.parsed(), left_out=passages_left_out(struck_out))
+    return replace(text.parsed(), left_out=(*passages_left_out(struck_out), *links.told()))
 
 
 class _AllSeen(Visibility):
@@ -84,6 +86,8 @@ class _Page:
         self._target = ""  # names the next block
         self._titles = _titles_of_labels(tree)
         self._substitutions: dict[str, str] = {}
+        self._addresses = {name: node["refuri"] for node in tree.findall(nodes.target) if "refuri" in node
+                           for name in node["names"]}  # fmt: skip
         said = {name: self._said(node) for name, node in tree.substitution_defs.items()}
         self._substitutions = {name: words for name, words in said.items() if len(words) <= _MOST_SUBSTITUTED}
 
@@ -112,7 +116,7 @@ class _Page:
 
     def _add(self, into: Any, tag: str, words: str = "", **attributes: str) -> Any:
         made = etree.SubElement(into, tag, attributes)
-        if self._target and tag != "br":
+        if self._target and tag not in ("a", "sub", "sup"):
             made.set("id", self._target)
             self._target = ""
         self._say(made, words)
@@ -193,7 +197,17 @@ class _Page:
         self._target = self._target or node.get("anchor", "")
         self._add(into, "pre", node.astext())
 
-    _write_doctest_block = _write_math_block = _write_literal_block
+    _write_doctest_block = _write_literal_block
+
+    def _write_math(self, node: Any, into: Any) -> None:
+        self._say(etree.SubElement(into, "span", {"class": "math"}), node.astext())
+
+    def _write_math_block(self, node: Any, into: Any) -> None:
+        self._write_math(node, self._add(into, "p"))
+
+    def _write_reference(self, node: Any, into: Any) -> None:
+        address = node.get("refuri") or self._addresses.get(node.get("refname"))
+        self.write(node, self._add(into, "a", href=address) if address else into)
 
     def _write_enumerated_list(self, node: Any, into: Any) -> None:
         made = self._add(into, "ol", start=str(node.get("start", 1)), type=_NUMBERS.get(node["enumtype"], "1"))

@@ -1,7 +1,7 @@
 """Tables of a spreadsheet's sheet as blocks: captions, header rows, and rows that hang on them, with cell addresses.
 
 Blank rows divide the tables of a sheet, and blank columns those that stand side by side. A merged cell says the same in
-each row and column that it covers. The rows of a very wide table are several blocks each, all with the first column.
+each row and column that it covers. A very wide table is written as several, all with its first column.
 """
 
 import re
@@ -20,8 +20,8 @@ LONGEST_NAME = 200  # characters of a sheet's name, which each address repeats; 
 _MOST_MERGED = 200_000
 _MOST_HEADERS = 3  # rows of one header
 _MOST_CAPTIONS = 3
-_LONGEST_ROW = 600  # characters of a header or a usual row; a segment holds about 1,200
-_WIDEST_PART = 400  # of which such a row is written at a time
+_LONGEST_ROW = 250  # tokens, about, of a header with a usual row; a segment holds 300
+_WIDEST_PART = 150  # of such a pair, where a table is written in parts
 _SAMPLE = 50  # rows that tell what is usual
 _YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}")
 _PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
@@ -178,46 +178,47 @@ def _within(rows: list[Row], columns: Sequence[int]) -> list[Row]:
 def _write_table(
     text: CanonicalText, sheet: Sheet, rows: list[Row], captions: list[int | None], *, tight: bool
 ) -> None:
-    """Write the rows of a table, under its header; those of a form are about what its first row names."""
+    """Write the rows of a table under its header, a very wide one part by part; a form is about what it first names."""
     columns = sorted({column for _, cells in rows for column in cells})
     count = _headers(rows, columns)
-    parts = list(_bands(rows, columns)) if count else [columns]
-    headers: list[list[int | None]] = [[] for _ in parts]
-    subject: list[int | None] = []
     is_form = not count and _is_form(rows, columns)
-    for at, (number, cells) in enumerate(rows):
-        kind: BlockKind = "label" if at >= count and _is_unfilled(cells, columns) else "table_row"
-        for part, header in zip(parts, headers, strict=True):
-            own = [column for column in (part if part is parts[0] else part[1:]) if column in cells]
-            if not own:
+    for part in _bands(rows, columns) if count else [columns]:
+        above = [*captions]
+        for at, (number, cells) in enumerate(rows):
+            said = [column for column in part if column in cells]
+            if not said or (part != columns and said == columns[:1]):
                 continue
-            anchor = address(sheet.name, number, own[0])
+            kind: BlockKind = "label" if at >= count and _is_unfilled(cells, columns) else "table_row"
             words = " | ".join(cells[column].text if column in cells else "" for column in part)
-            on = (*captions, *subject, *header)
-            index = text.add(kind, words, tight=tight, hangs_on=on, anchor=anchor)
+            anchor = address(sheet.name, number, said[0])
+            index = text.add(kind, words, tight=tight, hangs_on=above, anchor=anchor)
             tight = tight or index is not None
-            if at < count:
-                header.append(index)
-            elif is_form and at == 0:
-                subject.append(index)
+            if at < count or (is_form and at == 0):
+                above.append(index)
+        tight = False
 
 
 def _bands(rows: list[Row], columns: list[int]) -> Iterator[list[int]]:
-    """Yield the columns that are written together, the first one always among them."""
+    """Yield the columns that are written together, always with the first one; a row needs its header beside it."""
     sample = [cells for _, cells in rows[:_SAMPLE]]
-    lengths = [sum(len(cell.text) + 3 for cell in cells.values()) for cells in sample]
-    if lengths[0] <= _LONGEST_ROW and sorted(lengths)[len(lengths) // 2] <= 2 * _LONGEST_ROW:
+    sizes = {column: _size(sample[0].get(column)) for column in columns}
+    for column in columns:
+        sizes[column] += sorted(_size(cells.get(column)) for cells in sample[1:])[len(sample) // 2 - 1]
+    if sum(sizes.values()) <= _LONGEST_ROW:
         yield columns
         return
-    part, size = columns[:1], 0
+    part, size = columns[:1], 0.0
     for column in columns[1:]:
-        own = sorted(len(cells[column].text) if column in cells else 0 for cells in sample)
-        width = 3 + max(own[len(own) // 2], len(sample[0][column].text) if column in sample[0] else 0)
-        if len(part) > 1 and size + width > _WIDEST_PART:
+        if len(part) > 1 and size + sizes[column] > _WIDEST_PART:
             yield part
-            part, size = columns[:1], 0
-        part, size = [*part, column], size + width
+            part, size = columns[:1], 0.0
+        part, size = [*part, column], size + sizes[column]
     yield part
+
+
+def _size(cell: Cell | None) -> float:
+    """Return about how many tokens a cell takes; each digit is one."""
+    return 1 + (len(cell.text) / 4 + sum(map(str.isdigit, cell.text)) if cell is not None else 0)
 
 
 def _is_form(rows: list[Row], columns: list[int]) -> bool:
