@@ -290,7 +290,7 @@ def build_citation(
         segment_id=segment.segment_id,
         document_id=segment.document_id,
         segment_index=segment.segment_index,
-        page_idx=segment.page_idx,
+        page_idx=page_at(segment, proof["start"]),
         start=proof["start"],
         end=proof["end"],
         quote=segment.text[proof["start"] - segment.start : proof["end"] - segment.start],
@@ -302,7 +302,8 @@ def build_citation(
     if "highlight" in proof:
         citation["highlight"] = proof["highlight"]
     bears = proof.get("highlight", proof)
-    if path := heading_path(segment, bears["start"]):
+    path = heading_path(segment, bears["start"])
+    if path or segment.heading:  # told to be empty where that of the segment's first block is not
         citation["heading_path"] = path
     if context := context_of_quote(segment, proof["start"], proof["end"]):
         citation["context"] = context
@@ -313,6 +314,16 @@ def build_citation(
     if segment.url and anchor:
         citation["anchor"] = anchor
     return with_place(citation, original_place(segment.media_type, segment.page_idx, anchor))
+
+
+_PAGE_BREAK = re.compile(r"(?<!\n)\f")
+
+
+def page_at(segment: Segment, offset: int) -> int | None:
+    """Return the page of an offset of the canonical text: a segment's last sentence may go on over the page's end."""
+    if segment.page_idx is None:
+        return None
+    return segment.page_idx + len(_PAGE_BREAK.findall(segment.text, 0, offset - segment.start))
 
 
 def heading_path(segment: Segment, offset: int) -> list[str]:

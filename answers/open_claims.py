@@ -133,7 +133,7 @@ def _entry(segment: Segment, proofs: Sequence[Proof]) -> CitedEntry:
         return CitedEntry(around, segment.title, segment.heading, outside)
     hangs_on = (each["text"] for proof in proofs for each in context_of_quote(segment, proof["start"], proof["end"]))
     context = dict.fromkeys((*hangs_on, around))
-    above = " > ".join(heading_path(segment, proofs[0]["start"]))
+    above = " > ".join(heading_path(segment, proofs[0].get("highlight", proofs[0])["start"]))
     return CitedEntry(quoted, segment.title, above, tuple(each for each in context if each != quoted))
 
 

@@ -22,7 +22,7 @@ def as_markdown(segment: Segment, entries: Sequence[Entry]) -> str:
             parts.append(_fenced(_code(segment, own)))
         else:
             parts.append(segment.text[own[0].start - segment.start : own[-1].end - segment.start])
-    return "\n\n".join(parts)
+    return "\n\n".join(parts).replace("\f", " ")  # of a sentence over two pages
 
 
 def shown_text(segment: Segment, proof: Proof) -> str:

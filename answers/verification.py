@@ -202,7 +202,7 @@ def _quote(segment: Segment, citation: Citation, evidence: Evidence) -> Verified
         source=number,
         document_id=segment.document_id if number is None else None,
         segment_id=segment.segment_id if number is None else None,
-        page_idx=segment.page_idx,
+        page_idx=citation["page_idx"],
         title=segment.title,
         heading=" > ".join(citation.get("heading_path", [])),
         url=segment.url,

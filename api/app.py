@@ -80,6 +80,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
     identify = identify_by(settings, address, origins)
     if isinstance(settings.session_days, dict):
         require_dialects(settings.session_days.keys() - {EVERY_DIALECT}, "session_days")
+    require_dialects(settings.segment_sizes.keys() - {EVERY_DIALECT}, "segment_size")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

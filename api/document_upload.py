@@ -45,6 +45,11 @@ class DocumentFields(Body):
     )
     name: str = Field(default="", description="A file name; its suffix determines the format.")
     media_type: str | None = Field(default=None, description="The format, if the name does not determine it.")
+    dialect: str | None = Field(
+        default=None,
+        description="The wire format that will ask for it, which decides on the size of its segments: for "
+        "`id_citations` each paragraph is one.",
+    )
 
 
 class DocumentText(DocumentFields):

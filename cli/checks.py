@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -83,8 +84,22 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
         announce("Checking the store of originals")
         yield await check_originals(settings)
     announce("Checking plugins")
-    for check in [*check_plugins(settings), *check_other_names(), *check_retired(settings)]:
+    for check in [check_programs(), *check_plugins(settings), *check_other_names(), *check_retired(settings)]:
         yield check
+
+
+def check_programs() -> Check:
+    """Tell which programs of the machine help to read files; without them some are refused."""
+    from tools.parsers.old_office import libreoffice
+
+    found = {"libreoffice": libreoffice() is not None, "tesseract": shutil.which("tesseract") is not None}
+    old = (
+        "LibreOffice reads .doc, .xls and .ppt"
+        if found["libreoffice"]
+        else "no LibreOffice to read .doc, .xls and .ppt"
+    )
+    scans = "tesseract reads scans" if found["tesseract"] else "no tesseract to read scans"
+    return Check("programs", True, f"{old}; {scans}", facts=dict(found))
 
 
 async def check_originals(settings: Settings) -> Check:
@@ -134,10 +149,11 @@ async def check_database(settings: Settings) -> Check:
 
 
 async def check_embedding(settings: Settings) -> Check:
-    """Embed a sentence, and compare the model with the one that embedded the library."""
+    """Embed a full batch as of a document, and compare the model with the one that embedded the library."""
+    texts = ["Does this endpoint take as many texts as a document has?"] * settings.embedding.batch_texts
     try:
         async with opened_embedder(settings) as embedder:
-            await embedder.embed(["Does this endpoint answer?"])
+            await embedder.embed(texts)
             await _refuse_other_model(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)

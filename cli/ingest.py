@@ -131,15 +131,21 @@ async def ingest_shown(
     from cli.tables import one_line
     from tools.library.found_files import unread_files
     from tools.library.new_documents import NewDocument
+    from tools.parsers.textless import passed_over
 
     fields = fields or NewDocument(source_type="file")
     reports: list[Report] = []
+    textless: list[str] = []
     with file_progress("Ingesting") as show:
-        files = unread_files(paths, identity.workspace, fields, reading=lambda name: show(name=one_line(name)))
+        files = unread_files(
+            paths, identity.workspace, fields, reading=lambda name: show(name=one_line(name)), textless=textless
+        )
         stored = ingestor.ingest_many(identity, files, progress=lambda done, of: show(done, of))
         async for report in stored:
             reports.append(report)
             show(segments=getattr(report, "segments", 0))
+    for said in passed_over(textless):
+        progress_console().print(one_line(said), soft_wrap=True)
     return reports
 
 

@@ -30,8 +30,10 @@ async def ingest_on_ray(
     from graph.errors import InvalidRequest
     from tools.bulk.cluster import cluster_address, opened_cluster
     from tools.bulk.ray_ingestion import RayIngestion, reports_of
+    from tools.library.found_files import find_files
     from tools.library.ingestion import Ingestor
     from tools.library.path_jobs import PathJobs, PathOrder
+    from tools.parsers.textless import passed_over
     from tools.web.addresses import is_address
 
     if any(map(is_address, paths)):
@@ -51,6 +53,10 @@ async def ingest_on_ray(
         making = PathJobs(storage.database, storage.workspaces, max_bytes=settings.max_document_bytes, by_path=by_path)
         job_id, is_new = await making.open(identity, order)
         _announce_job(job_id, is_new)
+        textless: list[str] = []
+        await asyncio.to_thread(find_files, order.paths, textless)
+        for said in passed_over(textless):
+            progress_console().print(said, soft_wrap=True)
         following = asyncio.create_task(_follow(jobs, identity, job_id))
         try:
             job = await ingestion.store(identity, job_id)

@@ -1,5 +1,6 @@
-"""Command line: ``python -m research`` run, retrieval, injection, recorded, small-talk or exam-rule."""
+"""Command line: ``python -m research`` run, retrieval, injection, recorded, small-talk, exam-rule or fidelity."""
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -75,6 +76,26 @@ def exam_rule(
     print(table(judges))
 
 
+def fidelity(
+    folder: Annotated[Path, typer.Argument(help="The folder of files, such as research.fidelity.corpus lays out.")],
+    kinds: Annotated[
+        list[str] | None, typer.Option("--format", help="Read only files of this suffix; may be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--json", help="Write each file's figures and examples here.")] = None,
+    kept: Annotated[Path | None, typer.Option("--readings", help="Where the other readers' texts are kept.")] = None,
+) -> None:
+    """Compare how we read each file of a folder with independent readers, by numbers, words and order."""
+    from research.fidelity.measure import as_rows, measure, table
+
+    found = []
+    for file in measure(folder, kinds or (), kept):
+        found.append(file)
+        progress_console().print(f"{file.name} {file.problem}", markup=False)
+        if out:
+            out.write_text(json.dumps(as_rows(found), ensure_ascii=False, indent=1), encoding="utf-8")
+    print(table(found))
+
+
 app = typer.Typer(
     name="research",
     help=f"Measure Citewell on public data sets, or one part of it. SET may also be {', '.join(PUBLIC)}.",
@@ -85,7 +106,7 @@ app = typer.Typer(
 )
 app.callback()(register)
 app.command("run")(run_set)
-for measurement in (retrieval, injection, recorded, small_talk, exam_rule):
+for measurement in (retrieval, injection, recorded, small_talk, exam_rule, fidelity):
     app.command(measurement.__name__.replace("_", "-"))(measurement)
 
 if __name__ == "__main__":

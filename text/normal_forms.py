@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from itertools import zip_longest
+from typing import Literal
 
 from text.late_patterns import LatePattern
 from text.scripts import (
@@ -82,25 +83,44 @@ def _fold_signs(text: str) -> str:
 _NEXT_TO_CJK = LatePattern(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
 _NEXT_TO_HAN_AND_KANA = LatePattern(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
 _ACCENT = re.compile(f"[{ACCENTS}]")
+_DOTTED = "\u0130"  # whose casefolding would leave the dot behind
+_WITHIN_WORDS = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _NOT_WORD = re.compile(r"[\W_]+")
+
+
+# No letter has so many marks, and to put them in order would take time in the square of their number.
+_MANY_MARKS = re.compile(r"([^\w\s\x00-\x7f]{64,})")
 
 
 def compose(text: str) -> str:
     """Write each accented letter as one character where Unicode has it (NFC)."""
-    return unicodedata.normalize("NFC", text)
+    return _normalized("NFC", text)
 
 
 def fold_width(text: str) -> str:
     """Compose a text and replace full-width letters, ligatures and similar forms with plain letters (NFKC)."""
-    return unicodedata.normalize("NFKC", text)
+    return _normalized("NFKC", text)
+
+
+def _normalized(form: Literal["NFC", "NFKC"], text: str) -> str:
+    if not _MANY_MARKS.search(text):
+        return unicodedata.normalize(form, text)
+    parts = enumerate(_MANY_MARKS.split(text))
+    return "".join(part if at % 2 else unicodedata.normalize(form, part) for at, part in parts)
 
 
 def fold_case(text: str) -> str:
-    """Fold width and case, so that folding again changes nothing."""
+    """Fold width and case and drop what nobody sees within a word, so that folding again changes nothing.
+
+    Capitals among which one is the Turkish I with its dot are Turkish, and so is the one without.
+    """
     if text.isascii():
         return text.lower()
+    text = _WITHIN_WORDS.sub("", text)
+    if _DOTTED in text and text.isupper():
+        text = text.replace("I", "\u0131")
     # Case folding can undo NFKC, and NFKC of folded text can bring new capitals.
-    return fold_width(fold_width(text).casefold())
+    return fold_width(fold_width(text).replace(_DOTTED, "i").casefold())
 
 
 def without_accents(text: str) -> str:

@@ -16,7 +16,7 @@ from tools.library.sandbox import Sandbox
 
 HOW = Reading(
     workspace=1,
-    size="300 tokens",
+    sizes={"*": "300 tokens"},
     dimension=256,
     known_hash=None,
     max_bytes=20_000_000,

@@ -329,7 +329,8 @@ def test_a_database_that_cannot_be_reached_is_told(home: Home) -> None:
     assert (done.code, done.json["error"]["code"]) == (Exit.UNAVAILABLE, "database_unavailable")
     looked = home.citewell("doctor", "--json", CITEWELL_DATABASE_URL=secret)
     assert looked.code == Exit.UNAVAILABLE
-    assert {check["name"]: check["ok"] for check in looked.json["checks"]} == {"database": False, "embedding": True}
+    found = {check["name"]: check["ok"] for check in looked.json["checks"]}
+    assert found == {"database": False, "embedding": True, "programs": True}
     assert "hush" not in looked.out + done.out
 
 
@@ -346,7 +347,8 @@ def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_ope
     assert looked.code == Exit.UNAVAILABLE
     assert looked.json["answers"] == {"family": "llm", "model": "there"}
     found = {check["name"]: check["ok"] for check in looked.json["checks"]}
-    assert found == {"database": True, "embedding": True, "model there": True, "model gone": False, "judge any": True}
+    reached = {"database": True, "embedding": True, "model there": True, "model gone": False, "judge any": True}
+    assert found == reached | {"programs": True}
     assert "hush" not in looked.out
     people = home.citewell("doctor", **named).out
     how, without = lines("en").add_model, " ".join(home.citewell("doctor").out.split())

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+import unicodedata
 import zipfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +20,8 @@ from graph.errors import DependencyFailed, DiskLow, InvalidRequest, NotFound, So
 from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Document, Documents
-from tools.library.found_files import unread_files
+from tools.library.document_filters import DocumentFilter
+from tools.library.found_files import find_files, unread_files
 from tools.library.git_cache import remove_unused
 from tools.library.git_reader import GitReader
 from tools.library.ingestion import Ingestor, NewDocument
@@ -240,6 +242,25 @@ async def test_what_was_ingested_before_is_adopted(harbour: Harbour) -> None:
     assert counted(report) == {"adopted": 2}
     assert set((await harbour.ids()).values()) == {each.document_id for each in ingested if each.status == "created"}
     assert await harbour.text((await harbour.ids())["horn.md"]) == BOAT
+
+
+async def test_a_name_is_one_however_its_letters_are_composed(harbour: Harbour) -> None:
+    apart, composed = unicodedata.normalize("NFD", "Gebühren.md"), "Gebühren.md"
+    harbour.write(apart, LAMP)
+    assert counted(await harbour.sync()) == {"new": 1}
+    first = await harbour.ids()
+    (harbour.root / apart).rename(harbour.root / composed)
+    assert "new" not in counted(await harbour.sync())
+    assert await harbour.ids() == first
+    assert first.keys() == {composed}
+    for name in (apart, composed):
+        for named in (DocumentFilter(title=name[:-3]), DocumentFilter(query=name[:5])):
+            found = await harbour.documents.list(ME, named, limit=5)
+            assert [each.title for each in found.documents] == ["Gebühren"]
+    harbour.write(apart, HORN)
+    assert "composed in another way" in " ".join((await harbour.sync()).notes)
+    [file] = {file.document_id(ME.workspace) for file in find_files([harbour.root])}
+    assert file == first[composed]
 
 
 async def test_links_are_not_followed(harbour: Harbour, tmp_path: Path) -> None:

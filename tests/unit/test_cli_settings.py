@@ -33,7 +33,7 @@ def default_of(setting: str) -> str:
 
 def test_there_are_no_more_settings_than_somebody_would_set() -> None:
     """What nobody would set is a constant beside its use; the manual says of each setting when one changes it."""
-    assert len(NAMES) <= 90
+    assert len(NAMES) <= 94
 
 
 @pytest.mark.parametrize("setting", setting_names())
@@ -140,3 +140,21 @@ def test_doctor_tells_where_each_value_comes_from(tmp_path: Path, monkeypatch: p
     assert (found["web.api_key"].value, found["web.api_key"].name) == ("********", "SERPER_API_KEY")
     assert (found["web.fetch_pages"].value, found["jobs.workers"].value) == ("True", "2")
     assert "hush" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("said", "sizes"),
+    [
+        (None, {"*": "300 tokens", "id_citations": "paragraph"}),
+        ("500 tokens", {"*": "500 tokens", "id_citations": "paragraph"}),
+        ("paragraph", {"*": "paragraph", "id_citations": "paragraph"}),
+        ('{"id_citations": "200 words"}', {"*": "300 tokens", "id_citations": "200 words"}),
+        ('{"docmost": "500 tokens"}', {"*": "300 tokens", "id_citations": "paragraph", "docmost": "500 tokens"}),
+    ],
+)
+def test_segments_have_a_size_by_dialect(
+    monkeypatch: pytest.MonkeyPatch, said: str | None, sizes: dict[str, str]
+) -> None:
+    if said is not None:
+        monkeypatch.setenv("CITEWELL_SEGMENT_SIZE", said)
+    assert load_settings().segment_sizes == sizes

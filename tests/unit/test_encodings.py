@@ -46,17 +46,48 @@ def test_a_text_is_read_as_it_was_written(encoding: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("text", "encoding"),
     [
-        b"caf\xe9",  # too short to tell
-        "Die Straße ist für Fußgänger gesperrt.".encode("cp850"),
-        "Die Straße ist für Fußgänger gesperrt.".encode("mac_roman"),
-        "Tiếng Việt không có dấu thì khó đọc.".encode()[:-1] + b"\xff and more text after it",
-        bytes(range(128, 256)) * 10,
+        ("café", "cp1252"),
+        ("The price is £5 per day.", "cp1252"),
+        ("½ tablet, 20 °C", "cp1252"),
+        ("It’s here", "cp1252"),
+        ("Größe", "cp1252"),
+        ("ÉCOLE PRIMAIRE", "cp1252"),
+        ("Ação não", "cp1252"),
+        ("Łódź", "cp1250"),
+        ("Żółw 20 zł", "cp1250"),
+        ("Vlkoš 5, Žďár", "cp1250"),
+        ("IŞIK AÇIK", "cp1254"),
+        ("Ключи лежат", "cp1251"),
+        ("Ελλάδα", "cp1253"),
+        ("Die Straße ist für Fußgänger gesperrt.", "cp850"),
+        ("Die Straße ist für Fußgänger gesperrt.", "mac_roman"),
     ],
 )
-def test_a_text_is_refused_where_no_encoding_stands_out(data: bytes) -> None:
-    with pytest.raises(UnreadableDocument, match="UTF-8"):
+def test_a_text_too_short_to_tell_is_read_as_is_likeliest_and_told(text: str, encoding: str) -> None:
+    parsed = parse(text.encode(encoding), name="x.txt")
+    assert parsed.text == text
+    assert "guess" in parsed.warnings[0]
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "no-such-charset"])
+def test_a_file_that_names_a_wrong_charset_is_read_as_is_likeliest_and_told(charset: str) -> None:
+    page = f"<html><head><meta charset={charset}></head><body><p>Die Straße ist gesperrt.</p></body></html>"
+    parsed = parse(page.encode("cp1252"), name="x.html")
+    assert parsed.text == "Die Straße ist gesperrt."
+    assert "guess" in parsed.warnings[0]
+
+
+def test_a_text_in_utf_8_with_a_broken_letter_keeps_the_others() -> None:
+    parsed = parse("Tiếng Việt không có dấu".encode() + b"\xff and more", name="x.txt")
+    assert parsed.text == "Tiếng Việt không có dấu\ufffd and more"
+    assert len(parsed.warnings) == 2
+
+
+@pytest.mark.parametrize("data", [bytes(range(1, 256)) * 3, b"\x7fELF\x02\x01\x01" + bytes(range(1, 200))])
+def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
+    with pytest.raises(UnreadableDocument):
         parse(data, name="x.txt")
 
 
@@ -82,10 +113,9 @@ def test_each_format_of_text_tells_of_its_guess(name: str) -> None:
     assert len(parsed.warnings) == 1
 
 
-def test_the_whole_of_a_long_text_has_to_agree() -> None:
+def test_what_follows_the_sample_is_read_too() -> None:
     german = "Die Straße ist für Fußgänger gesperrt.\n".encode("cp1252") * 10_000
-    with pytest.raises(UnreadableDocument):
-        parse(german + "Ключи лежат у дежурного.".encode("cp1251"), name="x.txt")
+    assert parse(german + "Größe".encode("cp1252"), name="x.txt").text.endswith("Größe")
 
 
 @settings(deadline=None)
@@ -94,5 +124,6 @@ def test_a_guess_decodes_the_very_bytes(data: bytes) -> None:
     with guesses_heard() as heard:
         text = guessed(data)
     assert (text is None) == (not heard)
-    if text is not None:
-        assert text.encode(heard[0]) == data
+    if text is not None and "\ufffd" not in text:
+        wider = {"euc-kr": "cp949", "shift_jis": "cp932", "windows-874": "cp874"}  # as browsers read these names
+        assert text.encode(wider.get(heard[0], heard[0])) == data

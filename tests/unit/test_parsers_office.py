@@ -130,14 +130,15 @@ def test_a_file_without_a_suffix_is_known_by_its_parts(name: str) -> None:
         ("locked.docx", "encrypted", "without a password"),
         ("locked.xlsx", "encrypted", "without a password"),
         ("locked.odt", "encrypted", "without a password"),
-        ("old.doc", r"old format \.doc", r"save it as \.docx"),
-        ("old.xls", r"old format \.xls", r"save it as \.xlsx"),
+        ("old.doc", r"old format \.doc", r"Save it as \.docx, or install LibreOffice"),
+        ("old.xls", r"old format \.xls", r"Save it as \.xlsx, or install LibreOffice"),
     ],
 )
 @pytest.mark.parametrize("renamed", [None, "upload"])
 def test_what_cannot_be_read_is_refused_with_what_would_help(
-    name: str, why: str, advice: str, renamed: str | None
+    name: str, why: str, advice: str, renamed: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tools.parsers.old_office.libreoffice", lambda: None)
     if renamed and name == "locked.odt":
         name, renamed = "locked.odt", "locked.odt"
     with pytest.raises(UnreadableDocument, match=why) as refused:

@@ -75,13 +75,13 @@ def test_items_and_code_hang_on_what_leads_to_them() -> None:
         ("paragraph", "To boil:", []),
         ("list_item", "1. Fill it:", ["To boil:"]),
         ("code", "pour()", ["To boil:", "1. Fill it:"]),
-        ("paragraph", "Not too full.", ["To boil:", "1. Fill it:"]),
+        ("list_item", "Not too full.", ["To boil:", "1. Fill it:"]),
         ("list_item", "  - Cold water", ["To boil:", "1. Fill it:", "Not too full."]),
         ("list_item", "2. Wait.", ["To boil:"]),
         ("paragraph", "Then look:", []),
         ("caption", "A look", ["Then look:"]),
         ("code", "$ look\n\n  deep", ["Then look:", "A look"]),
-        ("code", ">>> 1 + 1\n2", ["Then look:"]),
+        ("code", ">>> 1 + 1\n2", []),
     ]
 
 
@@ -97,13 +97,27 @@ TABLES = {
 @pytest.mark.parametrize("markup", TABLES)
 def test_rows_hang_on_the_caption_or_lead_in_and_the_header(markup: str) -> None:
     read = hanging(rst("What it costs:\n\n" + TABLES[markup]))
-    above = "Parts" if "Parts" in TABLES[markup] else "What it costs:"
-    assert read[-2:] == [("table_row", "part | price", [above]), ("table_row", "lid | 2", [above, "part | price"])]
+    above = ["What it costs:", *(["Parts"] if "Parts" in TABLES[markup] else [])]
+    assert read[-2:] == [("table_row", "part | price", above), ("table_row", "lid | 2", [*above, "part | price"])]
 
 
-def test_a_cell_over_two_rows_leaves_the_columns_in_place() -> None:
+def test_a_cell_over_two_rows_is_told_in_both() -> None:
     grid = "+---+---+\n| a | b |\n|   +---+\n|   | c |\n+---+---+\n"
-    assert [words for _, words, _ in hanging(rst(grid))] == ["a | b", "| c"]
+    assert [words for _, words, _ in hanging(rst(grid))] == ["a | b", "a | c"]
+
+
+def test_a_table_in_a_cell_is_told_once_and_an_indented_list_hangs_on_its_lead_in() -> None:
+    table = "====  =======\nlid   either:\n\n      ==  ==\n      a   b\n      ==  ==\n====  =======\n"
+    assert rst(table).text.split() == ["lid", "|", "either:", "a", "|", "b"]
+    assert hanging(rst("Parts:\n\n  - lid\n  - foot\n"))[1:] == [
+        ("list_item", "- lid", ["Parts:"]),
+        ("list_item", "- foot", ["Parts:"]),
+    ]
+
+
+def test_names_of_the_file_hide_nothing() -> None:
+    parsed = rst(".. _navigation:\n\nOne.\n\n.. _footer:\n\n- Two.\n\n.. _sidebar:\n\n== ==\na  b\n== ==\n")
+    assert [block.anchor for block in parsed.blocks] == ["navigation", "footer", "sidebar"]
 
 
 def test_a_table_that_is_broken_keeps_its_words() -> None:
@@ -193,7 +207,11 @@ def test_terms_of_a_glossary_share_their_definition() -> None:
         ("`text`", "text"),
         ("``a\\b``", "a\\b"),
         ("**bold** and *thin*", "bold and thin"),
-        ("`a page <https://example.org>`_", "a page"),
+        ("`a page <https://example.org>`_", "a page <https://example.org>"),
+        ("10 :sup:`6`", "10 [6]"),
+        ("10\\ :sup:`6`", "10^6"),
+        ("CO\\ :sub:`2`", "CO2"),
+        (":math:`\\frac{1}{2}`", "1/2"),
         ("a page_ and `two words`__", "a page and two words"),
         ("unclosed *star and ``tick", "unclosed *star and ``tick"),
         ("*a \\* b*", "a * b"),
@@ -223,8 +241,7 @@ def test_footnotes_and_quotes() -> None:
     )
     assert hanging(parsed) == [
         ("paragraph", "Hot [1].", []),
-        ("footnote", "[1] At sea level.", []),
-        ("paragraph", "Or near it.", ["[1] At sea level."]),
+        ("footnote", "[1] At sea level.\nOr near it.", []),
         ("paragraph", "Said:", []),
         ("quote", "It boils.", ["Said:"]),
         ("quote", "— A cook", ["Said:"]),

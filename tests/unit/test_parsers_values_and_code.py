@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.contract.hanging_blocks import hanging
 from tests.contract.parser_kit import check_parsed
 from tools.parsers import Parsed, parse
+from tools.parsers.canonical_text import shown
 from tools.parsers.value_rows import path_text
 
 
@@ -82,7 +83,7 @@ def test_every_value_is_found_below_its_path(value: dict[str, Any]) -> None:
     check_parsed(parsed)
     for path, leaf in leaves((), value):
         if isinstance(leaf, int) and not isinstance(leaf, bool):
-            assert f"{path_text(path)}: {leaf}".strip() in parsed.text
+            assert shown(f"{path_text(path)}: {leaf}".strip()) in parsed.text
 
 
 def leaves(path: tuple[str | int, ...], value: Any) -> list[tuple[tuple[str | int, ...], Any]]:

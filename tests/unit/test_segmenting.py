@@ -11,7 +11,7 @@ from text.words import count_words, cut_near, is_boundary
 from tools.embeddings.embedder import count_tokens
 from tools.parsers import Parsed, parse
 from tools.parsers.plain import read_text
-from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
+from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment, tokens_of_every_script
 
 LETTERS = "abc Z.?!-\t\n\r\f0\u0301é灯。、ไมย한ᄀ\u1161\u11a8😀🏽\u200d👩🇻🇳\ufe0f"
 TEXTS = st.text(LETTERS, max_size=400) | st.text(max_size=100) | st.text("ab. \n", min_size=100, max_size=1000)
@@ -29,7 +29,7 @@ def check_partition(parsed: Parsed, spans: Sequence[SegmentSpan]) -> None:
 
 
 def measure(text: str, size: SegmentSize) -> int:
-    [count] = count_tokens([text]) if size.unit == "tokens" else count_words([text])
+    [count] = tokens_of_every_script(count_tokens)([text]) if size.unit == "tokens" else count_words([text])
     return count
 
 
@@ -53,7 +53,7 @@ def test_segments_partition_any_text_and_keep_to_their_size(text: str, size: Seg
     check_partition(parsed, spans)
     for span in spans:
         body = parsed.text[span.start : span.end]
-        assert span.tokens == measure(body, SegmentSize(1))
+        assert [span.tokens] == count_tokens([body])
         assert measure(body, size) <= size.limit or one_grapheme(body)
 
 
@@ -167,6 +167,39 @@ def test_a_large_text_takes_linear_work() -> None:
         counted.clear()
         segment(read_text(text), SegmentSize(300), counting)
         assert sum(counted) <= 6 * len(text)
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "The harbour office is open every day from eight until six, and the lamps along the quay are lit at dusk.",
+        "Văn phòng cảng mở cửa mỗi ngày từ tám giờ sáng đến sáu giờ chiều, và đèn dọc bến được thắp lúc chạng vạng.",
+        "港口办公室每天八点到六点开放，码头沿线的灯在黄昏时点亮。",
+        "สำนักงานท่าเรือเปิดทุกวันตั้งแต่แปดโมงถึงหกโมงเย็น และไฟตามแนวท่าเรือจะเปิดตอนพลบค่ำ",
+        "Портовая контора открыта каждый день с восьми до шести, а фонари вдоль причала зажигают в сумерках.",
+        "항만 사무소는 매일 여덟 시부터 여섯 시까지 열고 부두의 등불은 해질녘에 켜진다.",
+    ],
+)
+def test_a_paragraph_is_as_large_in_every_script(paragraph: str) -> None:
+    [size] = tokens_of_every_script(count_tokens)([paragraph])
+    assert 18 <= size <= 32
+    assert len(segment(read_text(paragraph), SegmentSize(32), count_tokens)) == 1
+
+
+def test_paragraphs_are_segments_one_to_one() -> None:
+    paragraphs = ["Có.", "Văn phòng cảng mở cửa mỗi ngày. " * 40, "港口办公室每天八点到六点开放。" * 40, "Yes."]
+    text = "\n\n".join(paragraph.strip() for paragraph in paragraphs)
+    spans = segment(read_text(text), SegmentSize.parse("paragraph"), count_tokens)
+    assert [text[span.start : span.end].strip() for span in spans] == [each.strip() for each in paragraphs]
+
+
+def test_by_paragraphs_a_heading_goes_with_its_text_and_a_table_is_whole() -> None:
+    parsed = parse(b"# Fees\n\nBy size.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\nEnd.\n", name="x.md")
+    spans = segment(parsed, SegmentSize.parse("paragraph"), count_tokens)
+    texts = [parsed.text[span.start : span.end].strip() for span in spans]
+    assert [text.splitlines()[0] for text in texts] == ["Fees", "a | b", "End."]
+    [long] = [segment(read_text("a b. " * 8_000), SegmentSize.parse("paragraph"), count_tokens)]
+    assert len(long) > 1
 
 
 def test_sizes_are_read_and_told() -> None:

@@ -43,7 +43,7 @@ _READER = _reader()
 
 def fit(text: str) -> str:
     """Return a text without what no file can hold."""
-    return _UNFIT.sub("\ufffd", text)
+    return _UNFIT.sub("\ufffd", text.replace("\f", " "))
 
 
 class MarkedTree:

@@ -10,6 +10,7 @@ from graph.errors import ConfigurationError, DependencyFailed, UnreadableDocumen
 from tools.library.new_documents import NewDocument, too_large
 from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile, SourceReader
 from tools.library.sync_plan import Listed
+from tools.parsers.textless import is_textless, passed_over
 
 AT_ONCE = 8  # objects
 _CLIENT = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=60)}
@@ -28,18 +29,23 @@ class BucketSource(SourceReader):
         """List the objects. Raises DependencyFailed."""
         objects = obstore()
         files: list[Listed] = []
+        textless: list[str] = []
         try:
             async for page in objects.list(self._store):
                 for found in page:
                     path = found["path"]
                     is_hidden = any(part.startswith(".") for part in path.split("/"))
-                    if not is_hidden and not path.endswith("/") and len(path.encode()) <= LONGEST_PATH:
+                    if is_hidden or path.endswith("/") or len(path.encode()) > LONGEST_PATH:
+                        continue
+                    if is_textless(path):
+                        textless.append(path)
+                    else:
                         tag = found["e_tag"] or found["last_modified"].isoformat()
                         files.append(Listed(path, f"{found['size']}-{tag}", found["size"]))
         except (objects.exceptions.BaseError, OSError) as error:
             raise _failed(error) from error
         self._sizes = {file.path: file.size for file in files}
-        return Listing(sorted(files, key=lambda file: file.path))
+        return Listing(sorted(files, key=lambda file: file.path), passed_over(textless))
 
     async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:
         """Read objects; those that are larger than a document may be are not. Raises DependencyFailed."""

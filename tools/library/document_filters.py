@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from text.normal_forms import compose
 from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, readable
 
 Sort = Literal["changed", "title", "name", "type", "folder"]
@@ -25,7 +26,7 @@ FOLDER = f"regexp_replace({_PATH}, '/?[^/]*$', '')"
 FILTERED = f"""
 d.workspace = %(workspace)s AND {VISIBLE}
 AND (%(space)s::text IS NULL OR d.space_id = %(space)s OR d.space_slug = %(space)s)
-AND (%(title)s::text IS NULL OR d.title ILIKE %(title)s)
+AND (%(title)s::text IS NULL OR normalize(d.title) ILIKE %(title)s)
 AND (%(ids)s::uuid[] IS NULL OR d.document_id = ANY(%(ids)s::uuid[]))
 AND (%(source)s::uuid IS NULL AND %(path)s::text IS NULL OR EXISTS (
      SELECT FROM places AS p JOIN sources AS s USING (workspace, source_id)
@@ -34,7 +35,7 @@ AND (%(source)s::uuid IS NULL AND %(path)s::text IS NULL OR EXISTS (
        AND (%(path)s::text IS NULL OR p.path LIKE %(path)s)))
 AND (NOT %(lasting)s OR {LASTING})
 AND (%(media_types)s::text[] IS NULL OR d.media_type = ANY(%(media_types)s))
-AND (%(words)s::text[] IS NULL OR concat_ws(' ', d.title, {_PATH}, d.slug, d.url) ILIKE ALL (%(words)s))
+AND (%(words)s::text[] IS NULL OR normalize(concat_ws(' ', d.title, {_PATH}, d.slug, d.url)) ILIKE ALL (%(words)s))
 AND (%(folder)s::text IS NULL OR {FOLDER} = %(folder)s)
 AND (%(names)s::text[] IS NULL OR {FILE_NAME} = ANY(%(names)s))
 """
@@ -108,7 +109,7 @@ class DocumentFilter:
             "media_types": list(self.media_types) or None,
             "words": [containing(word) for word in (self.query or "").split()[:MOST_WORDS]] or None,
             "folder": self.folder,
-            "names": list(self.names) or None,
+            "names": [compose(name) for name in self.names] or None,
         }
 
 
@@ -157,8 +158,8 @@ def ordered_by(sort: Sort, order: Order | None) -> str:
 
 
 def containing(part: str) -> str:
-    """Return the pattern for LIKE of texts that have a part in them, whatever signs it has."""
-    return f"%{_escaped(part)}%"
+    """Return the pattern for LIKE of composed texts that have a part in them, whatever signs it has."""
+    return f"%{_escaped(compose(part))}%"
 
 
 def _path_pattern(path: str) -> str:

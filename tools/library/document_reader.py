@@ -27,7 +27,6 @@ from tools.library.sandbox import Sandbox
 from tools.originals.originals import Originals
 from tools.parsers import Recognition
 from tools.retrieval.scope import as_uuid
-from tools.retrieval.segmenting import SegmentSize
 from tools.settings import STATIC, Settings
 from tools.storage.database import Database
 
@@ -70,7 +69,7 @@ class DocumentReader:
         )
         self._how = Reading(
             workspace=0,
-            size=str(SegmentSize.parse(settings.segment_size)),
+            sizes=settings.segment_sizes,
             dimension=embedder.dimension if embeds else None,
             known_hash=None,
             max_bytes=settings.max_document_bytes,

@@ -9,7 +9,9 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from graph.errors import InvalidRequest, UnreadableDocument
+from text.normal_forms import compose
 from tools.library.new_documents import NewDocument, UnreadDocument
+from tools.parsers.textless import is_textless
 
 _PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
 
@@ -60,17 +62,18 @@ class FoundFile:
             ) from error
 
 
-def find_files(paths: Sequence[Path]) -> list[FoundFile]:
+def find_files(paths: Sequence[Path], textless: list[str] | None = None) -> list[FoundFile]:
     """List the files below paths; folders are walked in alphabetical order.
 
-    Hidden files and folders below a path are skipped, and symbolic links to folders are not followed. A path that does
-    not exist, a link that leads out of its folder and a twin are listed, and fail when they are read. None is listed
-    twice.
+    Hidden files and folders below a path are skipped, and symbolic links to folders are not followed. Files in a folder
+    that hold no text, such as pictures, are not listed: their names go into ``textless``. A path that does not exist, a
+    link that leads out of its folder and a twin are listed, and fail when they are read. None is listed twice.
     """
+    textless = [] if textless is None else textless
     found: dict[Path, FoundFile] = {}
     first: dict[str, FoundFile] = {}
     for path in paths:
-        for file in _below(path):
+        for file in _below(path, textless):
             resolved = file.path.resolve()
             if resolved not in found:
                 twin = first.setdefault(file.key, file)
@@ -79,23 +82,28 @@ def find_files(paths: Sequence[Path]) -> list[FoundFile]:
 
 
 def unread_files(
-    paths: Sequence[Path], workspace: str, fields: NewDocument, reading: Callable[[str], None] = lambda name: None
+    paths: Sequence[Path],
+    workspace: str,
+    fields: NewDocument,
+    reading: Callable[[str], None] = lambda name: None,
+    textless: list[str] | None = None,
 ) -> Iterator[UnreadDocument]:
     """Yield the files below paths as documents with the same fields, each under an id of its path below the root.
 
     So a file that is ingested again updates its document, and one that was deleted stays in the library. ``reading``
-    is called in a thread with the name of each file that is about to be read. Blocks.
+    is called in a thread with the name of each file that is about to be read. ``textless`` is as in ``find_files``.
+    Blocks.
     """
 
     def load(file: FoundFile, max_bytes: int) -> NewDocument:
         reading(file.name)
         return replace(fields, data=file.read(max_bytes), name=file.key, document_id=file.document_id(workspace))
 
-    for file in find_files(paths):
+    for file in find_files(paths, textless):
         yield UnreadDocument(file.name, file.document_id(workspace), partial(load, file))
 
 
-def _below(path: Path) -> Iterator[FoundFile]:
+def _below(path: Path, textless: list[str]) -> Iterator[FoundFile]:
     root = path.resolve()
     if not root.is_dir():
         yield FoundFile(path, as_text(f"{root.parent.name}/{root.name}"))
@@ -103,7 +111,11 @@ def _below(path: Path) -> Iterator[FoundFile]:
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if not name.startswith("."):
+            if name.startswith("."):
+                continue
+            if is_textless(name):
+                textless.append(name)
+            else:
                 below = Path(folder, name).relative_to(root)
                 target = Path(folder, name)
                 leads_out = target.is_symlink() and not target.resolve().is_relative_to(root)
@@ -111,5 +123,5 @@ def _below(path: Path) -> Iterator[FoundFile]:
 
 
 def as_text(path: str) -> str:
-    """Return a path as text; bytes that are not UTF-8 are escaped."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    """Return a path as text, composed, since some systems take letters apart; bytes that are not UTF-8 are escaped."""
+    return compose(os.fsencode(path).decode("utf-8", "backslashreplace"))

@@ -18,6 +18,7 @@ from tools.library.git_copy import copy_repository
 from tools.library.new_documents import NewDocument, too_large
 from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile, SourceReader
 from tools.library.sync_plan import Listed
+from tools.parsers.textless import is_textless, passed_over
 from tools.web.guard import Guard
 
 log = logging.getLogger("citewell.library")
@@ -120,21 +121,25 @@ class GitReader(SourceReader):
     def _files(self, listed: bytes) -> Listing:
         files: list[Listed] = []
         others = long = 0
+        textless: list[str] = []
         for line in listed.split(b"\0"):
             about, _, name = line.partition(b"\t")
             if not name or any(part.startswith(b".") for part in name.split(b"/")):
                 continue
             mode, _, blob, size = about.split()
+            path = name.decode("utf-8", "backslashreplace")
             if mode not in FILES:
                 others += 1
+            elif is_textless(path):
+                textless.append(path)
             elif len(name) > LONGEST_PATH:
                 long += 1
             else:
-                path = name.decode("utf-8", "backslashreplace")
                 files.append(Listed(path, blob.decode(), int(size), f"git:{blob.decode()}"))
         self._blobs = {file.path: file for file in files}
         notes = [f"{others:,} symbolic links and submodules were not followed."] if others else []
-        return Listing(files, [*notes, *([f"{long:,} paths are too long."] if long else [])])
+        notes += [f"{long:,} paths are too long."] if long else []
+        return Listing(files, [*notes, *passed_over(textless)])
 
     async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:
         """Read listed files; those that are larger than a document may be are not. Raises DependencyFailed."""

@@ -16,11 +16,11 @@ from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.sketches import sketch
 from tools.originals.new_original import NewOriginal
 from tools.parsers import Parsed, Recognition, media_type_of, parse
-from tools.parsers.canonical_text import Block, storable
+from tools.parsers.canonical_text import Block, composed, storable
 from tools.parsers.parser_registry import ARCHIVE
 from tools.retrieval.segmenting import SegmentSize
 
-HASH_EPOCH = b"4"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
+HASH_EPOCH = b"5"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
 MOST_METADATA_DEPTH = 20  # replies and messages hold it some levels deeper, and no reader of JSON goes on without end
 MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}
@@ -38,7 +38,8 @@ class NewDocument:
     ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. ``owner`` and
     ``readers`` say who may read the document, see ``checked_readers``; where ``readers`` is None, those of a stored
     document stay. ``metadata`` is stored and returned as is, at most 16 KB of JSON in 20 levels; ``source`` joins it
-    under that name, and says where the file was fetched.
+    under that name, and says where the file was fetched. ``dialect`` is the wire format that will ask for it, which
+    decides on the size of its segments.
     """
 
     text: str | None = None
@@ -56,6 +57,7 @@ class NewDocument:
     metadata: dict[str, Any] | None = None
     source: dict[str, Any] | None = None
     expires_at: datetime | None = None
+    dialect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def make_ready(
     Raises InvalidRequest naming the invalid field, UnreadableDocument if the content cannot be read.
     """
     document_id = id_of(new)
-    new = replace(new, name=storable(new.name))
+    new = replace(new, name=composed(new.name))
     parsed = _read(new, max_bytes, recognition)
     front = parsed.metadata
     metadata = _named(new) | front if new.metadata is None else new.metadata
@@ -208,7 +210,7 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
             data=member.data,
             name="/".join(filter(None, (new.name, member.path))),
             media_type=None,
-            document_id=None if document_id is None else str(uuid5(document_id, member.path)),
+            document_id=None if document_id is None else str(uuid5(document_id, composed(member.path))),
         )
         yield member.path, member.error or inside
     if empty:
@@ -333,7 +335,7 @@ def _short(field: str, value: str | None) -> str | None:
         return None
     if not isinstance(value, str):
         raise InvalidRequest(f"{field}: must be text.")
-    line = " ".join(storable(value).split())
+    line = " ".join((composed if field == "title" else storable)(value).split())
     longest = MOST_CHARACTERS.get(field, 200)
     if len(line) > longest:
         raise InvalidRequest(f"{field}: at most {longest} characters.")

@@ -1,13 +1,17 @@
 """Where in its original a segment, or a part of it, stands: page and boxes, anchor, sheet and cell, or slide."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from typing_extensions import TypedDict
 
-from answers.citations import original_place
+from answers.citations import original_place, page_at
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Segment
 from graph.ports import SegmentReader
 from tools.library.original_views import OriginalViews
 from tools.originals.originals import Originals
+from tools.parsers.canonical_text import PAGE_BREAK
 
 
 class PlaceBox(TypedDict):
@@ -70,13 +74,14 @@ class Places:
             )
         media_type = await self._originals.media_type(identity, document_id)
         anchor = next((block.anchor for block in segment.blocks if block.end > start), "") or None
-        place = original_place(media_type, segment.page_idx, anchor or "")
+        page_idx = page_at(segment, start)
+        place = original_place(media_type, page_idx, anchor or "")
         return Place(
             document_id=segment.document_id,
             segment_index=segment.segment_index,
             start=start,
             end=end,
-            page_idx=segment.page_idx,
+            page_idx=page_idx,
             boxes=await self._boxes(identity, segment, start, end, media_type),
             anchor=anchor,
             sheet=place.get("sheet"),
@@ -89,20 +94,25 @@ class Places:
     ) -> list[PlaceBox]:
         if media_type != "application/pdf" or segment.page_idx is None:
             return []
-        before, quote = segment.text[: start - segment.start], segment.text[start - segment.start : end - segment.start]
-        page_idx = segment.page_idx
-        place = await self._views.place(identity, segment.document_id, page_idx, quote, before)
-        if place is None:
-            return []
-        return [
-            PlaceBox(
-                page_idx=page_idx,
-                left=box["left"],
-                top=box["top"],
-                right=box["right"],
-                bottom=box["bottom"],
-                width=place["width"],
-                height=place["height"],
-            )
-            for box in place["boxes"]
-        ]
+        boxes: list[PlaceBox] = []
+        reached = segment.start
+        for page_idx, text in enumerate(segment.text.split(PAGE_BREAK), segment.page_idx):  # of a sentence over pages
+            first, last = max(start - reached, 0), end - reached
+            reached += len(text) + len(PAGE_BREAK)
+            if not text[first:last].strip():
+                continue
+            place = await self._views.place(identity, segment.document_id, page_idx, text[first:last], text[:first])
+            boxes += [] if place is None else [_box(box, page_idx, place) for box in place["boxes"]]
+        return boxes
+
+
+def _box(box: Mapping[str, float], page_idx: int, place: Mapping[str, Any]) -> PlaceBox:
+    return PlaceBox(
+        page_idx=page_idx,
+        left=box["left"],
+        top=box["top"],
+        right=box["right"],
+        bottom=box["bottom"],
+        width=place["width"],
+        height=place["height"],
+    )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -18,7 +18,7 @@ from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, re
 from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, count_tokens
 from tools.library.new_documents import NewDocument, ReadyDocument, UnreadDocument, documents_in, id_of, make_ready
 from tools.parsers import Parsed, Recognition
-from tools.parsers.canonical_text import storable
+from tools.parsers.canonical_text import composed, storable
 from tools.retrieval.segment_rows import PackedDocument
 from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
 
@@ -49,7 +49,7 @@ class WiredDocument:
         """Return a document with its id. Raises InvalidRequest."""
         if (new.text is None) == (new.data is None):
             raise InvalidRequest("A document needs either a text or a file.")
-        document_id, name = id_of(new), storable(new.name)
+        document_id, name = id_of(new), composed(new.name)
         values = {each: getattr(new, each) for each in _WIRED} | {"document_id": document_id, "name": name}
         if new.expires_at is not None:
             values["expires_at"] = new.expires_at.isoformat()
@@ -64,7 +64,7 @@ class WiredDocument:
     def refused(cls, name: str, error: CitewellError) -> "WiredDocument":
         """Return a document that can't be read, so that it is reported like the others."""
         reason = [error.code, error.message, error.advice]
-        return cls(json.dumps({"error": reason}), b"", is_text=False, document_id=str(uuid4()), name=storable(name))
+        return cls(json.dumps({"error": reason}), b"", is_text=False, document_id=str(uuid4()), name=composed(name))
 
     def with_id(self, document_id: str) -> "WiredDocument":
         """Return the document under another id."""
@@ -113,14 +113,14 @@ def wired_sources(sources: Sequence[UnreadDocument], *, max_bytes: int) -> Itera
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How to read a file: limits, segment size, and the width of static vectors, None where an endpoint embeds.
+    """How to read a file: limits, segment sizes, and the width of static vectors, None where an endpoint embeds.
 
     Without ``vectors`` the segments are laid out for a database without pgvector, and nothing is embedded. A document
     whose content hash is ``known_hash`` is not segmented again.
     """
 
     workspace: int
-    size: str
+    sizes: dict[str, str]  # by the dialect of a document, "*" of all others
     dimension: int | None
     known_hash: str | None
     max_bytes: int
@@ -158,8 +158,7 @@ def read_document(document: WiredDocument, how: Reading, on_progress: Progress =
 
     Raises InvalidRequest, UnreadableDocument, DocumentTooExpensive, and whatever a parser does.
     """
-    ready, parsed = _parse(document, how)
-    file = _cut(ready, parsed, how)
+    file = _cut(_parse(document, how), how)
     if how.dimension is None or not file.texts:
         return file
     model = _static(how.dimension)
@@ -178,28 +177,38 @@ def read_unembedded(documents: Sequence[tuple[WiredDocument, Reading]]) -> Itera
     """
     parsed = [_parsed_or_error(document, how) for document, how in documents]
     for (_, how), each in zip(documents, parsed, strict=True):
-        yield each if isinstance(each, CitewellError) else _cut(*each, how)
+        yield each if isinstance(each, CitewellError) else _cut(each, how)
 
 
-def _parse(document: WiredDocument, how: Reading) -> tuple[ReadyDocument, Parsed]:
+class _Read(NamedTuple):
+    """A document that was parsed, and the size of the segments to cut."""
+
+    ready: ReadyDocument
+    parsed: Parsed
+    size: SegmentSize
+
+
+def _parse(document: WiredDocument, how: Reading) -> _Read:
     recognition = None if how.recognition is None else Recognition(**how.recognition)
-    size = SegmentSize.parse(how.size)
-    ready, parsed = make_ready(document.document(), size, max_bytes=how.max_bytes, recognition=recognition)
+    new = document.document()
+    size = SegmentSize.parse(how.sizes.get(new.dialect or "*", how.sizes["*"]))
+    ready, parsed = make_ready(new, size, max_bytes=how.max_bytes, recognition=recognition)
     _check_extent(ready, parsed, how)
-    return ready, parsed
+    return _Read(ready, parsed, size)
 
 
-def _parsed_or_error(document: WiredDocument, how: Reading) -> tuple[ReadyDocument, Parsed] | CitewellError:
+def _parsed_or_error(document: WiredDocument, how: Reading) -> _Read | CitewellError:
     try:
         return _parse(document, how)
     except CitewellError as error:
         return error
 
 
-def _cut(ready: ReadyDocument, parsed: Parsed, how: Reading) -> ReadFile:
+def _cut(read: _Read, how: Reading) -> ReadFile:
+    ready, parsed, size = read
     if ready.content_hash == how.known_hash:
         return ReadFile(ready, None)
-    spans = segment(parsed, SegmentSize.parse(how.size), count_tokens)
+    spans = segment(parsed, size, count_tokens)
     return cut_file(how.workspace, ready, spans, parsed.text, vectors=how.vectors)
 
 

@@ -12,6 +12,7 @@ from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from tools.library.found_files import FoundFile, as_text
 from tools.library.new_documents import NewDocument
 from tools.library.sync_plan import Listed
+from tools.parsers.textless import is_textless, passed_over
 
 LONGEST_PATH = 2000  # bytes, which an index of PostgreSQL can hold
 
@@ -73,18 +74,28 @@ class FolderReader(SourceReader):
 
     def _list(self) -> Listing:
         files: list[Listed] = []
-        links = long = 0
+        self._found.clear()
+        links = long = twins = 0
+        textless: list[str] = []
         for path, entry in self._entries():
-            if entry.is_symlink():
+            if is_textless(path):
+                textless.append(path)
+            elif entry.is_symlink():
                 links += 1
             elif len(path.encode()) > LONGEST_PATH:
                 long += 1
+            elif path in self._found:
+                twins += 1
             elif entry.is_file(follow_symlinks=False):
                 self._found[path] = FoundFile(Path(entry.path), f"{as_text(self._root.name)}/{path}")
                 files.append(_listed(path, entry.stat(follow_symlinks=False)))
         files.sort(key=lambda file: file.path)
-        notes = [f"{links:,} symbolic links were not followed."] if links else []
-        return Listing(files, [*notes, *([f"{long:,} paths are too long."] if long else [])])
+        notes = (
+            (links, f"{links:,} symbolic links were not followed."),
+            (long, f"{long:,} paths are too long."),
+            (twins, f"{twins:,} files have the name of another, with their letters composed in another way."),
+        )
+        return Listing(files, [*(note for count, note in notes if count), *passed_over(textless)])
 
     def _entries(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """Yield every entry that is neither hidden nor a folder, with its path as text."""

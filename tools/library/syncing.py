@@ -687,7 +687,7 @@ def _recipe(source: Source, settings: Settings) -> str:
     limits = settings.jobs
     said = [
         HASH_EPOCH.decode(),
-        settings.segment_size,
+        settings.segment_sizes["*"],
         "auto" if settings.ocr_languages else "off",
         settings.ocr_languages,
         [limits.file_seconds, FILE_MEGABYTES, MOST_PAGES, MOST_CHARACTERS],

@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
-from answers.citations import context_outside, said_segment_place
+from answers.citations import context_outside, heading_path, said_segment_place
 from graph.evidence import Segment
 from graph.rows import Turn
 from prompts import Prompt
@@ -234,7 +235,19 @@ def shown_text(segment: Segment) -> str:
     So a row is read with the header of its table, and a definition with its term, wherever the segment was cut.
     """
     outside = (f"({each.role}: {one_line(each.text)})" for each in context_outside(segment))
-    return "\n".join([*outside, sanitize(segment.text).strip()])
+    return "\n".join([*outside, sanitize(_text_with_paths(segment)).strip()])
+
+
+def _text_with_paths(segment: Segment) -> str:
+    """Return a segment's text with the path of each heading in it, since the place line has that of its first block."""
+    parts: list[str] = []
+    reached = segment.start
+    for heading, block in pairwise(segment.blocks):
+        path = heading_path(segment, block.start)
+        if heading.kind == "heading" != block.kind and len(path) > 1 and " > ".join(path) != segment.heading:
+            parts += [segment.text[reached - segment.start : heading.start - segment.start], " > ".join(path)]
+            reached = heading.end
+    return "".join([*parts, segment.text[reached - segment.start :]])
 
 
 def segment_tokens(segment: Segment) -> int:

@@ -5,9 +5,9 @@ from pathlib import PurePath
 
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
-from tools.parsers.canonical_text import Block, CanonicalText, Parsed
+from tools.parsers.canonical_text import Block, CanonicalText, Parsed, unreadable
 from tools.parsers.encodings import guesses_heard, warnings_of
-from tools.parsers.parser_registry import ARCHIVE, Formats, Parser, formats
+from tools.parsers.parser_registry import ARCHIVE, PACKAGE, Formats, Parser, formats
 from tools.parsers.recognition import Recognition, recognising
 
 __all__ = [
@@ -29,7 +29,7 @@ def parse(data: bytes, *, name: str, media_type: str | None = None, recognition:
     The media type selects the parser. If it is absent or generic, the suffix of ``name`` does, then what the bytes are:
     PDF, an office file, a book or an archive; everything else is parsed as plain text. An encoding that was guessed is
     ``encoding`` of the metadata, and a warning. Raises UnreadableDocument with the reason: empty, binary, undecodable,
-    broken, encrypted, or without text.
+    broken, encrypted, without text, or of letters that mostly can't be read.
     """
     if not data.strip():
         raise UnreadableDocument("The file is empty.", suggestion="Check that it is the right file, and was saved.")
@@ -40,7 +40,7 @@ def parse(data: bytes, *, name: str, media_type: str | None = None, recognition:
     if not parsed.text.strip():
         raise UnreadableDocument("The file holds no text.")
     metadata = parsed.metadata | {"encoding": heard[0]} if heard else parsed.metadata
-    warnings = (*parsed.warnings, *warnings_of(heard))
+    warnings = (*parsed.warnings, *warnings_of(heard), *unreadable(parsed.text))
     return replace(parsed, media_type=kind, metadata=metadata, warnings=warnings)
 
 
@@ -48,9 +48,12 @@ def media_type_of(data: bytes, *, name: str, media_type: str | None = None) -> s
     """Return the media type that ``parse`` would read a file as."""
     known = formats()
     kind = (media_type or "").partition(";")[0].strip().lower()
-    by_suffix = known.suffixes.get(PurePath(name).suffix.lower())
+    suffix = PurePath(name.strip()).suffix.lower()
+    by_suffix = known.suffixes.get(suffix)
     if kind not in known.parsers or (kind == "text/plain" and by_suffix):
         kind = by_suffix or _kind_of(known, data)
+        if kind == ARCHIVE and not by_suffix and suffix:
+            return PACKAGE
     if kind != ARCHIVE:
         return kind
     found = _kind_of(known, data)

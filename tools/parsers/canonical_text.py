@@ -1,8 +1,9 @@
 """The result of every parser: canonical text and its blocks.
 
-Canonical text contains no NUL and no lone surrogate, since PostgreSQL can store neither. Nothing else is normalised:
-letters keep their composition, so that a quote is exact to the code point. If the file's own text is the canonical text
-(plain text, Document AI), line endings stay as they are; if a parser writes the text, lines end with ``\\n``.
+Canonical text contains no NUL and no lone surrogate, since PostgreSQL can store neither. Its letters are composed
+(NFC), so that a word is the same word whoever typed it. If the file's own text is the canonical text (plain text,
+source code, Document AI), line endings and invisible characters stay as they are; if a parser writes the text, lines
+end with ``\\n``, and soft hyphens and characters of no width, which nobody sees, are left out.
 """
 
 import re
@@ -10,18 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
 from text.late_patterns import LatePattern
-from text.normal_forms import without_surrogates
+from text.normal_forms import compose, without_surrogates
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 
 PAGE_END = "\n\f"
+PAGE_BREAK = "\f"  # within a sentence or a row
 CHECK_SUFFIX = "Check the suffix of its name."  # what to do with a file that is of another format than it says
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
 _FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
+# Joiners and marks of direction stay: they change how the letters beside them look, or where.
+_UNSEEN = re.compile("[\u00ad\u200b\u2060-\u2064\ufeff]")
+_UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_MOST_UNREADABLE = 0.5  # of what is no white space
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,37 @@ def storable(text: str) -> str:
     return without_surrogates(text.replace("\0", ""))
 
 
+def composed(text: str) -> str:
+    """Return a file's own text as it is stored."""
+    text = storable(text)
+    return text if text.isascii() else compose(text)
+
+
+def shown(text: str) -> str:
+    """Return a text that a parser writes as it is stored: without what nobody sees of it."""
+    text = composed(text)
+    return text if text.isascii() else _UNSEEN.sub("", text)
+
+
+def unreadable(text: str) -> tuple[str, ...]:
+    """Return what is said of letters that nobody can read: controls, and signs that only one font can show.
+
+    Raises UnreadableDocument where most are such.
+    """
+    count = len(_UNREADABLE.findall(text))
+    if not count:
+        return ()
+    share = count / max(1, sum(map(len, text.split())))
+    if share > _MOST_UNREADABLE:
+        raise UnreadableDocument(
+            f"{share:.0%} of its letters can't be read: the file doesn't say what the signs of its fonts mean.",
+            suggestion="Convert it to a PDF of pictures, which is read by OCR, or to another format.",
+        )
+    what = "1 character" if count == 1 else f"{count:,} characters"
+    why = "control characters, or signs of a font of its own"
+    return (f"{what} of the text ({max(share, 1e-4):.2%}) can't be read: {why}.",)
+
+
 def unwrapped(text: str) -> str:
     """Collapse white space to single spaces; remove line breaks between letters of scripts without spaces."""
     return _SPACE.sub(" ", _UNSPACED_BREAK.sub("", text))
@@ -125,7 +163,7 @@ class CanonicalText:
 
     def add_heading(self, level: int, text: str, *, anchor: str = "") -> None:
         """Write a heading of a level from 1; later blocks belong to it until a heading of the same or a higher rank."""
-        line = " ".join(storable(text).split())
+        line = " ".join(shown(text).split())
         if line:
             name = without_marks(line)
             self._path = [*((at, above) for at, above in self._path if at < level), (level, name)]
@@ -146,18 +184,22 @@ class CanonicalText:
         tight: bool = False,
         hangs_on: Sequence[int | None] = (),
         anchor: str = "",
+        goes_on: bool = False,
     ) -> int | None:
         """Write a block, after a blank line or, with ``tight``, on the next line; return its index.
+
+        With ``goes_on`` a sentence of the block before, at the end of the last page, goes on in it.
 
         Blank text is skipped, and its index is None. Surrounding white space is removed, but code and list items keep
         their indent. ``hangs_on`` are indexes that this method has returned.
         """
-        body = storable(text)
+        body = shown(text)
         body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body).rstrip() if kind in ("code", "list_item") else body.strip()
         if not body.strip():
             return None
         if self._blocks:
-            self._write(PAGE_END if self._written_page != self.page_idx else "\n" if tight else "\n\n")
+            page_end = PAGE_END[goes_on:]
+            self._write(page_end if self._written_page != self.page_idx else "\n" if tight else "\n\n")
         self._written_page = self.page_idx
         start = self._length
         self._write(self._placed(body) if "\x0e" in body else body)
@@ -198,7 +240,13 @@ class CanonicalText:
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
         """Return the written text. Its default title is the heading of the highest rank, where it has but one."""
         title = title or (self._highest[1] if self._highest and self._is_highest_alone else None)
-        return Parsed("".join(self._parts), tuple(self._blocks), title, metadata or {}, formulas=tuple(self._formulas))
+        return Parsed(
+            "".join(self._parts),
+            tuple(self._blocks),
+            title and shown(title),
+            metadata or {},
+            formulas=tuple(self._formulas),
+        )
 
     def _placed(self, body: str) -> str:
         """Keep where the marked formulas of a block stand, and return it without the marks."""

@@ -1,4 +1,4 @@
-"""Parser of Document AI JSON: its ``text`` is the canonical text; anchors of pages and paragraphs point into it.
+"""Parser of Document AI JSON: its ``text``, composed, is the canonical text; anchors point into it.
 
 Each paragraph is a segment of its own, so that a client's index of paragraphs is that of segments.
 
@@ -8,16 +8,18 @@ omitted) and ``text_anchor.text_segments[].start_index`` of the Python client. I
 
 import json
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from unicodedata import category
 
 from graph.errors import UnreadableDocument
 from text.sentences import trimmed
-from tools.parsers.canonical_text import Block, Parsed, storable
+from tools.parsers.canonical_text import Block, Parsed, composed
 from tools.parsers.plain import decode, paragraphs, read_text
 
+_NOT_ASCII = re.compile(r"[\x01-\x7f]?[^\x01-\x7f]+")
 _LAYERS = ("paragraphs", "blocks", "lines")
 
 
@@ -35,12 +37,16 @@ def read(data: bytes) -> Parsed:
 
 
 class _Anchored:
-    """A text that anchors point into. Offsets after a NUL shift, since canonical text omits NULs."""
+    """A text that anchors point into. Canonical text omits NULs and composes letters, so later offsets shift."""
 
     def __init__(self, text: str) -> None:
+        self.text = composed(text)
         self._original = len(text)
-        self._nuls = [nul.start() for nul in re.finditer("\x00", text)]
-        self.text = storable(text)
+        self._ends, self._shifts = [0], [0]  # of letters that are shorter, and by how much all so far are
+        for start, end in _letters(text) if self.text != text else ():
+            if shorter := end - start - len(composed(text[start:end])):
+                self._ends.append(end)
+                self._shifts.append(self._shifts[-1] + shorter)
 
     def read(self, pages: list[Any]) -> Parsed:
         try:
@@ -89,7 +95,21 @@ class _Anchored:
     def _at(self, index: Any) -> int:
         """Return the canonical offset of an index; one beyond the text points into another shard and is clamped."""
         original = min(max(int(index or 0), 0), self._original)
-        return original - bisect_left(self._nuls, original)
+        after = bisect_right(self._ends, original)
+        within = [self._ends[after] - self._shifts[after]] if after < len(self._ends) else []
+        return min([original - self._shifts[after - 1], *within])
+
+
+def _letters(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of letters beyond ASCII, each with the ASCII letter or the NULs before it and all its marks."""
+    for run in _NOT_ASCII.finditer(text):
+        start = run.start()
+        for at in range(start + 1, run.end()):
+            letter = text[at]
+            if letter != "\0" and not "\u1160" <= letter <= "\u11ff" and category(letter)[0] != "M":
+                yield start, at
+                start = at
+        yield start, run.end()
 
 
 def _either(part: dict[str, Any], camel: str, snake: str) -> Any:

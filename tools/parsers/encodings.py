@@ -1,8 +1,9 @@
 """Encodings of texts that name none: a guess with charset-normalizer, made only where its warning is heard.
 
-A wrong guess puts words into quotes that nobody wrote. So nothing is guessed where a byte order mark or the file itself
-names an encoding, or where the bytes are UTF-8. A guess stands if the letters of the decoded text are those of a
-language, and no other encoding in use gives another text of which that is true.
+A wrong guess puts words into quotes that nobody wrote. So nothing is guessed where the bytes are what a byte order
+mark or the file itself says, or are UTF-8. A guess is best if the letters of the decoded text are those of a language,
+and no other encoding in use gives another text of which that is true. Where none stands out, as in a short text, the
+encoding is taken in which the fewest letters look wrong. Only what looks wrong in all of them is refused.
 """
 
 import re
@@ -24,7 +25,9 @@ _USUAL = (
     "cp1252", "cp1250", "cp1254", "cp1257", "cp1251", "koi8_r", "cp866", "cp1253", "cp1255", "cp1256", "cp874",
     "gb18030", "big5", "cp932", "euc_jp", "cp949",
 )  # fmt: skip
-_LATIN = frozenset({"cp1252", "cp1250", "cp1254", "cp1257"})
+_LATIN = frozenset({"cp1252", "cp1250", "cp1254", "cp1257", "mac_roman", "cp850"})
+_SELDOM = ("mac_roman", "cp850")  # of old machines, tried last
+_MOST_WRONG = 0.5  # of the letters beyond ASCII, or nothing is read
 _ALPHABETS = tuple(
     frozenset(letters + letters.upper().replace("SS", ""))
     for letters in (
@@ -41,16 +44,25 @@ _SCRIPTS = {
     "cp932": r"\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef", "euc_jp": r"\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef",
     "cp949": r"\u3000-\u303f\uac00-\ud7a3\uff00-\uffef",
 }  # fmt: skip
-_SIGNS = "\u00a0«»“”„‘’‚–—…•·¿¡€£§°©®™×±²³½¼¾№"
+_SIGNS = "\u00a0«»“”„‘’‚–—…•·¿¡€£§°©®™×÷±²³µ½¼¾№"
 _OTHER_LETTERS = {encoding: LatePattern(rf"[^\x00-\x7f{_SIGNS}{script}]") for encoding, script in _SCRIPTS.items()}
-_TORN = re.compile(rf"[^\W\d_](?![’·])[{_SIGNS}][a-zà-ÿ]|[a-zà-ÿ][A-ZÀ-Þ][a-zà-ÿ]")  # as in "Stra§e" and "fŸr"
+_TORN = re.compile(
+    rf"[^\W\d_](?![’·])[{_SIGNS}][a-zà-ÿ]|[a-zà-ÿ][A-ZÀ-Þ][a-zà-ÿ]|[A-ZÀ-Þ][À-Þ][a-zà-ÿ]"
+)  # as in "Stra§e" and "fŸr"
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 # Lead bytes of the characters in daily use; the wrong one of the two finds rare ones.
 _FREQUENT = {"gb18030": (0xB0, 0xD7), "big5": (0xA4, 0xC6)}
 _MOSTLY = 0.9
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_OUT_OF_PLACE = re.compile(  # letters of another script within a word of ASCII, capitals behind small letters
+    r"(?<=[A-Za-z])[^\W\d_A-Za-z]|[^\W\d_A-Za-z](?=[A-Za-z])|(?<=[α-ωа-я])[Α-ΩА-Я]|[^\x00-\x7f](?=[a-z])"
+)
+# As no word in Latin letters is.
+_WITHOUT_ASCII = re.compile(r"[^\s\x00-\x7f]{4,}|(?<!\w)[^\W\d_\x00-\x7f]{2,}(?!\w)")
+_SELDOM_CYRILLIC = re.compile(r"[\u0400-\u04ff](?<![А-яЁёЄІЇҐЎєіїґў])")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 
-_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp866": "ibm866"}
+_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp866": "ibm866", "cp850": "ibm850"}
 
 _HEARD: ContextVar[list[str] | None] = ContextVar("heard", default=None)
 
@@ -72,23 +84,56 @@ def guessed(data: bytes) -> str | None:
     if heard is None:
         return None
     encoding = _utf_16(data) if b"\x00" in data else _of_language(data)
+    text = _decoded(data, encoding) if encoding else ""
+    if b"\x00" not in data and not (encoding and _is_language(text, encoding)):  # what follows the sample is to agree
+        encoding = "utf-8" if _is_broken_utf_8(data) else _likeliest(data)
+        text = data.decode(encoding, "replace" if encoding == "utf-8" else "strict") if encoding else ""
+    if encoding and text:
+        heard.append(_name_of(encoding))
+    return text or None
+
+
+def _decoded(data: bytes, encoding: str) -> str:
+    """Return the text of bytes; "" where they are not in the encoding, or hold controls in it."""
     try:
-        text = data.decode(encoding) if encoding else ""
+        text = data.decode(encoding)
     except UnicodeError:
-        return None
-    if encoding is None or _CONTROLS.search(text):
-        return None
-    if encoding in _USUAL and not _is_language(text, encoding):  # what follows the sample is to agree with it
-        return None
-    heard.append(_name_of(encoding))
-    return text
+        return ""
+    return "" if _CONTROLS.search(text) else text
+
+
+def _is_broken_utf_8(data: bytes) -> bool:
+    text = data.decode("utf-8", "replace")
+    return 0 < 2 * text.count("\ufffd") < sum(letter > "\x7f" for letter in text)
+
+
+def _likeliest(data: bytes) -> str | None:
+    """Return the encoding in which the fewest letters look wrong, the commonest of several; None if too many do."""
+    sample = _sample(data)
+    found = [(_wrong(_decoded(sample, name), name), name) for name in (*_USUAL, *_SELDOM) if _decoded(data, name)]
+    share, name = min(found, key=lambda each: each[0], default=(1.0, ""))
+    return name if share <= _MOST_WRONG else None
+
+
+def _wrong(text: str, encoding: str) -> float:
+    """Return the share of the letters beyond ASCII that a text in this encoding would hardly have."""
+    others = [letter for letter in text if letter > "\x7f"]
+    letters = [letter for letter in others if letter not in _SIGNS]
+    if encoding in _LATIN:
+        wrong = min(sum(letter not in alphabet for letter in letters) for alphabet in _ALPHABETS)
+        wrong += sum(len(run) for run in _WITHOUT_ASCII.findall(text)) + len(_TORN.findall(text))
+    else:
+        wrong = sum(len(kind.findall(text)) for kind in (_OTHER_LETTERS[encoding], _OUT_OF_PLACE, _SELDOM_CYRILLIC))
+        if not _in_daily_use(text, encoding):
+            wrong += len(_HAN.findall(text))
+    return wrong / max(1, len(others))
 
 
 def warnings_of(heard: list[str]) -> tuple[str, ...]:
     """Return what is said of encodings that were guessed."""
     return tuple(
-        f"The file does not say how its text is encoded. It was read as {name}, which is a guess: check that accented "
-        "and special letters are right, or save the file as UTF-8 and ingest it again."
+        f"The file does not say how its text is encoded, or not rightly. It was read as {name}, which is a guess: "
+        "check that accented and special letters are right, or save the file as UTF-8 and ingest it again."
         for name in dict.fromkeys(heard)
     )
 
@@ -122,7 +167,7 @@ def _of_language(data: bytes) -> str | None:
             readings.setdefault(text, (match.chaos, -match.coherence, encoding))
     best = sorted(readings.values())
     if len(best) > 1 and best[1][0] - best[0][0] < _CLEARLY and best[1][1] - best[0][1] < _MORE_COHERENT:
-        return None
+        return next((name for _, _, name in best if name == "cp1252"), best[0][2])
     return best[0][2] if best else None
 
 
@@ -139,7 +184,8 @@ def _is_language(text: str, encoding: str) -> bool:
         count = sum(letter > "\x7f" for letter in text)
         known = not others or any(others <= alphabet for alphabet in _ALPHABETS)
         return known and count >= _LEAST_OTHERS and not _TORN.search(text)
-    return not _OTHER_LETTERS[encoding].search(text) and _in_daily_use(text, encoding)
+    count = sum(letter > "\x7f" for letter in text)
+    return count >= _LEAST_OTHERS and not _OTHER_LETTERS[encoding].search(text) and _in_daily_use(text, encoding)
 
 
 def _in_daily_use(text: str, encoding: str) -> bool:

@@ -1,8 +1,9 @@
 """Parser of mails and mailboxes: who wrote what to whom and when, the text, and each attachment by its own parser.
 
-The subject is the title. Lines that quote an older mail, and signatures, are quotes. Of a text in several versions the
-plain one is read. Parts are cut here rather than by the email package, which takes time quadratic in the depth of a
-hostile mail; headers and transfer encodings are its own.
+The subject is the title. Lines that quote an older mail, and signatures, are quotes, and so is what stands below the
+headers of an older one; a reply hangs on the quoted passage above it. Of a text in several versions the plain one is
+read. Parts are cut here rather than by the email package, which takes time quadratic in the depth of a hostile mail;
+headers and transfer encodings are its own.
 """
 
 import re
@@ -18,7 +19,7 @@ from email.policy import compat32
 
 from graph.errors import UnreadableDocument
 from tools.parsers import parse
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable
+from tools.parsers.canonical_text import CHECK_SUFFIX, Block, CanonicalText, Parsed, storable
 from tools.parsers.plain import decode, paragraphs, read_text
 
 _MOST_DEPTH = 8  # parts and mails within others
@@ -39,6 +40,11 @@ _QUOTED = re.compile(r"(?:>[ \t]?)+")
 _ENVELOPE = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\r\n]*?\d\d:\d\d[^\r\n]*\r?\n")
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _COLONS = (":", "：")
+_OLD_HEADER = re.compile(r"[^\W\d_][^:：\n]{0,24}[:：][ \t\xa0]*(?P<said>\S.*)")
+_ATTRIBUTION = re.compile(r"(?=.*\d)(?:[^\n]{1,120}\n)?[^\n]{1,120}[:：]")  # of two short lines at most, with a date
+_RULE = re.compile(r"[-_=*]{2,}(?:.*[-_=*]{2,})?\s*")
+_MOMENT = re.compile(r"(?s)(?=.*\b\d{1,2}[:.]\d\d\b).*\d{4}")
+_FEWEST_OLD_HEADERS = 3
 
 
 def read(data: bytes) -> Parsed:
@@ -106,6 +112,7 @@ class _Reader:
 
     def __init__(self, allowed: _Allowance) -> None:
         self._text = CanonicalText()
+        self._subject = ""
         self._allowed = allowed
         self._left_out: list[str] = []
         self._warnings: list[str] = []
@@ -113,7 +120,7 @@ class _Reader:
     def mail(self, data: bytes, *, level: int, number: int = 0) -> str:
         """Write a mail under a heading of a level, and return its subject."""
         headers, _ = _split(data)
-        subject = _header(headers, "Subject")
+        subject = self._subject = _header(headers, "Subject")
         self._text.add_heading(level, subject or _header(headers, "From") or f"Mail {number}".removesuffix(" 0"))
         tight = False
         for name in _SHOWN:
@@ -181,25 +188,13 @@ class _Reader:
             if kind == "text/html":
                 parsed = parse(b"\xef\xbb\xbf" + text.encode(), name="", media_type=kind)
                 self._left_out += parsed.left_out
-                return self._text.include(parsed) is not None
+            else:
+                flowed = _said(lambda: headers.get_param("format")).lower() == "flowed"
+                parsed = _plain(text, flowed=flowed, joined=_said(lambda: headers.get_param("delsp")).lower() == "yes")
         except UnreadableDocument as error:
             self._left_out.append(f"The text of the mail was not read: {error.message}")
             return False
-        flowed = _said(lambda: headers.get_param("format")).lower() == "flowed"
-        self._plain(text, flowed=flowed, joined=_said(lambda: headers.get_param("delsp")).lower() == "yes")
-        return True
-
-    def _plain(self, text: str, *, flowed: bool, joined: bool) -> None:
-        """Write a plain text; ``flowed`` lines that end with a space go on with the next one."""
-        lead: int | None = None
-        for quoted, lines in _runs(text.splitlines(), flowed=flowed, joined=joined):
-            words = "\n".join(lines)
-            if not quoted:
-                last = self._text.include(read_text(words))
-                lead = last if words.rstrip().endswith(_COLONS) else None
-                continue
-            for block in paragraphs(words, 0, len(words), None):
-                self._text.add("quote", words[block.start : block.end], hangs_on=(lead,))
+        return self._text.include(_threaded(parsed, self._subject)) is not None
 
     def _attachment(self, content: bytes, name: str, kind: str, level: int) -> None:
         shown = f"The attachment {name[:80]}" if name else f"An attachment ({kind})"
@@ -219,6 +214,61 @@ class _Reader:
         self._text.include(parsed)
         self._left_out += [f"{shown}: {said}" for said in parsed.left_out]
         self._warnings += [f"{shown}: {said}" for said in parsed.warnings]
+
+
+def _plain(text: str, *, flowed: bool, joined: bool) -> Parsed:
+    """Read a plain text; ``flowed`` lines that end with a space go on with the next one."""
+    written = CanonicalText()
+    lead: int | None = None
+    for quoted, lines in _runs(text.splitlines(), flowed=flowed, joined=joined):
+        words = "\n".join(lines)
+        if not quoted:
+            last = written.include(read_text(words))
+            lead = last if words.rstrip().endswith(_COLONS) else None
+            continue
+        for block in paragraphs(words, 0, len(words), None):
+            written.add("quote", words[block.start : block.end], hangs_on=(lead,))
+        lead = None
+    return written.parsed()
+
+
+def _threaded(part: Parsed, subject: str) -> Parsed:
+    """Return a mail's text with what it quotes apart: paragraphs below the headers of an older mail are quotes.
+
+    A reply hangs on the quoted passage that it stands below, and a quote on the line that says whose it is, a label.
+    """
+    blocks: list[Block] = []
+    quoted: int | None = None
+    older: int | None = None  # the headers above
+    before = ""
+    for at, block in enumerate(part.blocks):
+        words = part.text[block.start : block.end]
+        if block.kind == "paragraph" and _are_old_headers(words, before, subject):
+            older, block = at, replace(block, kind="label")
+        elif older is not None and block.kind == "paragraph":
+            block = replace(block, kind="quote", hangs_on=(older, *block.hangs_on))
+        elif block.kind == "quote":
+            quoted = at
+            if blocks and blocks[-1].kind == "paragraph" and _ATTRIBUTION.fullmatch(before):
+                blocks[-1] = replace(blocks[-1], kind="label")
+        elif quoted is not None and block.kind in ("paragraph", "list_item") and not block.hangs_on:
+            block = replace(block, hangs_on=(quoted,))
+        blocks.append(block)
+        before = words
+    return replace(part, blocks=tuple(blocks))
+
+
+def _are_old_headers(words: str, before: str, subject: str) -> bool:
+    """Whether a paragraph is the headers of an older mail in any language: lines of a label each, one with a moment.
+
+    One also has an address or the subject, or a rule stands above; a signature or an invitation has labels too.
+    """
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    is_ruled = _RULE.fullmatch(lines[0] if len(lines) > 1 else before) is not None
+    said = [found["said"] for line in lines if (found := _OLD_HEADER.fullmatch(line))]
+    if len(said) < max(_FEWEST_OLD_HEADERS, len(lines) - 1) or _MOMENT.match(words) is None:
+        return False
+    return is_ruled or "@" in words or any(subject.endswith(each) for each in said)
 
 
 def _in_charset(content: bytes, charset: str) -> str:

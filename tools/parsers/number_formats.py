@@ -1,17 +1,18 @@
-"""Numbers of spreadsheets as their formats show them: decimals, percentages, currencies and units; dates as ISO 8601.
+"""Numbers of spreadsheets as their formats show them, such as ``#,##0.00" kg";[Red]-0.0%;@``; dates as ISO 8601.
 
-A format is that of Excel, such as ``#,##0.00" kg";[Red]-0.0%;@``. What it cannot say (fractions, unknown signs) is
-shown as a plain number.
+Digits take the places that the format has for them, and its other signs stay between them: phone numbers, fractions,
+hours beyond a day. Colours and widths show nothing. A date is as exact as its format: a year, a month or a day.
 """
 
+import operator
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
-
-Kind = Literal["general", "number", "date", "time", "datetime", "duration", "text"]
+from itertools import takewhile
 
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?", 13: "# ??/??",
@@ -22,139 +23,254 @@ BUILT_IN = {
 }  # fmt: skip
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|[_*](?P<space>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]?|\[(?P<elapsed>[hms]+)\]'
-    r"|\[[^\]]*\]?|(?P<general>general)|(?P<half>am/pm|a/p)|(?P<power>e[+-])|(?P<digits>[0#?]|,|\.|%|/)"
-    r"|(?P<date>[ymdhsgea])|(?P<other>.)",
+    r"|\[(?P<when>[<>]?=|<>|[<>])\s*(?P<bound>-?\d+(?:\.\d+)?)\]|\[[^\]]*\]?|(?P<general>general)|(?P<half>am/pm|a/p)"
+    r"|(?P<power>e[+-])|(?P<place>[0#?])|(?P<date>y+|m+|d+|h+|s+|[gea]+)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
-_DATE_SIGNS = re.compile(r"[,/.]*+0*[,/]*")  # fractions of a second
+_COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq,
+             "<>": operator.ne}  # fmt: skip
+_DATE_SIGNS = re.compile(r"[,/.]*(?:\.0+)?[,/]*")  # with fractions of a second
+_LITERALS = ("quoted", "escaped", "space", "currency")
+_EMPTY = {"0": "0", "?": " ", "#": ""}
 _LONGEST = 400  # characters of a format; Excel writes at most 255
+_MOST_PLACES = 30  # for the digits of a fraction
 _EPOCH = datetime(1899, 12, 30)
 _EPOCH_1904 = datetime(1904, 1, 1)
 _MOST_DAYS = 2_958_466  # up to the year 9999
 
+Token = tuple[str, str]  # a name of _TOKEN, or "literal"; and what it holds
+
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    kind: Kind
-    before: str = ""
-    after: str = ""
-    decimals: int = 0
-    thousands: bool = False
-    percents: int = 0
-    scaled: int = 0
-    least: int = 0  # digits before the point
+    tokens: tuple[Token, ...]
+    when: str = ""
+    bound: float = 0.0
+
+    def has(self, *names: str) -> bool:
+        return any(name in names for name, _ in self.tokens)
+
+    @property
+    def letters(self) -> str:
+        return "".join(said.lower() for name, said in self.tokens if name in ("date", "elapsed"))
+
+    @property
+    def is_moment(self) -> bool:
+        signs = "".join(said for name, said in self.tokens if name == "place" or (name == "other" and said in ",./%"))
+        dated = re.search("[ymdhs]", self.letters)
+        return bool(dated and not self.has("general") and _DATE_SIGNS.fullmatch(signs))
 
 
 def shown(value: float, code: str, *, since_1904: bool = False) -> str:
-    """Return a number as its format shows it; dates and times are in ISO 8601."""
+    """Return a number as its format shows it, "" where the format hides it; dates are in ISO 8601."""
     if value != value or value in (float("inf"), float("-inf")):
         return ""
-    sections = _sections(code[:_LONGEST])
-    if sections[0].kind in ("date", "time", "datetime", "duration"):
-        return _moment(value, sections[0].kind, since_1904) or plain(value)
-    if value < 0 and len(sections) > 1:
-        return _number(-value, sections[1], "")
-    section = sections[2] if value == 0 and len(sections) > 2 else sections[0]
-    return _number(abs(value), section, "-" if value < 0 else "")
+    section, signed = _chosen(value, _sections(code[:_LONGEST])[0])
+    if section is None:
+        said = plain(value)
+    elif section.is_moment:
+        said = _moment(value, section, since_1904) or plain(value)
+    else:
+        said = ("-" if signed and value < 0 else "") + _number(abs(value), section.tokens)
+    said = " ".join(said.split())
+    return said[1:] if re.fullmatch(r"-[0.,]*0[0.,]*%?", said) and signed else said
+
+
+def shown_text(words: str, code: str) -> str:
+    """Return words as a format shows them: ``;;;`` hides them, ``"to "@`` puts something before them."""
+    section = _sections(code[:_LONGEST])[1]
+    if section is None:
+        return words
+    return "".join(words if (name, said) == ("other", "@") else said for name, said in section.tokens)
 
 
 def plain(value: float) -> str:
     """Return a number without the noise of binary fractions, at 15 digits as spreadsheets keep them."""
     short = f"{value:.15g}"
     if "e" in short:
-        return short if abs(value) < 1e-9 or abs(value) >= 1e20 else format(Decimal(short), "f")
+        return short.upper() if abs(value) < 1e-9 or abs(value) >= 1e20 else format(Decimal(short), "f")
     return "0" if short == "-0" else short
 
 
-def _number(value: float, section: _Section, sign: str) -> str:
-    if section.kind == "text":
-        return f"{section.before}{section.after}".strip() or sign + plain(value)
-    if section.kind == "general":
-        return f"{sign}{section.before}{plain(value)}{section.after}".strip()
-    try:
-        number = Decimal(f"{value:.15g}").scaleb(2 * section.percents - 3 * section.scaled)
-        number = number.quantize(Decimal(1).scaleb(-section.decimals), rounding=ROUND_HALF_UP)
-    except InvalidOperation:
-        return sign + plain(value)
-    digits = format(number, ",f" if section.thousands else "f")
-    whole, point, rest = digits.partition(".")
-    digits = whole.rjust(section.least, "0") + point + rest
-    sign = sign if number else ""
-    return f"{sign}{section.before}{digits}{'%' * section.percents}{section.after}".strip()
-
-
-def _moment(value: float, kind: Kind, since_1904: bool) -> str | None:
-    """Return ISO 8601; None where the number is no date that a calendar has."""
-    if abs(value) > _MOST_DAYS:
-        return None
-    seconds = round(value * 86_400)
-    if kind == "duration":
-        hours, rest = divmod(abs(seconds), 3600)
-        return f"{'-' if seconds < 0 else ''}{hours}:{rest // 60:02}:{rest % 60:02}"
-    if value < 0:
-        return None
-    if kind == "time" and value < 1:
-        return (_EPOCH + timedelta(seconds=seconds)).strftime("%H:%M:%S").removesuffix(":00")
-    try:
-        at = (_EPOCH_1904 if since_1904 else _EPOCH) + timedelta(seconds=seconds)
-        if not since_1904 and value < 60:
-            at += timedelta(days=1)  # Excel counts a 29 February 1900
-    except OverflowError:
-        return None
-    if kind == "date" and seconds % 86_400 == 0:
-        return at.date().isoformat()
-    return at.isoformat(" ", "minutes" if at.second == 0 else "seconds")
+def _chosen(value: float, sections: Sequence[_Section]) -> tuple[_Section | None, bool]:
+    """Return the section for a number, and whether its sign is to be shown beside it."""
+    if any(section.when for section in sections[:2]):
+        for at, section in enumerate(sections[:2]):
+            if section.when and _COMPARED[section.when](value, section.bound):
+                return section, not (section.when[0] == "<" and section.bound <= 0)
+            if not section.when and (at == 1 and (len(sections) == 2 or value < 0)):
+                return section, len(sections) == 2
+        return (sections[2], True) if len(sections) > 2 else (None, True)
+    if value < 0 and len(sections) > 1:
+        return sections[1], False
+    return (sections[2] if value == 0 and len(sections) > 2 else sections[0] if sections else None), True
 
 
 @lru_cache(maxsize=2048)
-def _sections(code: str) -> tuple[_Section, ...]:
+def _sections(code: str) -> tuple[tuple[_Section, ...], _Section | None]:
+    """Return the sections for numbers, none where they are shown as they are, and the one for words."""
     parts: list[list[re.Match[str]]] = [[]]
     for token in _TOKEN.finditer(code):
         if token["other"] == ";":
             parts.append([])
         else:
             parts[-1].append(token)
-    return tuple(_section(part) for part in parts[:4])
+    sections = [_section(part) for part in parts[:4]]
+    if len(sections) == 4 or ("other", "@") in sections[-1].tokens:
+        return tuple(sections[:-1]), sections[-1]
+    return tuple(sections) if code.strip() else (), None
 
 
-def _section(tokens: list[re.Match[str]]) -> _Section:
-    dated = "".join(token["date"] or token["elapsed"] or "" for token in tokens).lower()
-    signs = "".join(token["digits"] or "" for token in tokens)
-    if dated and not any(token["general"] for token in tokens) and _DATE_SIGNS.fullmatch(signs):
-        return _Section(_date_kind(dated, any(token["elapsed"] for token in tokens)))
-    before, after = _around(tokens)
-    if any(token["power"] for token in tokens) or "/" in signs or any(token["general"] for token in tokens):
-        return _Section("general", before if "/" not in signs else "", after if "/" not in signs else "")
-    if not re.search(r"[0#?]", signs):
-        return _Section("text" if before or after or not tokens else "general", before, after)
-    whole, _, fraction = signs.replace("%", "").partition(".")
-    scaled = len(signs.replace("%", "")) - len(signs.replace("%", "").rstrip(","))
-    return _Section(
-        "number",
-        before,
-        after,
-        decimals=min(sum(sign in "0#?" for sign in fraction), 30),
-        thousands="," in whole.rstrip(","),
-        percents=min(signs.count("%"), 2),
-        scaled=min(scaled, 4),
-        least=min(whole.count("0"), 30) if "," not in whole else 0,
-    )
+def _section(found: list[re.Match[str]]) -> _Section:
+    tokens: list[Token] = []
+    when, bound = "", 0.0
+    for each in found:
+        name = each.lastgroup or ""
+        if name == "bound":
+            when, bound = each["when"], float(each["bound"])
+        elif name in _LITERALS:
+            tokens.append(("literal", " " if name == "space" else each[name]))
+        elif name:
+            tokens.append((name, each[name]))
+    return _Section(tuple(tokens), when, bound)
 
 
-def _date_kind(letters: str, elapsed: bool) -> Kind:
-    if elapsed and not re.search(r"[yd]", letters):
-        return "duration"
-    has_date = bool(re.search(r"[ydge]", letters)) or ("m" in letters and not re.search(r"[hs]", letters))
-    has_time = bool(re.search(r"[hs]", letters))
-    return "datetime" if has_date and has_time else "date" if has_date else "time"
+def _number(value: float, tokens: Sequence[Token]) -> str:
+    """Return a number's digits in the places of a section."""
+    names = [name for name, _ in tokens]
+    if "general" in names or "place" not in names:
+        return "".join(plain(value) if name == "general" else said for name, said in tokens)
+    number = Decimal(f"{value:.15g}").scaleb(2 * tokens.count(("other", "%")))
+    try:
+        if "power" in names and "place" in names[: names.index("power")]:
+            return _scientific(number, tokens, names.index("power"))
+        slash = tokens.index(("other", "/")) if ("other", "/") in tokens else 0
+        if 0 < slash < len(tokens) - 1 and names[slash - 1] == "place":
+            return _fraction(number, tokens, slash)
+        return _decimal(number, tokens)
+    except (InvalidOperation, ZeroDivisionError):
+        return plain(value)
 
 
-def _around(tokens: list[re.Match[str]]) -> tuple[str, str]:
-    """Return what the format writes before and after the digits: currencies, units, brackets."""
-    written: tuple[list[str], list[str]] = ([], [])
-    past = False
-    for token in tokens:
-        past = past or bool(token["digits"] and token["digits"] in "0#?") or bool(token["general"])
-        said = token["quoted"] or token["escaped"] or token["currency"] or token["other"] or ""
-        written[past].append(" " if token["space"] else said if said != "@" else "")
-    return "".join(written[0]).lstrip(), "".join(written[1]).rstrip()
+def _decimal(number: Decimal, tokens: Sequence[Token]) -> str:
+    last = max(at for at, (name, _) in enumerate(tokens) if name == "place")
+    point = tokens.index(("other", ".")) if ("other", ".") in tokens else len(tokens)
+    whole, rest = tokens[:point], tokens[point + 1 :]
+    ends = [at for at, (name, _) in enumerate(whole) if name == "place"]
+    thousands = bool(ends) and ("other", ",") in whole[ends[0] : ends[-1]]
+    scaled = [list(takewhile(lambda each: each == ("other", ","), tokens[at + 1 :])) for at in {last, *ends[-1:]}]
+    number = number.scaleb(-3 * max(map(len, scaled)))
+    places = sum(name == "place" for name, _ in rest)
+    number = number.quantize(Decimal(1).scaleb(-min(places, _MOST_PLACES)), rounding=ROUND_HALF_UP)
+    digits, _, decimals = format(number, "f").partition(".")
+    before = _before_point([each for each in whole if each != ("other", ",")], digits.lstrip("0"), thousands)
+    after = _after_point([each for each in rest if each != ("other", ",")], decimals)
+    bare = places and not after.strip()  # ``0.##`` of 5
+    return before + ("." if point < len(tokens) and not bare else "") + after
+
+
+def _before_point(tokens: Sequence[Token], digits: str, thousands: bool = False) -> str:
+    """Fill places from the right; the first one takes all digits that are left."""
+    first = next((at for at, (name, _) in enumerate(tokens) if name == "place"), None)
+    written: list[str] = [] if first is not None else [digits]
+    count = 0
+    for at in reversed(range(len(tokens))):
+        name, said = tokens[at]
+        if name != "place":
+            written.append(said)
+            continue
+        taken = digits if at == first else digits[-1:]
+        digits = digits[: len(digits) - len(taken)]
+        for digit in reversed(taken or _EMPTY[said]):
+            if thousands and count and count % 3 == 0 and digit != " ":
+                written.append(",")
+            count += 1
+            written.append(digit)
+    return "".join(reversed(written))
+
+
+def _after_point(tokens: Sequence[Token], digits: str) -> str:
+    needed, at, written = len(digits.rstrip("0")), 0, ""
+    for name, said in tokens:
+        if name == "place":
+            written += digits[at : at + 1] if at < needed else _EMPTY[said]
+            at += 1
+        else:
+            written += said
+    return written
+
+
+def _scientific(number: Decimal, tokens: Sequence[Token], power: int) -> str:
+    """Return a number with its power of ten, a multiple of the places before the point."""
+    mantissa = tokens[:power]
+    step = sum(name == "place" for name, _ in takewhile(lambda each: each != ("other", "."), mantissa)) or 1
+    places = sum(name == "place" for name, _ in mantissa) - step
+    exponent = number.adjusted() // step * step if number else 0
+    if number and number.scaleb(-exponent).quantize(Decimal(1).scaleb(-max(places, 0))).adjusted() >= step:
+        exponent += step
+    sign = "-" if exponent < 0 else "+" if tokens[power][1].endswith("+") else ""
+    said = _decimal(number.scaleb(-exponent), mantissa)
+    return said + "E" + sign + _before_point(tokens[power + 1 :], str(abs(exponent)).lstrip("0"))
+
+
+def _fraction(number: Decimal, tokens: Sequence[Token], slash: int) -> str:
+    """Return ``2 3/4``: the whole, where there is a place for it, and the fraction nearest to the rest."""
+    upper = slash - len(list(takewhile(lambda each: each[0] == "place", reversed(tokens[:slash]))))
+    lower = list(takewhile(lambda each: each[0] == "place" or each[1].isdigit(), tokens[slash + 1 :]))
+    fixed = "".join(said for _, said in lower)
+    exact = Fraction(number)
+    if fixed.isdigit() and int(fixed):
+        nearest = Fraction(round(exact * int(fixed)), int(fixed))
+        bottom = int(fixed)
+    else:
+        nearest = exact.limit_denominator(10 ** min(len(lower), 6) - 1)
+        bottom = nearest.denominator
+    has_whole = any(name == "place" for name, _ in tokens[:upper])
+    whole = int(nearest) if has_whole else 0
+    top = int((nearest - whole) * bottom)
+    before = _before_point(tokens[:upper], str(whole).lstrip("0") or ("" if top or not has_whole else "0"))
+    after = "".join(said for _, said in tokens[slash + 1 + len(lower) :])
+    return before + (f"{top}/{bottom}" if top or not has_whole else "") + after
+
+
+def _moment(value: float, section: _Section, since_1904: bool) -> str | None:
+    """Return a date or time; None where the number is none that a calendar has."""
+    letters = section.letters
+    if abs(value) > _MOST_DAYS or (value < 0 and not section.has("elapsed")):
+        return None
+    has_time = section.has("elapsed") or bool(re.search("[hs]", letters))
+    if not re.search("[ydge]", letters) and (has_time or "m" not in letters):
+        return _time(value, section.tokens)
+    seconds = round(value * 86_400)
+    try:
+        at = (_EPOCH_1904 if since_1904 else _EPOCH) + timedelta(seconds=seconds)
+        if not since_1904 and value < 60:
+            at += timedelta(days=1)  # Excel counts a 29 February 1900
+    except OverflowError:
+        return None
+    if has_time:
+        return at.isoformat(" ", "seconds" if "s" in letters else "minutes")
+    named = set(letters)
+    return at.date().isoformat()[: 4 if named == {"y"} else 7 if named == {"y", "m"} else None]
+
+
+def _time(value: float, tokens: Sequence[Token]) -> str:
+    """Return a time of day, or hours and minutes beyond a day, as the section writes it."""
+    places = sum(name == "place" for name, _ in tokens)
+    ticks = round(Decimal(repr(abs(value))) * 86_400 * 10**places)
+    seconds, part = divmod(ticks, 10**places)
+    half = any(name == "half" for name, _ in tokens)
+    hours = seconds // 3600 % 24
+    fields = {"h": hours % 12 or 12 if half else hours, "m": seconds // 60 % 60, "s": seconds % 60}
+    total = {"h": seconds // 3600, "m": seconds // 60, "s": seconds}
+    written = "-" if value < 0 else ""
+    digits = iter(f"{part:0{places}}")
+    for name, said in tokens:
+        if name == "half":
+            written += ("PM" if hours >= 12 else "AM") if len(said) > 3 else "P" if hours >= 12 else "A"
+        elif name in ("date", "elapsed") and said[0].lower() in fields:
+            among = total if name == "elapsed" else fields
+            written += f"{among[said[0].lower()]:0{min(len(said), 2)}}"
+        else:
+            written += next(digits, "") if name == "place" else said
+    return written

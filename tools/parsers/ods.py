@@ -17,14 +17,15 @@ from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import plain
-from tools.parsers.odf import OFFICE, STYLE, TABLE, TEXT, OpenPackage, OpenStyles, one_line, spoken
-from tools.parsers.office_package import comments_left_out, macros_left_out
+from tools.parsers.odf import DRAW, OFFICE, STYLE, TABLE, TEXT, OpenPackage, OpenStyles, one_line, spoken
+from tools.parsers.office_package import comments_left_out, macros_left_out, pictures_left_out
 from tools.parsers.sheets import LONGEST_NAME, MOST_CELLS, Allowed, Cell, Sheet, write_sheet
 from tools.parsers.xlsx import hidden_left_out
 
 _SPREADSHEET, _SHEET, _ROW = f"{OFFICE}spreadsheet", f"{TABLE}table", f"{TABLE}table-row"
 _COLUMN, _AUTOMATIC = f"{TABLE}table-column", f"{OFFICE}automatic-styles"
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
+_SHAPES, _PARAGRAPH = f"{TABLE}shapes", f"{TEXT}p"
 _GONE = ("collapse", "filter")
 _WIDEST = 16_384
 _TIME = re.compile(r"(-?)PT(\d{1,6})H(\d\d?)M(\d\d?)(?:[.,]\d+)?S")
@@ -49,6 +50,7 @@ class _Open:
     column: int = 0
     gone: list[tuple[int, int]] = field(default_factory=list)
     dropped: set[int] = field(default_factory=set)
+    boxes: list[str] = field(default_factory=list)  # the words of its text boxes
 
 
 class _Workbook:
@@ -58,7 +60,7 @@ class _Workbook:
         self._hidden_sheets: set[str] = set()
         self._allowed = Allowed()
         self._dropped = {"sheet": 0, "row": 0, "column": 0}
-        self._comments = 0
+        self._comments = self._pictures = self._objects = 0
         self._text = CanonicalText()
 
     def read(self) -> Parsed:
@@ -81,26 +83,35 @@ class _Workbook:
                     self._write(here)
                     here = None
                     _forget(element)
-            elif event == "end" and depth == 1 and here is not None and element.tag == _COLUMN:
-                self._read_column(here, element)
-            elif event == "end" and depth == 1 and here is not None and element.tag == _ROW:
-                self._read_row(here, element)
-                _forget(element)
+            elif event == "end" and depth == 1 and here is not None:
+                self._read_part(here, element)
         if not found:
             raise UnreadableDocument(
                 "The file is not an OpenDocument spreadsheet.",
                 suggestion="Give it the suffix of its own format, or save it again.",
             )
+        objects = f"{self._objects} chart{'s or objects were' if self._objects != 1 else ' or object was'} left out."
         left_out = (
             *hidden_left_out(self._dropped),
+            *pictures_left_out(self._pictures),
+            *((objects,) if self._objects else ()),
             *comments_left_out(self._comments),
             *macros_left_out(self._package),
         )
         return replace(self._text.parsed(), title=self._package.title(), left_out=left_out)
 
+    def _read_part(self, here: _Open, element: Any) -> None:
+        if element.tag == _COLUMN:
+            self._read_column(here, element)
+        elif element.tag == _ROW:
+            self._read_row(here, element)
+            _forget(element)
+        elif element.tag == _SHAPES:
+            self._read_drawn(here, element)
+
     def _elements(self) -> Iterator[tuple[str, Any]]:
         data = self._package.data("content.xml")
-        tags = (_SPREADSHEET, _SHEET, _ROW, _COLUMN, _AUTOMATIC)
+        tags = (_SPREADSHEET, _SHEET, _ROW, _COLUMN, _AUTOMATIC, _SHAPES)
         events = etree.iterparse(
             BytesIO(data), events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, load_dtd=False,
             huge_tree=False, remove_comments=True, remove_pis=True,
@@ -131,6 +142,24 @@ class _Workbook:
             return
         self._dropped["column"] += len(here.dropped)
         write_sheet(self._text, here.sheet, self._allowed)
+        if here.boxes and not here.sheet.rows:
+            self._text.page_idx = here.sheet.index
+            self._text.add_heading(1, here.sheet.name)
+        for words in here.boxes:
+            self._text.add("paragraph", words)
+
+    def _read_drawn(self, here: _Open, around: Any) -> None:
+        """Keep the words of text boxes and shapes; count pictures and what other programs have drawn."""
+        for shape in around.iterdescendants():
+            if not isinstance(shape.tag, str) or not shape.tag.startswith(DRAW) or here.hidden:
+                continue
+            held = {child.tag for child in shape}
+            drawn = f"{DRAW}object" in held or f"{DRAW}object-ole" in held
+            self._objects += drawn
+            self._pictures += not drawn and f"{DRAW}image" in held
+            if self._styles is not None:
+                said = (one_line([spoken(each, self._styles).text]) for each in shape.iterchildren(_PARAGRAPH))
+                here.boxes += filter(None, said)
 
     def _read_column(self, here: _Open, element: Any) -> None:
         count = max(1, whole_number(element.get(f"{TABLE}number-columns-repeated"), 1))
@@ -144,6 +173,7 @@ class _Workbook:
         here.row += count
         if here.hidden:
             return
+        self._read_drawn(here, element)
         cells = self._cells(here, element, first)
         if not cells:
             return

@@ -22,8 +22,10 @@ _REFERENCES = {CHART: "id", f"{_DIAGRAM}relIds": "dm", _NEWER_CHART: ""}  # what
 _PICTURES = (
     "{http://schemas.openxmlformats.org/drawingml/2006/picture}pic",
     "{http://schemas.openxmlformats.org/presentationml/2006/main}pic",
+    "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}pic",
     "{urn:schemas-microsoft-com:vml}imagedata",
 )
+DRAWN = frozenset((*_REFERENCES, *_PICTURES))
 _CATEGORIES, _VALUES = ("cat", "xVal"), ("val", "yVal", "bubbleSize")
 _UNSEEN_POINTS = ("doc", "pres", "parTrans", "sibTrans")
 

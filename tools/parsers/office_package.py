@@ -53,6 +53,9 @@ class Package:
         """Return whether the package holds a program. It is never read."""
         return any(name.endswith("vbaProject.bin") for name in self._archive)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._archive
+
     def xml(self, name: str) -> Any | None:
         """Return the root element of a part, None if there is no such part. The strict dialect is read as the other.
 
@@ -118,26 +121,28 @@ def refuse_compound(data: bytes) -> None:
     """Raise UnreadableDocument, with what would help, for files that are no archives: encrypted and older ones."""
     if not data.startswith(OLE):
         return
+    refuse_encrypted(data)
+    suffix, better = old_format(data)
+    raise UnreadableDocument(
+        f"The file is in the old format {suffix} of Office 97 to 2003.",
+        suggestion=f"Give it the suffix {suffix}, or open it in its program and save it as {better}.",
+    )
+
+
+def refuse_encrypted(data: bytes) -> None:
+    """Raise UnreadableDocument for a compound file that needs a password."""
     if "EncryptedPackage".encode("utf-16-le") in data:
         raise UnreadableDocument(
             "The file is encrypted and needs a password.", suggestion="Save it without a password."
         )
+
+
+def old_format(data: bytes) -> tuple[str, str]:
+    """Return the suffix of an Office file of before 2007, and that of its newer format. Raises UnreadableDocument."""
     for suffix, stream, better in _OLD:
         if stream.encode("utf-16-le") in data:
-            raise UnreadableDocument(
-                f"The file is in the old format {suffix} of Office 97 to 2003.",
-                suggestion=f"Open it in Word, Excel, PowerPoint or LibreOffice and save it as {better}.",
-            )
+            return suffix, better
     raise UnreadableDocument("The file is a compound file of an unknown program.")
-
-
-def read_old(data: bytes) -> Any:
-    """Refuse a file with the suffix of an older format, with what would help. Raises UnreadableDocument always."""
-    refuse_compound(data)
-    raise UnreadableDocument(
-        "The file has the suffix of an old Office format, but is none.",
-        suggestion="Open it in Word, Excel, PowerPoint or LibreOffice and save it as .docx, .xlsx or .pptx.",
-    )
 
 
 def macros_left_out(package: HasMacros) -> tuple[str, ...]:
@@ -153,3 +158,12 @@ def comments_left_out(count: int) -> tuple[str, ...]:
 def pictures_left_out(count: int) -> tuple[str, ...]:
     """Return what is said of pictures, whose own letters are not read."""
     return (f"{count} picture{'s were' if count != 1 else ' was'} left out.",) if count else ()
+
+
+def signs_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of signs that only their font knows."""
+    return (
+        (f"{count} sign{'s' if count != 1 else ''} of a picture font {'were' if count != 1 else 'was'} left out.",)
+        if count
+        else ()
+    )

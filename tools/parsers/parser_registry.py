@@ -64,6 +64,7 @@ def _with_macros(program: str, *kinds: str) -> tuple[str, ...]:
 
 
 ARCHIVE = "application/zip"  # of which each file is a document
+PACKAGE = "application/x-package"  # an archive that a program has for one file of its own, under a suffix of its own
 SOURCES = (  # language, media type, suffixes
     ("python", "text/x-python", (".py", ".pyi")),
     ("javascript", "text/javascript", (".js", ".mjs", ".cjs", ".jsx")),
@@ -118,9 +119,9 @@ BUNDLED = (
     Parser((f"{_ODF}.text", f"{_ODF}.text-template"), (".odt", ".ott"), _bundled("odt")),
     Parser((f"{_ODF}.presentation", f"{_ODF}.presentation-template"), (".odp", ".otp"), _bundled("odt", "read_slides")),
     Parser((f"{_ODF}.spreadsheet", f"{_ODF}.spreadsheet-template"), (".ods", ".ots"), _bundled("ods")),
-    Parser(("application/msword",), (".doc", ".dot"), _bundled("office_package", "read_old")),
-    Parser(("application/vnd.ms-excel",), (".xls", ".xlt"), _bundled("office_package", "read_old")),
-    Parser(("application/vnd.ms-powerpoint",), (".ppt", ".pps"), _bundled("office_package", "read_old")),
+    Parser(("application/msword",), (".doc", ".dot"), _bundled("old_office")),
+    Parser(("application/vnd.ms-excel",), (".xls", ".xlt"), _bundled("old_office")),
+    Parser(("application/vnd.ms-powerpoint",), (".ppt", ".pps"), _bundled("old_office")),
     Parser(("application/json",), (".json",), _bundled("json_rows")),
     Parser(("application/jsonl", "application/x-ndjson"), (".jsonl", ".ndjson"), _bundled("json_rows", "read_lines")),
     Parser(
@@ -129,9 +130,18 @@ BUNDLED = (
     Parser(("application/x-ipynb+json",), (".ipynb",), _bundled("notebook")),
     Parser(("message/rfc822",), (".eml",), _bundled("mail")),
     Parser(("application/mbox",), (".mbox",), _bundled("mail", "read_mailbox")),
+    Parser(("text/asciidoc", "text/x-asciidoc"), (".adoc", ".asciidoc"), _bundled("asciidoc")),
+    Parser(("text/x-org", "text/org"), (".org",), _bundled("org")),
+    Parser(("text/x-tex", "application/x-tex", "application/x-latex"), (".tex", ".latex"), _bundled("tex")),
+    Parser(("text/calendar",), (".ics", ".ical"), _bundled("content_lines")),
+    Parser(("text/vcard", "text/x-vcard"), (".vcf", ".vcard"), _bundled("content_lines")),
+    Parser(("application/x-subrip",), (".srt", ".sbv"), _bundled("subtitles")),
+    Parser(("text/vtt",), (".vtt",), _bundled("subtitles")),
+    Parser(("text/x-ssa",), (".ass", ".ssa"), _bundled("subtitles")),
     Parser(("application/epub+zip",), (".epub",), _bundled("epub")),
     Parser(("application/rtf", "text/rtf"), (".rtf",), _bundled("rich_text")),
     Parser((ARCHIVE, "application/x-zip-compressed"), (".zip",), _bundled("zipped")),
+    Parser((PACKAGE,), (), _bundled("zipped", "refuse_package")),
     *(
         Parser((media_type,), suffixes, _bundled("source_code", "read", language))
         for language, media_type, suffixes in SOURCES

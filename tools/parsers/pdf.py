@@ -185,20 +185,21 @@ def _parsed(reading: _Pages, outline: list[Bookmark], title: str, hint: str) -> 
     largest = _largest(pages[0])
     warnings: tuple[str, ...] = ()
     try:
-        text = _structured(pages, outline)
+        text, running = _structured(pages, outline)
     except Exception as error:  # noqa: BLE001 - the structure of a file may be lost, its words may not
         warnings = (_FAULT.format(type(error).__name__),)
-        text = CanonicalText()
+        text, running = CanonicalText(), 0
         for page_idx, page in enumerate(pages):
             text.page_idx = page_idx
             for line in page.lines:
                 text.add("paragraph", line.text)
     own = title if title and not _JUNK_TITLE.fullmatch(title) else None
-    return replace(text.parsed(title=own or largest), left_out=_left_out(reading, count), warnings=warnings)
+    return replace(text.parsed(title=own or largest), left_out=_left_out(reading, count, running), warnings=warnings)
 
 
-def _structured(pages: list[Page], outline: list[Bookmark]) -> CanonicalText:
-    put_in_order(pages)
+def _structured(pages: list[Page], outline: list[Bookmark]) -> tuple[CanonicalText, int]:
+    """Return the text by its structure, and how many lines of it say what others have said."""
+    running = put_in_order(pages)
     split_headings(pages, outline)
     layout = measured(pages)
     find_headings(pages, outline, layout)
@@ -206,7 +207,7 @@ def _structured(pages: list[Page], outline: list[Bookmark]) -> CanonicalText:
     writer = BlockWriter(text, layout, pages)
     for page_idx, page in enumerate(pages):
         writer.write(page_idx, page)
-    return text
+    return text, running + writer.repeated
 
 
 def _nothing(reading: _Pages, hint: str) -> UnreadableDocument:
@@ -224,7 +225,7 @@ def _nothing(reading: _Pages, hint: str) -> UnreadableDocument:
     )
 
 
-def _left_out(reading: _Pages, count: int) -> tuple[str, ...]:
+def _left_out(reading: _Pages, count: int, running: int) -> tuple[str, ...]:
     pages, garbled = reading.pages, reading.garbled
     empty = sum(not page.lines for page in pages) - garbled - len(reading.lost)
     hidden = sum(page.hidden for page in pages)
@@ -240,6 +241,11 @@ def _left_out(reading: _Pages, count: int) -> tuple[str, ...]:
         )
     if hidden:
         said.append(f"{hidden} word{' is' if hidden == 1 else 's are'} hidden or too small to read.")
+    if running:
+        said.append(
+            f"{running} line{' was' if running == 1 else 's were'} left out: running heads, page numbers or repeated"
+            " header rows of tables."
+        )
     if comments:
         said.append(f"{comments} comment{' was' if comments == 1 else 's were'} left out.")
     if unreadable:

@@ -3,18 +3,20 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import CanonicalText, unwrapped
 from tools.parsers.pdf_layout import Layout
-from tools.parsers.pdf_lines import LineJoiner, Page
+from tools.parsers.pdf_lines import Line, LineJoiner, Page
 from tools.parsers.pdf_reading import CAPTION, ENDED, NEAR, NOTE, Habits, PageReading
-from tools.parsers.pdf_tables import Table, find_table
+from tools.parsers.pdf_tables import Table, find_more_rows, find_table, is_rest_of_row
 
 _LEADERS = re.compile(r"(?:\s?\.){4,}\s*|…{2,}\s*")
 _LONGEST_LEAD_IN = 400
 _AHEAD = 6  # lines
+_CELLS_APART = 1.5  # of the type size
 _MOST_TERMS = 12  # lines above one meaning
 
 
@@ -36,6 +38,23 @@ class _Last(NamedTuple):
     chain: tuple[int, ...]
 
 
+class _OpenTable(NamedTuple):
+    """A table that may go on: its columns, what its rows hang on, and its header row, if it has one."""
+
+    columns: list[tuple[float, float]]
+    chain: tuple[int, ...]
+    header: list[str]
+    last_row: list[str]
+
+    def goes_on(self, table: Table, *, on_next_page: bool) -> bool:
+        """Whether a table has its columns, and no header row but its own, as on the next page."""
+        if table.has_header or table.rows[0] == self.header:
+            return on_next_page and table.rows[0] == self.header
+        return len(table.columns) == len(self.columns) and all(
+            x0 <= right and left <= x1 for (x0, x1), (left, right) in zip(table.columns, self.columns, strict=True)
+        )
+
+
 class BlockWriter:
     """Writes the pages of a document, one after the other, to a canonical text."""
 
@@ -45,9 +64,12 @@ class BlockWriter:
         self._containers: list[_Container] = []
         self._last: _Last | None = None
         self._run_in_x: float | None = None  # where the terms begin of a list that is being written
-        self._open_table: tuple[list[int], tuple[int, ...]] | None = None
+        self._open_table: _OpenTable | None = None
+        self._tail: tuple[PageReading, Line] | None = None  # the last line of text of the page before
+        self.repeated = 0  # header rows of tables that go on
         self._columns_of_terms: set[tuple[int, int]] = set()
         self._caption: int | None = None
+        self._pages = pages
         self._joined = LineJoiner(pages)
         self._habits = Habits()
         self._page_idx = 0
@@ -59,14 +81,17 @@ class BlockWriter:
         self._text.page_idx = self._page_idx = page_idx
         self._page = PageReading(page_idx, page, self._layout, self._habits)
         self._caption = None
-        notes = self._page.first_footnote()
+        self._notes = self._page.first_footnote()
+        self._notes_written = False
         place = 0
-        while place < len(page.lines):
-            place = self._write_next(place, notes)
+        while place < (self._notes if self._notes_written else len(page.lines)):
+            place = self._write_next(place)
+        if self._notes:
+            self._tail = (self._page, page.lines[self._notes - 1])
 
-    def _write_next(self, place: int, notes: int) -> int:
+    def _write_next(self, place: int) -> int:
         ways: list[Callable[[int], int | None]] = [self._contents, self._heading]
-        if place >= notes:
+        if place >= self._notes:
             ways = [self._footnote]
         else:
             ways += [self._caption_line, self._table, self._item, self._term, self._code]
@@ -83,10 +108,17 @@ class BlockWriter:
     # --- what is written ----------------------------------------------------------------------------------------
 
     def _add(
-        self, kind: BlockKind, text: str, x: float, hangs_on: tuple[int | None, ...], *, tight: bool = False
+        self,
+        kind: BlockKind,
+        text: str,
+        x: float,
+        hangs_on: tuple[int | None, ...],
+        *,
+        tight: bool = False,
+        goes_on: bool = False,
     ) -> int | None:
         chain = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
-        index = self._text.add(kind, text, tight=tight, hangs_on=chain)
+        index = self._text.add(kind, text, tight=tight, hangs_on=chain, goes_on=goes_on)
         if index is not None and kind != "footnote":
             self._last = _Last(index, kind, text, x, chain)
         return index
@@ -133,7 +165,10 @@ class BlockWriter:
 
     def _table(self, place: int) -> int | None:
         caption = self._caption is not None and self._last is not None and self._last.at == self._caption
-        table = find_table(self._page.lines, place, self._layout, self._page.ends_table, captioned=caption)
+        lines, ends, open_table, table = self._page.lines, self._page.ends_table, self._open_table, None
+        if place == 0 and open_table is not None and self._last is not None and self._last.kind == "table_row":
+            table = find_more_rows(lines, place, self._layout, ends, open_table.columns)
+        table = table or find_table(lines, place, self._layout, ends, captioned=caption)
         if table is None:
             return None
         self._write_table(place, table, self._caption if caption else None)
@@ -145,17 +180,22 @@ class BlockWriter:
         above: tuple[int | None, ...] = (*self._above(x), caption)
         if caption is None and last is not None and last.kind == "paragraph" and last.text.endswith((":", "：")):
             above = (*above, last.at)
-        columns = [round(edge) for edge in table.edges]
-        if self._open_table is not None and not table.has_header and self._open_table[0] == columns:
-            above = self._open_table[1]  # the table goes on from the page before, or after a formula
-        header: int | None = None
-        for number, row in enumerate(table.rows):
+        open_table, rows, header = self._open_table, table.rows, None
+        if open_table and caption is None and open_table.goes_on(table, on_next_page=place == 0):
+            above, names = open_table.chain, open_table.header
+            self.repeated += rows[0] == names
+            rows = rows[rows[0] == names :]
+        else:
+            names, open_table = table.rows[0] if table.has_header else [], None
+        for number, row in enumerate(rows):
             filled = max((column + 1 for column, cell in enumerate(row) if cell), default=0)
             cells = " | ".join(unwrapped(cell) for cell in row[:filled])
-            index = self._add("table_row", cells, x, (*above, header), tight=number > 0)
-            if number == 0 and table.has_header:
+            goes_on = open_table is not None and number == place == 0 and is_rest_of_row(open_table.last_row, row)
+            index = self._add("table_row", cells, x, (*above, header), tight=number > 0, goes_on=goes_on)
+            if number == 0 and table.has_header and open_table is None:
                 header = index
-        self._open_table = (columns, tuple(index for index in (*above, header) if index is not None))
+        chain = tuple(index for index in (*above, header) if index is not None)
+        self._open_table = _OpenTable(table.columns, chain, names, table.rows[-1])
 
     def _footnote(self, place: int) -> int | None:
         end = place + 1
@@ -188,6 +228,7 @@ class BlockWriter:
         lead_in = self._lead_in(x)
         above_chain = self._above(x)
         text = self._joined(self._page.lines[place:end])
+        self._write_notes_before(end)
         index = self._add(
             "list_item",
             text,
@@ -338,6 +379,8 @@ class BlockWriter:
     def _paragraph(self, place: int) -> int:
         line = self._page.lines[place]
         end = self._page.paragraph_end(place, None)
+        end = next((at for at in range(place + 1, end) if self._begins_table(at)), end)
+        end = self._end_over_columns(end)
         x = self._page.indent(line)
         if end > place + 1:
             x -= max(line.x0 - self._page.lines[place + 1].x0, 0.0)
@@ -346,10 +389,44 @@ class BlockWriter:
         text = self._joined(self._page.lines[place:end])
         last = self._last
         above = self._above(x)
-        if place == 0 and last is not None and text[:1].islower() and self._is_unfinished(last):
-            above = (*last.chain, last.at)  # it goes on from the page before
-        self._add("paragraph", text, x, above)
+        goes_on = place == 0 and last is not None and self._is_unfinished(last, line)
+        if goes_on and last is not None:
+            above = (*last.chain, last.at)
+        self._write_notes_before(end)
+        self._add("paragraph", text, x, above, goes_on=goes_on)
         return end
 
-    def _is_unfinished(self, last: _Last) -> bool:
-        return last.kind in ("paragraph", "list_item") and not ENDED.search(last.text)
+    def _end_over_columns(self, end: int) -> int:
+        """Return the place after a paragraph that goes on at the head of the next column."""
+        lines = self._page.lines
+        if not end < self._notes or lines[end].column == lines[end - 1].column or lines[end].fixed:
+            return end
+        goes_on = lines[end].text[0].islower() and not ENDED.search(lines[end - 1].text)
+        return self._page.paragraph_end(end, None) if goes_on and not self._page.starts_other(end) else end
+
+    def _write_notes_before(self, end: int) -> None:
+        """Write the page's footnotes before its last paragraph, if that goes on on the next page."""
+        lines, following = self._page.lines, self._pages[self._page_idx + 1 : self._page_idx + 2]
+        goes_on = any(line.text[0].islower() for page in following for line in page.lines[:1])
+        if goes_on and end == self._notes < len(lines) and not ENDED.search(lines[end - 1].text):
+            place, self._notes_written = self._notes, True
+            while place < len(lines):
+                place = self._write_next(place)
+
+    def _begins_table(self, place: int) -> bool:
+        line = self._page.lines[place]
+        wide = any(cell.x0 - before.x1 > _CELLS_APART * line.size for before, cell in pairwise(line.cells))
+        return (
+            wide
+            and find_table(self._page.lines, place, self._layout, self._page.ends_table, captioned=False) is not None
+        )
+
+    def _is_unfinished(self, last: _Last, line: Line) -> bool:
+        """Whether the last text of the page before goes on with a line: in its middle, or as full lines do."""
+        if last.kind not in ("paragraph", "list_item") or ENDED.search(last.text) or self._tail is None:
+            return False
+        page, tail = self._tail
+        if line.text[0].islower():
+            return True
+        first = self._layout.first_indent and abs(self._page.indent(line) - self._layout.first_indent) <= NEAR
+        return bool(self._layout.right) and tail.size == line.size and not first and not page.could_hold(tail, line)

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
@@ -25,6 +26,7 @@ _CONTENTS = re.compile(
 _WORD = re.compile(rf"[^\W\d_]{{3}}|[{CHINESE_AND_JAPANESE_TEXT}]")
 _LONGEST_HEADING = 160
 _LARGER = 1.12  # than text: bold headings
+_CELLS_APART = 1.5  # of the type size
 _MUCH_LARGER = 1.3  # headings in the usual weight
 _MOST_BOOKMARKS = 300  # of a page
 
@@ -170,6 +172,8 @@ def _looks_like_heading(lines: list[Line], place: int, layout: Layout, levels: d
         return True
     if not line.bold or line.size < 0.97 * layout.size or line.text.endswith((".", ":")) or line.text[0].islower():
         return False
+    if any(cell.x0 - before.x1 > _CELLS_APART * line.size for before, cell in pairwise(line.cells)):
+        return False  # the header row of a table
     return (not levels or style in levels) and _stands_alone(lines, place, layout)
 
 

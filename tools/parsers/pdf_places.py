@@ -86,7 +86,7 @@ def _on_page(page: Any, quote: str, before: str) -> PagePlace:
 
 
 def _folded(text: str) -> str:
-    return "".join(letter for letter in unicodedata.normalize("NFKC", text) if letter.isalnum())
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text) if letter.isalnum())
 
 
 def _letters_of_page(textpage: Any) -> tuple[str, list[int]]:

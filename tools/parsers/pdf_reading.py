@@ -1,7 +1,7 @@
 """What a line of a PDF page is by its place: a paragraph's next line, an item, a term, a meaning, code, a footnote."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -52,20 +52,20 @@ class PageReading:
         self._height = page.height
         self._layout = layout
         self._habits = habits
-        columns: tuple[list[Line], list[Line]] = ([], [])
+        columns: dict[int, list[Line]] = defaultdict(list)
         self._widest: dict[float, float] = {}
         for line in page.lines:
             columns[line.column].append(line)
             self._widest[line.size] = max(line.x1, self._widest.get(line.size, 0.0))
-        self._second_left = min((line.x0 for line in columns[1]), default=0.0)
-        self._edges = [layout.right] * 2
-        if columns[1]:
-            self._edges = [max((line.x1 for line in column), default=0.0) for column in columns]
+        self._lefts = {column: min(line.x0 for line in lines) for column, lines in columns.items()}
+        self._edges = dict.fromkeys(columns, layout.right)
+        if len(columns) > 1:
+            self._edges = {column: max(line.x1 for line in lines) for column, lines in columns.items()}
 
     def indent(self, line: Line) -> float:
         """Return how far a line begins from the left edge of its column."""
         if line.column:
-            return line.x0 - self._second_left
+            return line.x0 - self._lefts[line.column]
         return line.x0 - self._layout.left[self._page_idx % 2]
 
     def could_hold(self, above: Line, below: Line) -> bool:

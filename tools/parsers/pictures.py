@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from lxml import etree
 from markdown_it import MarkdownIt
 
+from tools.parsers.archives import OLE
 from tools.parsers.docx_styles import W
 from tools.parsers.html import read_tree
 from tools.parsers.odf import DRAW, OpenPackage
@@ -54,6 +55,8 @@ def pictures_in(data: bytes, media_type: str) -> Iterator[Picture]:
     Raises UnreadableDocument if the file is broken. Parses what a stranger wrote: run it in a sandbox.
     """
     found: Iterator[Picture] = iter(())
+    if data.startswith(OLE):  # a file of Office 97 to 2003
+        return
     if "wordprocessingml" in media_type or "ms-word" in media_type:
         found = _in_word(open_package(data, f"{W}document", "a Word document"))
     elif "presentationml" in media_type or "ms-powerpoint" in media_type:

@@ -1,7 +1,8 @@
 """Parser of plain text, decoded by a byte order mark, a declared charset, or UTF-8; only else by a guess that is told.
 
 The decoded text is the canonical text, and blocks only point into it: paragraphs end at blank lines, pages at form
-feeds. Items of lists, and indented lines after a colon, hang on the paragraph before them.
+feeds. Items of lists, and indented lines after a colon, hang on the paragraph before them; the turns of a dialogue are
+blocks of their own.
 """
 
 import codecs
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import Block, Parsed, storable
+from tools.parsers.canonical_text import Block, Parsed, composed
 from tools.parsers.encodings import guessed
 
 _MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
@@ -30,14 +31,12 @@ _NO_CHARSETS = frozenset({"punycode", "raw-unicode-escape", "undefined", "unicod
 def decode(data: bytes, *, declared: str | None = None) -> str:
     """Decode the text of a file; ``declared`` is the charset that the file itself names.
 
-    Where the file names none and is not UTF-8, it is guessed, but only within ``parse``, which tells of it.
-    Raises UnreadableDocument if the bytes are binary or not in that encoding: a wrong guess could produce a quote that
-    nobody wrote.
+    Where the file names none and is not UTF-8, or is not in the charset that it names, it is guessed, but only within
+    ``parse``, which tells of it. Raises UnreadableDocument if the bytes are binary, or read well in no encoding.
     """
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    named = marked or declared
     if marked is None and b"\x00" in data:
-        text = None if named else guessed(data)
+        text = None if declared else guessed(data)
         if text is not None:
             return text
         raise UnreadableDocument("The file is binary, not text.")
@@ -47,7 +46,7 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
             raise LookupError
         return data.decode(encoding)
     except UnicodeError as error:
-        text = None if named else guessed(data)
+        text = guessed(data) if marked in (None, "utf-8-sig") else None
         if text is not None:
             return text
         raise UnreadableDocument(
@@ -55,6 +54,9 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
             suggestion="Save the file as UTF-8 and ingest it again.",
         ) from error
     except (LookupError, ValueError) as error:
+        text = guessed(data)
+        if text is not None:
+            return text
         raise UnreadableDocument(f"The file names an unknown charset: {encoding!r}.") from error
 
 
@@ -77,7 +79,11 @@ def read_text(text: str) -> Parsed:
 
     Its title is a first line that is underlined; other first lines may be anything.
     """
-    canonical = storable(text)
+    canonical = composed(text)
+    from tools.parsers.dialogues import dialogue  # only here, for it stands on the paragraphs of this module
+
+    if turns := dialogue(canonical):
+        return Parsed(canonical, turns)
     blocks = paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)
     return Parsed(canonical, tuple(_structured(canonical, blocks)), _underlined(canonical))
 
@@ -94,6 +100,8 @@ def _underlined(text: str) -> str | None:
 _BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u2043\u25aa\u25cf\u25e6]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
 _CODE_INDENT = 4  # columns, more than the sentence that introduces it
 _COLONS = (":", "\uff1a")
+_ENDS = re.compile(r"[.!?…。！？｡।॥؟۔][\"'”’»)\]」』]*\Z")
+_TITLE = re.compile(r"(?=[^\r\n]*[^\W_])[^\r\n]{1,60}(?<![,;:，；：、])")
 
 
 def _structured(text: str, blocks: list[Block]) -> Iterator[Block]:
@@ -101,6 +109,7 @@ def _structured(text: str, blocks: list[Block]) -> Iterator[Block]:
     count = 0
     lead: tuple[int, str, int] | None = None  # index, last words and indent of the paragraph before
     items: list[tuple[int, int]] = []  # indent and index, of the items that the next one may be within
+    titles: tuple[int, ...] = ()  # the paragraph before, where it is a line alone that may be a heading
     for block in blocks:
         within = bool(items) and _indent(text, block.start) > items[0][0]
         for start, end, is_item in list(_parts(text, block, within=within)):
@@ -120,7 +129,12 @@ def _structured(text: str, blocks: list[Block]) -> Iterator[Block]:
                 yield replace(part, hangs_on=((lead[0],) if lead else ()) + tuple(index for _, index in items))
             else:
                 lead, items = (count, text[max(start, end - 1) : end], indent), []
-                yield part
+                is_sentence = _ENDS.search(text, start, end) is not None
+                yield replace(part, hangs_on=titles if is_sentence else ())
+                titles = () if is_sentence or _TITLE.fullmatch(text, start, end) is None else (count,)
+                count += 1
+                continue
+            titles = ()
             count += 1
 
 

@@ -1,6 +1,7 @@
 """Tables of a spreadsheet's sheet as blocks: captions, header rows, and rows that hang on them, with cell addresses.
 
-Blank rows divide the tables of a sheet. A merged cell says the same in each row and column that it covers.
+Blank rows divide the tables of a sheet, and blank columns those that stand side by side. A merged cell says the same in
+each row and column that it covers. A very wide table is written as several, all with its first column.
 """
 
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
+from graph.evidence import BlockKind
 from tools.parsers.canonical_text import CanonicalText
 
 MOST_CELLS = 5_000_000
@@ -18,12 +20,15 @@ LONGEST_NAME = 200  # characters of a sheet's name, which each address repeats; 
 _MOST_MERGED = 200_000
 _MOST_HEADERS = 3  # rows of one header
 _MOST_CAPTIONS = 3
-_YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d-\d\d)?")
+_LONGEST_ROW = 250  # tokens, about, of a header with a usual row; a segment holds 300
+_WIDEST_PART = 150  # of such a pair, where a table is written in parts
+_SAMPLE = 50  # rows that tell what is usual
+_YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}")
 _PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 
 
 class Cell(NamedTuple):
-    """What a cell shows. ``typed`` is a number, date or truth value."""
+    """What a cell shows: nothing, where its formula has no result. ``typed`` is a number, date or truth value."""
 
     text: str
     typed: bool = False
@@ -113,9 +118,9 @@ def _write_part(
 ) -> list[int | None]:
     """Write a table, or lines of words that stand alone; return the lines that the next table hangs on."""
     columns = sorted({column for _, cells in rows for column in cells})
-    allowed.take(len(columns) * len(rows) - sum(len(cells) for _, cells in rows))
     start = next((at for at, (_, cells) in enumerate(rows) if len(columns) > 1 and not _is_line(cells)), len(rows))
-    if start == len(rows) or start > _MOST_CAPTIONS or len(rows) == start + 1 == 1:
+    beside = list(_side_by_side(rows[start:]))
+    if len(beside) < 2 and (start == len(rows) or start > _MOST_CAPTIONS or len(rows) == start + 1 == 1):
         start = len(rows) if all(_is_line(cells) for _, cells in rows) else min(start, 0)
     lines: list[int | None] = []
     for at, (number, cells) in enumerate(rows[:start]):
@@ -126,16 +131,114 @@ def _write_part(
     if start == len(rows):
         return lines if len(lines) <= _MOST_CAPTIONS else []
     captions = [*above, *lines]
-    count = _headers(rows[start:], columns)
-    headers: list[int | None] = []
-    for at, (number, cells) in enumerate(rows[start:]):
-        words = " | ".join(cells[column].text if column in cells else "" for column in columns)
-        on = (*captions, *headers)
-        anchor = address(sheet.name, number, min(cells))
-        index = text.add("table_row", words, tight=at > 0 or start > 0, hangs_on=on, anchor=anchor)
-        if at < count:
-            headers.append(index)
+    if len(beside) > 1:
+        for table in beside:
+            hung = captions
+            for part in _parts(table):
+                hung = [*captions, *_write_part(text, sheet, part, hung, allowed)]
+        return []
+    allowed.take(len(columns) * len(rows) - sum(len(cells) for _, cells in rows))
+    _write_table(text, sheet, rows[start:], captions, tight=start > 0)
     return []
+
+
+def _side_by_side(rows: list[Row]) -> Iterator[list[Row]]:
+    """Yield the tables that blank columns divide, from the left; what cannot stand alone stays with what is before."""
+    used = sorted({column for _, cells in rows for column in cells})
+    first = 0
+    for at in range(1, len(used) + 1):
+        if at < len(used) and (used[at] == used[at - 1] + 1 or not _stands_alone(rows, used[first:at], used[at:])):
+            continue
+        yield _within(rows, used[first:at])
+        first = at
+
+
+def _stands_alone(rows: list[Row], left: list[int], right: list[int]) -> bool:
+    """Whether what is right of a blank column is another table: it names its rows, and is no single column of ours."""
+    own = right[: _run(right)]
+    before, after = _within(rows, left), _within(rows, own)
+    names = [cells.get(own[0]) for _, cells in after]
+    if any(cell is None or (cell.typed and len(own) > 1) for cell in names):
+        return False
+    is_gapless = after[-1][0] - after[0][0] == len(after) - 1
+    is_alike = (before[0][0], before[-1][0]) == (after[0][0], after[-1][0])
+    return is_gapless and not (is_alike and 1 in (len(left), len(own)))
+
+
+def _run(columns: Sequence[int]) -> int:
+    """Return how many columns follow each other from the first on."""
+    return next((at for at in range(1, len(columns)) if columns[at] > columns[at - 1] + 1), len(columns))
+
+
+def _within(rows: list[Row], columns: Sequence[int]) -> list[Row]:
+    kept = ((number, {at: cells[at] for at in columns if at in cells}) for number, cells in rows)
+    return [(number, cells) for number, cells in kept if cells]
+
+
+def _write_table(
+    text: CanonicalText, sheet: Sheet, rows: list[Row], captions: list[int | None], *, tight: bool
+) -> None:
+    """Write the rows of a table under its header, a very wide one part by part; a form is about what it first names."""
+    columns = sorted({column for _, cells in rows for column in cells})
+    count = _headers(rows, columns)
+    is_form = not count and _is_form(rows, columns)
+    for part in _bands(rows, columns) if count else [columns]:
+        above = [*captions]
+        for at, (number, cells) in enumerate(rows):
+            said = [column for column in part if column in cells]
+            if not said or (part != columns and said == columns[:1]):
+                continue
+            kind: BlockKind = "label" if at >= count and _is_unfilled(cells, columns) else "table_row"
+            words = " | ".join(cells[column].text if column in cells else "" for column in part)
+            anchor = address(sheet.name, number, said[0])
+            index = text.add(kind, words, tight=tight, hangs_on=above, anchor=anchor)
+            tight = tight or index is not None
+            if at < count or (is_form and at == 0):
+                above.append(index)
+        tight = False
+
+
+def _bands(rows: list[Row], columns: list[int]) -> Iterator[list[int]]:
+    """Yield the columns that are written together, always with the first one; a row needs its header beside it."""
+    sample = [cells for _, cells in rows[:_SAMPLE]]
+    sizes = {column: _size(sample[0].get(column)) for column in columns}
+    for column in columns:
+        sizes[column] += sorted(_size(cells.get(column)) for cells in sample[1:])[len(sample) // 2 - 1]
+    if sum(sizes.values()) <= _LONGEST_ROW:
+        yield columns
+        return
+    part, size = columns[:1], 0.0
+    for column in columns[1:]:
+        if len(part) > 1 and size + sizes[column] > _WIDEST_PART:
+            yield part
+            part, size = columns[:1], 0.0
+        part, size = [*part, column], size + sizes[column]
+    yield part
+
+
+def _size(cell: Cell | None) -> float:
+    """Return about how many tokens a cell takes; each digit is one."""
+    return 1 + (len(cell.text) / 4 + sum(map(str.isdigit, cell.text)) if cell is not None else 0)
+
+
+def _is_form(rows: list[Row], columns: list[int]) -> bool:
+    """Whether rows are labels with values of several kinds, as a form has them, or labels with colons."""
+    if len(columns) != 2 or len(rows) < 2 or any(columns[0] not in cells or len(cells) < 2 for _, cells in rows):
+        return False
+    labels, values = ([cells[column] for _, cells in rows] for column in columns)
+    if any(label.typed for label in labels) or values[0].typed:
+        return False
+    return any(value.typed for value in values) or all(label.text.endswith((":", "：")) for label in labels)
+
+
+def _is_unfilled(cells: dict[int, Cell], columns: list[int]) -> bool:
+    """Whether a row is nothing but its label: it answers nothing that its columns ask."""
+    said = [column for column, cell in cells.items() if cell.text]
+    return len(columns) > 1 and said == columns[:1] and not cells[said[0]].typed and _is_title(cells[said[0]].text)
+
+
+def _is_title(words: str) -> bool:
+    return len(words) < 60 and words[-1] not in ".!?。！？)）"
 
 
 def _is_line(cells: dict[int, Cell]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graph.evidence import BlockKind
-from tools.parsers.canonical_text import Block, Parsed, storable
+from tools.parsers.canonical_text import Block, Parsed, composed
 from tools.parsers.plain import decode
 
 _LONGEST = 400  # characters of a line that may name something
@@ -70,7 +70,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 
 def read(data: bytes, language: str = "") -> Parsed:
     """Parse source code of a language. Raises UnreadableDocument if it is binary or cannot be decoded."""
-    text = storable(decode(data))
+    text = composed(decode(data))
     return Parsed(text, tuple(_Reader(text, language).blocks()))
 
 

@@ -123,6 +123,8 @@ def _code(state: Any, found: Directive) -> list[Any]:
     lines = [*found.arguments[len(own) :], *found.content]
     title = own[0].partition(" ")[2] if name == "code-tab" and own else found.options.get("caption", "")
     code = "\n".join(lines)
+    if name == "math":
+        return [nodes.math_block(code, code)]
     if name == "parsed-literal":
         code = "".join(node.astext() for node in state.inline_text(code, 0)[0])
     anchor = found.options.get("name", "")

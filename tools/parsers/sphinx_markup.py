@@ -25,6 +25,8 @@ _MOST_INLINE = 20_000  # characters of a paragraph whose markup is read
 _LONGEST_WORD = 1_000
 _DEEPEST = 30  # blocks within blocks
 _STEPS = 50  # for each character of a grid table
+_SHOWN_AS = {"math": nodes.math, "sub": nodes.subscript, "subscript": nodes.subscript, "sup": nodes.superscript,
+             "superscript": nodes.superscript}  # fmt: skip
 _FAILURES = (ApplicationError, DataError, ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError,
              TypeError, ValueError)  # fmt: skip
 
@@ -144,6 +146,8 @@ class _Inliner(states.Inliner):
             return [], []
         if bare in self.hidden_roles:
             return [], []
+        if bare in _SHOWN_AS:
+            return [_SHOWN_AS[bare](rawsource, nodes.unescape(text, bare == "math"))], []
         if bare in LABELS and explicit_title(words) is None:
             return [nodes.inline(rawsource, words, label=words)], []
         return [nodes.Text(shown(name, words))], []

@@ -15,12 +15,19 @@ from lxml import etree
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed
-from tools.parsers.number_formats import BUILT_IN, shown
+from tools.parsers.number_formats import BUILT_IN, shown, shown_text
+from tools.parsers.office_charts import CHART, Drawings
+from tools.parsers.office_flow import Flow, Paragraph, Table
 from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 from tools.parsers.sheets import LONGEST_NAME, Allowed, Cell, Sheet, write_sheet
 
 _NS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_V, _IS, _F, _T, _R, _RPH = (_NS + tag for tag in ("v", "is", "f", "t", "r", "rPh"))
+_V, _IS, _F, _T, _R, _ALIGN = (_NS + tag for tag in ("v", "is", "f", "t", "r", "rPr/" + _NS + "vertAlign"))
+_SHIFTS = {"superscript": RAISED, "subscript": LOWERED}
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_TEXT_BOX = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}txBody"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _MOST_COLUMNS = 16_384
 _TRUE = ("1", "true")
@@ -48,35 +55,46 @@ class _Workbook:
         self._strings = self._shared()
         self._formats, self._bold = self._styles()
         self._dropped = {"sheet": 0, "row": 0, "column": 0}
-        self._without_result = self._comments = 0
+        self._without_result = self._comments = self._unshown = self._lost = self._charts = 0
+        self._drawings = Drawings(package)
 
     def read(self) -> Parsed:
         text = CanonicalText()
         for index, sheet in enumerate(self._book.iter(f"{_NS}sheet")):
             target = self._related.get(sheet.get(f"{{{REL}}}id") or "")
-            if target is None or target.kind != "worksheet":
+            if target is None or target.kind not in ("worksheet", "chartsheet"):
                 continue
             if (sheet.get("state") or "visible") != "visible":
                 self._dropped["sheet"] += 1
                 continue
-            write_sheet(
-                text, self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target), self._allowed
-            )
-        left_out = (*self._said(), *macros_left_out(self._package))
-        return replace(text.parsed(), title=self._package.title(), left_out=left_out)
+            read = self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target)
+            write_sheet(text, read, self._allowed)
+            self._write_drawings(text, read, target.target)
+        left_out = (*self._said(), *self._drawings.left_out(), *macros_left_out(self._package))
+        lost = f"{self._lost} cell{'s name' if self._lost != 1 else ' names'} words that the file does not hold."
+        warnings = (lost,) if self._lost else ()
+        return replace(text.parsed(), title=self._package.title(), left_out=left_out, warnings=warnings)
 
     def _said(self) -> Iterator[str]:
         yield from hidden_left_out(self._dropped)
         yield from comments_left_out(self._comments)
-        if self._without_result:
-            count = self._without_result
-            yield f"{count} formula{'s have' if count != 1 else ' has'} no stored result."
+        told = (
+            (self._without_result, "formula has no stored result", "formulas have no stored result"),
+            (self._charts, "chart was left out but for its title", "charts were left out but for their titles"),
+            (self._unshown, "value that its number format hides was left out",
+             "values that their number formats hide were left out"),
+        )  # fmt: skip
+        for count, one, more in told:
+            if count:
+                yield f"{count} {one if count == 1 else more}."
 
     def _shared(self) -> list[str]:
         allowed = Allowed()
-        found = []
+        found: list[str] = []
         target = next((each.target for each in self._related.values() if each.kind == "sharedStrings"), None)
-        for item in self._elements(target, (f"{_NS}si",)) if target else ():
+        if target is None or target not in self._package:  # a workbook of numbers alone needs none
+            return found
+        for item in self._elements(target, (f"{_NS}si",)):
             found.append(_words(item))
             allowed.take(1, len(found[-1]))
         return found
@@ -163,32 +181,66 @@ class _Workbook:
     def _cell(self, element: Any) -> Cell | None:
         kind, style = element.get("t") or "n", _number(element.get("s") or "0")
         bold = 0 <= style < len(self._bold) and self._bold[style]
+        code = self._formats[style] if 0 <= style < len(self._formats) else "General"
         if kind == "inlineStr":
             inline = element.find(_IS)
-            return _text_cell(_words(inline), bold) if inline is not None else None
+            return self._text_cell(_words(inline), bold, code) if inline is not None else None
         value = element.findtext(_V)
         if value is None or not value.strip():
-            self._without_result += element.find(_F) is not None and kind != "str"
-            return None
+            if element.find(_F) is None or kind == "str":
+                return None
+            self._without_result += 1
+            return Cell("", True)
         if kind == "s":
             at = _number(value)
-            return _text_cell(self._strings[at], bold) if 0 <= at < len(self._strings) else None
+            if 0 <= at < len(self._strings):
+                return self._text_cell(self._strings[at], bold, code)
+            self._lost += 1
+            return None
         if kind == "b":
             return Cell("TRUE" if value.strip() in _TRUE else "FALSE", True, bold)
         if kind == "d":
             return Cell(value.strip().replace("T", " "), True, bold)
-        if kind == "n":
-            return self._number_cell(value, style, bold)
-        return _text_cell(_unescaped(value), bold)  # a formula's words, or its error such as #DIV/0!
-
-    def _number_cell(self, value: str, style: int, bold: bool) -> Cell | None:
         try:
-            number = float(value)
+            number = float(value) if kind == "n" else None
         except ValueError:
-            return _text_cell(value, bold)
-        code = self._formats[style] if 0 <= style < len(self._formats) else "General"
+            number = None
+        if number is None:  # a formula's words, or its error such as #DIV/0!
+            return self._text_cell(_unescaped(value), bold, code)
         said = shown(number, code, since_1904=self._since_1904)
+        self._unshown += not said
         return Cell(said, True, bold) if said else None
+
+    def _text_cell(self, words: str, bold: bool, code: str) -> Cell | None:
+        said = " ".join(words.split())
+        shown = " ".join(shown_text(said, code).split()) if said else ""
+        self._unshown += bool(said and not shown)
+        return Cell(shown, False, bold) if shown else None
+
+    def _write_drawings(self, text: CanonicalText, sheet: Sheet, part: str) -> None:
+        """Write the text boxes, diagrams and titles of charts over a sheet behind its cells, which charts are of."""
+        drawn: list[Paragraph] = []
+        for target in self._package.related(part).values():
+            root = self._package.xml(target.target) if target.kind == "drawing" else None
+            if root is None:
+                continue
+            walker = etree.iterwalk(root, events=("start",))
+            for _, element in walker:
+                if element.tag == _FALLBACK:
+                    walker.skip_subtree()
+                elif element.tag == _TEXT_BOX:
+                    drawn += [Paragraph(" ".join(_drawn(each).split())) for each in element.iterchildren(f"{_A}p")]
+                else:
+                    read = self._drawings.read(element, target.target)
+                    self._charts += element.tag == CHART and bool(read)
+                    drawn += [Paragraph(each.caption) if isinstance(each, Table) else each for each in read]
+        if drawn and not sheet.rows:
+            text.page_idx = sheet.index
+            text.add_heading(1, sheet.name)
+        flow = Flow(text)
+        for each in drawn:
+            flow.paragraph(each)
+        flow.end()
 
     def _count_comments(self, part: str) -> None:
         for each in self._package.related(part).values():
@@ -204,20 +256,26 @@ def hidden_left_out(counts: dict[str, int]) -> Iterator[str]:
             yield f"{count} hidden {what}{'s were' if count != 1 else ' was'} left out."
 
 
-def _text_cell(words: str, bold: bool) -> Cell | None:
-    said = " ".join(words.split())
-    return Cell(said, False, bold) if said else None
-
-
 def _words(item: Any) -> str:
-    """Return the words of a string: its runs, without how they are pronounced."""
-    parts = [
-        each.text or ""
-        for child in item
-        if child.tag != _RPH
-        for each in ((child,) if child.tag == _T else child.iterchildren(_T))
-    ]
-    return _unescaped("".join(parts))
+    """Return the words of a string: its runs, without how they are pronounced, raised ones apart."""
+    line = ShiftedText()
+    for each in item:
+        if each.tag == _R:
+            align = each.find(_ALIGN)
+            line.say(each.findtext(_T) or "", _SHIFTS.get(align.get("val") or "", 0) if align is not None else 0)
+        elif each.tag == _T:
+            line.say(each.text or "")
+    return _unescaped(line.text)
+
+
+def _drawn(paragraph: Any) -> str:
+    """Return the words of a paragraph of a text box."""
+    line = ShiftedText()
+    for run in paragraph:
+        own = run.find(f"{_A}rPr")
+        shift = _number(own.get("baseline") or "0") if own is not None else 0
+        line.say(run.findtext(f"{_A}t") or " ", RAISED if shift > 0 else LOWERED if shift < 0 else 0)
+    return line.text
 
 
 def _unescaped(words: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import Allowance, Limits, SafeArchive, open_archive
 from tools.parsers.canonical_text import Parsed
+from tools.parsers.textless import of_a_program
 
 _MOST_DEPTH = 2  # archives within each other
 _LIMITS = Limits(entries=5000)
@@ -75,4 +76,21 @@ def _safe(name: str) -> str:
 
 def _is_hidden(name: str) -> bool:
     parts = PurePosixPath(name).parts
-    return any(part.startswith(".") and part not in (".", "..") for part in parts) or "__MACOSX" in parts
+    is_hidden = any(part.startswith(".") and part not in (".", "..") for part in parts)
+    return is_hidden or "__MACOSX" in parts or of_a_program(name)
+
+
+def refuse_package(data: bytes) -> Parsed:
+    """Raise UnreadableDocument: the zip archive is how another program packs one file of its own, or itself."""
+    names = open_archive(data)
+    if any(name.endswith((".iwa", ".apxl")) for name in names):
+        raise UnreadableDocument(
+            "The file is of Apple Pages, Numbers or Keynote, which only these read.",
+            suggestion="Open it there, and export it as PDF, or as Word, Excel or PowerPoint.",
+        )
+    if "META-INF/MANIFEST.MF" in names or "AndroidManifest.xml" in names:
+        raise UnreadableDocument("The file is a program, not text.")
+    raise UnreadableDocument(
+        "The file is how a program packs its own data: Citewell does not know the format.",
+        suggestion="Export it as PDF. If it is an archive of documents, give it the suffix .zip.",
+    )

@@ -1,8 +1,9 @@
 """Split canonical text into segments that partition it exactly.
 
-Sentences are packed up to a size. A segment never crosses a page, preferably ends with a block or a headed part, and
-keeps a heading or a question together with the text after it. Where a file brings its own paragraphs, each is a
-segment. Segments don't overlap: retrieval reads the neighbours of its hits.
+Sentences are packed up to a size. A segment ends with its page, or with the sentence that goes on over its end, and
+preferably with a block or a headed part. It keeps a heading or a question together with the text after it. Where a file
+brings its own paragraphs, or the size is that of a paragraph, each is a segment. Segments don't overlap: retrieval
+reads the neighbours of its hits.
 """
 
 import re
@@ -14,11 +15,13 @@ from typing import Literal, NamedTuple
 from answers.stored_questions import ASKING, ENDS_SECTION
 from graph.errors import ConfigurationError
 from graph.evidence import SegmentBlock
+from text.late_patterns import LatePattern
+from text.scripts import HAN, HANGUL, KANA
 from text.sentences import sentences
 from text.shapes import is_question
 from text.words import count_words, cut_near, is_boundary
 from tools.parsers.canonical_text import Block, Parsed
-from tools.retrieval.structure import LEADING, UNBROKEN, blocks_within
+from tools.retrieval.structure import LEADING, UNBROKEN, blocks_within, over_pages
 
 Count = Callable[[Sequence[str]], list[int]]
 _WORD = re.compile(r"\S+\s*|\s+")
@@ -227,9 +230,13 @@ def run_weight(run: Sequence[Piece]) -> float:
     return sum(piece.weight for piece in run)
 
 
+_PARAGRAPH = 2_000  # tokens of a paragraph that is to stay whole: some three pages
+_CHARACTERS_OF_TOKEN = 4  # in English prose, and of the letters that say as much elsewhere; 1.3 of Han, 2 of kana
+_HAN = LatePattern(f"[{HAN}]")
+_SYLLABLES = LatePattern(f"[{KANA}{HANGUL}]")
 _CLOSEST = 0.5  # below the weight of any letter, so that the run is cut at every grapheme
 _CHARACTERS = 6  # of a token or a word; it rarely has more
-_SIZE = re.compile(r"([1-9]\d*) (tokens|words)\Z")
+_SIZE = re.compile(r"([1-9]\d*) (tokens|words)\Z|paragraph\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,47 +254,73 @@ class SegmentSpan:
 
 @dataclass(frozen=True, slots=True)
 class SegmentSize:
-    """The maximum size of a segment, in tokens of the bundled tokenizer or in words."""
+    """The maximum size of a segment, in tokens of every script or in words, or a paragraph, however long."""
 
     limit: int
-    unit: Literal["tokens", "words"] = "tokens"
+    unit: Literal["tokens", "words", "paragraph"] = "tokens"
 
     @classmethod
     def parse(cls, text: str) -> "SegmentSize":
-        """Parse "300 tokens" or "1000 words". Raises ConfigurationError for anything else."""
+        """Parse "300 tokens", "1000 words" or "paragraph". Raises ConfigurationError for anything else."""
         found = _SIZE.match(text)
         if found is None:
-            raise ConfigurationError(f"A segment size must look like '300 tokens' or '1000 words', not {text!r}.")
+            raise ConfigurationError(
+                f"A segment size must look like '300 tokens', '1000 words' or 'paragraph', not {text!r}."
+            )
+        if found[1] is None:
+            return cls(_PARAGRAPH, "paragraph")
         return cls(int(found[1]), "words" if found[2] == "words" else "tokens")
 
     def __str__(self) -> str:
-        return f"{self.limit} {self.unit}"
+        return "paragraph" if self.unit == "paragraph" else f"{self.limit} {self.unit}"
+
+
+def tokens_of_every_script(count_tokens: Count) -> Count:
+    """Return a count by which a paragraph is as large in every script as its translation is.
+
+    The tokens of a model count for texts in ASCII. It knows other words badly: a Vietnamese paragraph would have 2.7
+    times as many as the English one. There characters count.
+    """
+
+    def count(texts: Sequence[str]) -> list[int]:
+        plain = iter(count_tokens([text for text in texts if text.isascii()]))
+        return [next(plain) if text.isascii() else _tokens_by_characters(text) for text in texts]
+
+    return count
+
+
+def _tokens_by_characters(text: str) -> int:
+    syllables = len(_SYLLABLES.findall(text))
+    han = len(_HAN.findall(text))
+    return -(-(len(text) + 2 * han + syllables) // _CHARACTERS_OF_TOKEN)
 
 
 def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[SegmentSpan]:
     """Split a parsed text into segments, in order; joined they are the text. Takes time linear in the text.
 
     No segment is larger than ``size`` unless it is a single grapheme. ``tokens`` is the count of the whole segment.
-    Where the blocks are to stay whole, each is a segment, or several if it is larger than ``size``.
+    Where the blocks are to stay whole, each is a segment, or several if it is far larger than a paragraph.
     """
-    count = count_tokens if size.unit == "tokens" else count_words
-    if not parsed.whole_blocks and _may_be_one(parsed, size.limit):
-        [whole] = count([parsed.text])
-        if whole <= size.limit:
-            [tokens] = [whole] if size.unit == "tokens" else count_tokens([parsed.text])
-            first = parsed.blocks[0]
-            [blocks] = blocks_within(parsed, [(0, len(parsed.text))])
-            return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens, blocks)]
-    parts = groupby(pieces_of(parsed, count), key=_block if parsed.whole_blocks else _page)
-    runs = [run for _, part in parts for run in _packed(parsed.text, list(part), size.limit, count)]
-    packed = _within_size(parsed.text, runs, size.limit, count)
-    if size.unit == "words":
-        counts = count_tokens([_text(parsed.text, run) for run, _ in packed])
-        packed = [(run, number) for (run, _), number in zip(packed, counts, strict=True)]
+    parsed = over_pages(parsed)
+    whole_blocks = parsed.whole_blocks or size.unit == "paragraph"
+    limit = max(size.limit, _PARAGRAPH) if whole_blocks else size.limit
+    count = count_words if size.unit == "words" else tokens_of_every_script(count_tokens)
+    if not whole_blocks and _may_be_one(parsed, limit) and count([parsed.text])[0] <= limit:
+        first = parsed.blocks[0]
+        [blocks] = blocks_within(parsed, [(0, len(parsed.text))])
+        [tokens] = count_tokens([parsed.text])
+        return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens, blocks)]
+    parts = groupby(pieces_of(parsed, count), key=_block_of(parsed) if whole_blocks else _page)
+    runs = [run for _, part in parts for run in _packed(parsed.text, list(part), limit, count)]
+    packed = _within_size(parsed.text, runs, limit, count)
+    texts = [_text(parsed.text, run) for run, _ in packed]
+    counted = [size.unit != "words" and text.isascii() for text in texts]  # in tokens of the model already
+    others = iter(count_tokens([text for text, known in zip(texts, counted, strict=True) if not known]))
+    numbers = [number if known else next(others) for (_, number), known in zip(packed, counted, strict=True)]
     structure = blocks_within(parsed, [(run[0].start, run[-1].end) for run, _ in packed])
     return [
         SegmentSpan(index, run[0].start, run[-1].end, run[0].block.page_idx, run[0].block.heading, number, blocks)
-        for index, ((run, number), blocks) in enumerate(zip(packed, structure, strict=True))
+        for index, ((run, _), number, blocks) in enumerate(zip(packed, numbers, structure, strict=True))
     ]
 
 
@@ -295,8 +328,16 @@ def _page(piece: Piece) -> int | None:
     return piece.block.page_idx
 
 
-def _block(piece: Piece) -> int:
-    return piece.block.start
+def _block_of(parsed: Parsed) -> Callable[[Piece], int]:
+    """Return what tells of a piece in which block it stands, with the heading before it, or in which table."""
+    numbers = {block.start: 0 for block in parsed.blocks[:1]}
+    number = 0
+    for before, block in pairwise(parsed.blocks):
+        stays = before.page_idx == block.page_idx and not parsed.whole_blocks
+        joins = before.kind in LEADING or before.kind == block.kind == "table_row"
+        number += not (stays and joins)
+        numbers[block.start] = number
+    return lambda piece: numbers.get(piece.block.start, 0)
 
 
 def _may_be_one(parsed: Parsed, limit: int) -> bool:

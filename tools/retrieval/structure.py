@@ -6,12 +6,13 @@ without reading another segment.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graph.evidence import BlockKind, ContextRole, ContextSlice, SegmentBlock
 from text.sentences import sentences, trimmed
 from text.words import cut_near
-from tools.parsers.canonical_text import Block, Parsed
+from tools.parsers.canonical_text import PAGE_BREAK, Block, Parsed
 
 LEADING = frozenset[BlockKind]({"heading", "term", "caption", "label"})  # never the end of a segment
 UNBROKEN = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents"})  # read as one piece
@@ -26,6 +27,31 @@ _ROLES: dict[BlockKind, ContextRole] = {
     "table_row": "header",
     "label": "label",
 }
+
+
+def over_pages(parsed: Parsed) -> Parsed:
+    """Give the rest of a sentence or a row that goes on over the end of a page to the block that it began in."""
+    if PAGE_BREAK not in parsed.text or parsed.whole_blocks or parsed.media_type == "text/plain":
+        return parsed  # of whose pages nobody has looked whether their last sentences go on
+    blocks: list[Block] = []
+    places: list[int] = []  # of the blocks of before among those that are returned
+    for block in parsed.blocks:
+        own = replace(block, hangs_on=tuple(places[index] for index in block.hangs_on))
+        last = blocks[-1] if blocks else own
+        if parsed.text[last.end : own.start] == PAGE_BREAK and last.kind == own.kind:
+            end = own.end if own.kind in UNBROKEN else _end_of_sentence(parsed.text, last, own)
+            blocks[-1] = replace(last, end=trimmed(parsed.text, last.start, end)[1])
+            own = replace(own, start=end)
+        places.append(len(blocks) - (own.start >= own.end))
+        if own.start < own.end:
+            blocks.append(own)
+    return replace(parsed, blocks=tuple(blocks))
+
+
+def _end_of_sentence(text: str, before: Block, after: Block) -> int:
+    """Return where the sentence ends within ``after`` that the last of ``before`` goes on as; its start if it ends."""
+    cuts = [before.start + end for _, end in sentences(text[before.start : after.end])]
+    return next(cut for cut in cuts if cut >= after.start)
 
 
 def blocks_within(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[SegmentBlock, ...]]:

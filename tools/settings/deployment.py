@@ -43,6 +43,8 @@ from tools.settings.storage import ReplicaSettings
 from tools.settings.telemetry import MetricsSettings
 from tools.settings.web import WebSettings
 
+SegmentSizes = str | dict[str, str]
+USUAL_SIZE = "300 tokens"
 SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
 # "rules" said before that no model is asked for questions.
 Suggestions = Annotated[
@@ -73,7 +75,7 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings.unset()
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.2
 
-    segment_size: str = "300 tokens"
+    segment_size: SegmentSizes = USUAL_SIZE  # of all documents, or by the wire formats that they are for
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
     # Scanned pages are read where tesseract is installed; "" for never.
@@ -154,12 +156,22 @@ class Settings(BaseSettings):
             raise ValueError("it has a scheme, a host, and a port and a path where there are some; nothing else")
         return str(url).rstrip("/")
 
-    @field_validator("segment_size")
+    @field_validator("segment_size", mode="before")
     @classmethod
-    def _sized(cls, value: str) -> str:
-        if re.fullmatch(r"[1-9]\d{1,3} (tokens|words)", value) is None:
-            raise ValueError("write a number from 10 to 9999 and what it counts: 300 tokens, or 200 words")
+    def _sized(cls, value: Any) -> Any:
+        for size in value.values() if isinstance(value, dict) else [value]:
+            if re.fullmatch(r"[1-9]\d{1,3} (tokens|words)|paragraph", str(size)) is None:
+                raise ValueError("a number from 10 to 9999 and what it counts: 300 tokens, 200 words; or paragraph")
         return value
+
+    @property
+    def segment_sizes(self) -> dict[str, str]:
+        """The size of segments by the dialect that will ask for their document; under "*" that of all others.
+
+        A client of ID citations counts paragraphs.
+        """
+        said = self.segment_size if isinstance(self.segment_size, dict) else {"*": self.segment_size}
+        return {"*": USUAL_SIZE, "id_citations": "paragraph", **said}
 
     @model_validator(mode="after")
     def _names(self) -> "Settings":

@@ -1,0 +1,220 @@
+"""Independent readers of a file: programs that know nothing of ours. Each reading is a list of pages.
+
+Those that are not installed are passed over. Readings are kept beside the files, so that a second run asks only our own
+parsers. Raised text is written ``^``, lowered text ``_``, where a reader says that it is.
+"""
+
+import csv
+import hashlib
+import html
+import io
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+from xml.etree import ElementTree
+
+LIMIT = 120  # seconds of one reading
+PAGE = "\f"
+_AT_ONCE = 40  # files of one start of LibreOffice
+_SHOWN, _RAW = (
+    f"csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,{shown},false,false,-1" for shown in ("true", "false")
+)
+_TEXT_OF_PAGE = (
+    "<script>addEventListener('load', () => {"
+    "const shown = document.body.innerText; document.documentElement.textContent = shown })</script>"
+)
+Read = Callable[[Path], str]
+
+
+def readings(path: Path, kept: Path) -> dict[str, list[str]]:
+    """Return what each reader of a file's format says, by the reader's name."""
+    known, place = _known(path, kept)
+    for name, (program, read) in READERS.get(path.suffix.lower(), {}).items():
+        if name not in known and (not program or shutil.which(program)):
+            try:
+                known[name] = read(path)
+            except (OSError, subprocess.SubprocessError, LookupError, ValueError, ElementTree.ParseError):
+                known[name] = ""  # this reader can't read it
+    kept.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(known))
+    return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text and text.strip()}
+
+
+def _known(path: Path, kept: Path) -> tuple[dict[str, str], Path]:
+    """Return the readings of a file that are kept, and where."""
+    place = kept / f"{hashlib.sha256(path.read_bytes()).hexdigest()}{path.suffix.lower()}.json"
+    return (json.loads(place.read_text()) if place.exists() else {}), place
+
+
+def _says(*command: str | Path, limit: float = LIMIT) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, timeout=limit, check=True)
+    return done.stdout.decode(errors="replace")
+
+
+def _poppler(mode: str) -> Read:
+    return lambda path: _says("pdftotext", mode, "-enc", "UTF-8", path, "-")
+
+
+def _pandoc(format_: str) -> Read:
+    return lambda path: _says("pandoc", "-f", format_, "-t", "plain", "--wrap=none", path)
+
+
+@dataclass
+class _Office:
+    """A reader by LibreOffice, which starts slowly: files that wait are converted with the one asked for."""
+
+    target: str
+    read: Callable[[Path], str]
+    texts: dict[Path, str] = field(default_factory=dict)
+    waiting: ClassVar[list[Path]] = []
+
+    def __call__(self, path: Path) -> str:
+        if path not in self.texts:
+            like = [other for other in self.waiting if other.suffix == path.suffix and other not in self.texts]
+            self._convert([path, *(other for other in like if other != path)][:_AT_ONCE])
+        if path not in self.texts:
+            self._convert([path])
+        return self.texts[path]
+
+    def _convert(self, paths: list[Path]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            given, out = Path(folder) / "in", Path(folder) / "out"
+            given.mkdir()
+            for at, path in enumerate(paths):
+                shutil.copy(path, given / f"f{at:03}{path.suffix}")
+            command = ["soffice", f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to"]
+            with suppress(subprocess.SubprocessError):  # some may have been written before
+                _says(*command, self.target, "--outdir", out, *sorted(given.iterdir()), limit=LIMIT + 20 * len(paths))
+            for at, path in enumerate(paths):
+                files = [(file.stem[5:], self.read(file)) for file in sorted(out.glob(f"f{at:03}*"))]
+                if files:
+                    self.texts[path] = "\n".join(f"{sheet}\n{text}" for sheet, text in files if text.strip())
+
+
+def wait(paths: Iterable[Path], kept: Path) -> None:
+    """Note files that will be read, of which LibreOffice has no reading kept yet."""
+    _Office.waiting = [path for path in paths if "office" not in _known(path, kept)[0]]
+
+
+def _plain(path: Path) -> str:
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def _cells(path: Path) -> str:
+    return "\n".join(" | ".join(row) for row in csv.reader(io.StringIO(_plain(path))))
+
+
+def _slides(path: Path) -> str:
+    """Return the paragraphs of a flat OpenDocument presentation, without those of its masters."""
+    text = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+    body = ElementTree.parse(path).getroot().find(".//{urn:oasis:names:tc:opendocument:xmlns:office:1.0}body")
+    paragraphs = [] if body is None else [found for found in body.iter() if found.tag in (f"{text}p", f"{text}h")]
+    return "\n".join("".join(found.itertext()) for found in paragraphs)
+
+
+def _browser(path: Path) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        page.write_bytes(path.read_bytes() + _TEXT_OF_PAGE.encode())
+        shown = _says("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri())
+    return html.unescape(re.sub(r"</?html[^>]*>", "", shown))
+
+
+_PIECE = re.compile(
+    r'<(?P<tag>page|line|font|char)\b(?:[^>]*? size="(?P<size>[\d.]+)")?'
+    r'(?:[^>]*? quad="(?P<left>\S+) (?:\S+ ){3}(?:\S+ )(?P<low>\S+) (?P<right>\S+) [^"]*" x="[^"]*" y="(?P<y>\S+?)")?'
+    r'(?:[^>]*? c="(?P<c>[^"]*)")?'
+)
+
+
+def _mupdf(path: Path) -> str:
+    return glyphs_as_text(_says("mutool", "draw", "-F", "stext", path))
+
+
+def glyphs_as_text(stext: str) -> str:
+    """Return the text of MuPDF's glyphs, with marks where smaller ones stand above or below the line they follow."""
+    return "".join(_glyphs(stext))
+
+
+def _glyphs(stext: str) -> Iterator[str]:
+    size, base, end, line_size, moved, pages, is_new_line = 1.0, 0.0, -1e9, 1.0, "", 0, True
+    for piece in _PIECE.finditer(stext):
+        match piece["tag"]:
+            case "page":
+                pages += 1
+                end = -1e9
+                yield PAGE if pages > 1 else ""
+            case "line":
+                is_new_line = True
+            case "font":
+                size = float(piece["size"] or size)
+            case _ if piece["y"]:
+                left, right, y, glyph = (
+                    float(piece["left"]),
+                    float(piece["right"]),
+                    float(piece["y"]),
+                    html.unescape(piece["c"] or ""),
+                )
+                follows = -0.3 * line_size < left - end < 0.3 * line_size and abs(y - base) < 0.75 * line_size
+                if is_new_line and not follows:
+                    yield "\n"
+                    base, line_size, moved = y, size, ""
+                else:
+                    now = _moved(y - base, size, line_size)
+                    if now != moved and glyph.strip():
+                        yield now or " "
+                        moved = now
+                    if not now and glyph.strip():
+                        base, line_size = y, size
+                is_new_line, end = False, right
+                yield glyph.replace(PAGE, "")  # a glyph of a TeX font may have its number
+
+
+def _moved(down: float, size: float, line_size: float) -> str:
+    if size > 0.9 * line_size or abs(down) < 0.08 * line_size:
+        return ""
+    return "^" if down < 0 else "_"
+
+
+_TEXT, _FLAT = _Office("txt:Text (encoded):UTF8", _plain), _Office("fodp", _slides)
+_SHEET: dict[str, tuple[str, Read]] = {
+    "office": ("soffice", _Office(_SHOWN, _cells)),
+    "office-raw": ("soffice", _Office(_RAW, _cells)),
+}
+READERS: dict[str, dict[str, tuple[str, Read]]] = {
+    ".pdf": {
+        "poppler-layout": ("pdftotext", _poppler("-layout")),
+        "poppler-raw": ("pdftotext", _poppler("-raw")),
+        "mupdf": ("mutool", _mupdf),
+    },
+    **{
+        f".{kind}": {"pandoc": ("pandoc", _pandoc(kind)), "office": ("soffice", _TEXT)}
+        for kind in ("docx", "odt", "rtf")
+    },
+    ".pptx": {"office": ("soffice", _FLAT)},
+    ".odp": {"office": ("soffice", _FLAT)},
+    ".xlsx": _SHEET,
+    ".ods": _SHEET,
+    ".csv": {"file": ("", _cells)},
+    ".epub": {
+        "pandoc": ("pandoc", _pandoc("epub")),
+        "mupdf": ("mutool", lambda path: _says("mutool", "draw", "-F", "txt", path).replace(PAGE, "\n")),
+    },
+    ".html": {
+        "pandoc": ("pandoc", _pandoc("html")),
+        "w3m": ("w3m", lambda path: _says("w3m", "-dump", "-cols", "200", "-T", "text/html", path)),
+        "browser": ("chromium", _browser),
+    },
+    ".md": {"pandoc": ("pandoc", _pandoc("gfm")), "pandoc-markdown": ("pandoc", _pandoc("markdown"))},
+}

@@ -1,0 +1,125 @@
+"""A draft of a markup that is read line by line: paragraphs, items and terms over several lines, code, and tables.
+
+A reader says what a line begins and what the signs within a line mean; what hangs on what is found by ``Flow``.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from tools.parsers.canonical_text import CanonicalText, Parsed, unwrapped
+from tools.parsers.linear_formulas import from_latex, set_apart
+from tools.parsers.office_flow import Flow, Paragraph, Role, Table, TableCell, TableRow
+
+_NEAR = 40  # characters around a sign that say how it is written
+
+
+class Draft:
+    """A draft; ``shown`` gives the words of a text as a reader sees them, and adds its footnotes to a list.
+
+    ``noted`` is the number of the last footnote without a name of its own.
+    """
+
+    def __init__(self, shown: Callable[[str, list[str]], str]) -> None:
+        self.flow = Flow(CanonicalText())
+        self.title = ""
+        self._shown = shown
+        self._open: Paragraph | None = None
+        self.noted = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line may go on with the one before."""
+        return self._open is not None
+
+    def begin(self, role: Role, words: str, *, level: int = 0, marker: str = "") -> None:
+        """Begin a paragraph or another block of text, which ``more`` goes on with until ``close``."""
+        self.close()
+        self._open = Paragraph(words, role, level, marker)
+        if role in ("title", "heading", "caption", "label"):
+            self.close()
+
+    def more(self, line: str) -> None:
+        """Go on with what is open, or begin a paragraph."""
+        if self._open is None:
+            self.begin("paragraph", line)
+        else:
+            self._open.text += f"\n{line}"
+
+    def close(self) -> None:
+        """Write what is open."""
+        paragraph, self._open = self._open, None
+        if paragraph is not None:
+            notes: list[str] = []
+            paragraph.text = self._words(paragraph.text, notes)
+            paragraph.notes = notes
+            self.flow.paragraph(paragraph)
+
+    def code(self, lines: Sequence[str]) -> None:
+        """Write lines of code."""
+        self.close()
+        indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+        if any(line.strip() for line in lines):
+            self.flow.paragraph(Paragraph("\n".join(line[indent:] for line in lines), "code"))
+
+    def table(self, rows: Sequence[Sequence[str]], *, headers: int) -> None:
+        """Write a table, of which the first rows are headers."""
+        self.close()
+        written = []
+        for at, row in enumerate(rows):
+            notes: list[str] = []
+            cells = [TableCell(" ".join(self._words(cell, notes).split())) for cell in row]
+            written.append(TableRow(cells, header=at < headers, notes=notes))
+        if written:
+            self.flow.table(Table(written))
+
+    @contextmanager
+    def labelled(self, label: str) -> Iterator[None]:
+        """Let what is written within hang on a label, such as "Note"."""
+        self.close()
+        around = self.flow.within
+        index = self.flow.paragraph(Paragraph(self._words(label, []), "label"))
+        self.flow.within = around if index is None else (*around, index)
+        yield
+        self.close()
+        self.flow.end()
+        self.flow.within = around
+
+    def parsed(self, left_out: Sequence[tuple[str, int]]) -> Parsed:
+        """Return the text; of what was left out, each kind is given with its number."""
+        self.close()
+        self.flow.end()
+        said = tuple(f"{name} were left out ({count})." for name, count in left_out if count)
+        return replace(self.flow.text.parsed(title=self.title or self.flow.title), left_out=said)
+
+    def formula(self, latex: str, before: str, after: str) -> str:
+        """Return a formula as a line that keeps its value, apart from the words around it."""
+        line = from_latex(latex)
+        return latex if line is None else set_apart(before, self.flow.text.formula(line, "latex", latex), after)
+
+    def note(self, words: str, notes: list[str]) -> str:
+        """Return the mark of a footnote without a name of its own, which is added to those of its block."""
+        self.noted += 1
+        notes.append(f"[{self.noted}] {words}")
+        return f" [{self.noted}]"
+
+    def _words(self, text: str, notes: list[str]) -> str:
+        return "\n".join(unwrapped(part).strip() for part in self._shown(text, notes).split("\v")).strip()
+
+
+def until(lines: Sequence[str], first: int, end: str, most: int | None = None) -> list[str] | None:
+    """Return the lines before one that is ``end`` in any case, of ``most`` at most; None where there is none."""
+    last = len(lines) if most is None else min(len(lines), first + most)
+    at = next((at for at in range(first, last) if lines[at].strip().lower() == end), None)
+    return None if at is None else list(lines[first:at])
+
+
+def before(found: re.Match[str]) -> str:
+    """Return the words before a sign in its text."""
+    return found.string[max(0, found.start() - _NEAR) : found.start()]
+
+
+def after(found: re.Match[str]) -> str:
+    """Return the words behind a sign in its text."""
+    return found.string[found.end() : found.end() + _NEAR]
