@@ -43,7 +43,9 @@ _LATIN = rf"[^\W_{_RIGHT_TO_LEFT}][^{_RIGHT_TO_LEFT}]*[^\W\d_{_RIGHT_TO_LEFT}]|[
 _LEFT_TO_RIGHT = re.compile(rf"{_LATIN}|{_NUMBER}")
 _LETTERS_TO_RIGHT = re.compile(rf"[{_RIGHT_TO_LEFT}](?:[^\w]*[{_RIGHT_TO_LEFT}])*")
 _MIRRORED = str.maketrans("()[]{}«»<>", ")(][}{»«><")
-_REACH = 9  # letters that may stand between an accent and its letter
+_REACH, _FURTHEST = 9, 250  # letters that may stand between an accent and its letter: it may come behind the whole line
+_CLOSE = 0.5  # points: no space is so narrow
+_MOST_FAR = 1_000  # accents of a page
 _GAP = 0.4  # of a letter's width: a space, where the file has no sign for it
 _GAP_BESIDE_SPACES = 1.5
 
@@ -70,8 +72,8 @@ def read_letters(textpage: Any) -> Letters:
         return Letters(text, range(count))
     signs = list(text)
     unreadable = _name_signs(textpage, text, signs)
-    for found in _ACCENT.finditer(text):
-        _set_accent(textpage, signs, found.start())
+    for number, found in enumerate(_ACCENT.finditer(text)):
+        _set_accent(textpage, signs, found.start(), _FURTHEST if number < _MOST_FAR else _REACH)
     text = "".join(signs)
     if not _TURNED.search(text):
         return Letters(text, range(count), (), unreadable, is_changed=True)
@@ -122,11 +124,13 @@ def _object(textpage: Any, at: int) -> int:
     return addressof(item.contents) if item else -1
 
 
-def _set_accent(textpage: Any, signs: list[str], at: int) -> None:
-    """Join an accent that stands above or below a letter with it."""
+def _set_accent(textpage: Any, signs: list[str], at: int, reach: int) -> None:
+    """Join an accent that stands above or below a letter with it; ``reach`` is how far that may be in the text."""
+    if signs[at] not in _ACCENTS:  # joined already
+        return
     left, right, base = _box(textpage, at)
     middle = (left + right) / 2
-    for beside in (at + step * way for step in range(1, _REACH) for way in (1, -1)):
+    for beside in (at + step * way for step in range(1, reach) for way in (1, -1)):
         if not 0 <= beside < len(signs) or not signs[beside].isalpha():
             continue
         x0, x1, y = _box(textpage, beside)
@@ -138,6 +142,12 @@ def _set_accent(textpage: Any, signs: list[str], at: int) -> None:
             signs[first : last + 1] = [letter[0], *(NOTHING for _ in range(last - first - 1)), letter[1:] or NOTHING]
         elif len(letter) == 1:
             signs[beside], signs[at] = letter, NOTHING
+            first = last = beside
+        for space, other, is_after in ((first - 1, first - 2, False), (last + 1, last + 2, True)):
+            if 0 <= other < len(signs) and signs[space] == " " and signs[other].isalpha():
+                edges = _box(textpage, other)
+                if (edges[0] - x1 if is_after else x0 - edges[1]) < _CLOSE:
+                    signs[space] = NOTHING  # where the accent was drawn, not a space
         return
 
 
