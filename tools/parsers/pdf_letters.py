@@ -138,17 +138,31 @@ def _set_accent(textpage: Any, signs: list[str], at: int, reach: int) -> None:
             continue
         letter = unicodedata.normalize("NFC", _DOTLESS.get(signs[beside], signs[beside]) + _ACCENTS[signs[at]])
         first, last = min(at, beside), max(at, beside)
-        if "".join(signs[first + 1 : last]).strip() == "":  # side by side, but for a space that pdfium saw
-            signs[first : last + 1] = [letter[0], *(NOTHING for _ in range(last - first - 1)), letter[1:] or NOTHING]
-        elif len(letter) == 1:
+        beside_it = not "".join(signs[first + 1 : last]).strip()  # but for a space that pdfium saw
+        if len(letter) > 1 and not beside_it:
+            return
+        if beside_it:
+            signs[first : last + 1] = [NOTHING] * (last + 1 - first)
+        if len(letter) == 1:
             signs[beside], signs[at] = letter, NOTHING
-            first = last = beside
-        for space, other, is_after in ((first - 1, first - 2, False), (last + 1, last + 2, True)):
-            if 0 <= other < len(signs) and signs[space] == " " and signs[other].isalpha():
-                edges = _box(textpage, other)
-                if (edges[0] - x1 if is_after else x0 - edges[1]) < _CLOSE:
-                    signs[space] = NOTHING  # where the accent was drawn, not a space
+        else:
+            signs[first], signs[last] = letter[0], letter[1:]
+        for place in (beside - 1, beside + 1, at):
+            _close_up(textpage, signs, place)
         return
+
+
+def _close_up(textpage: Any, signs: list[str], at: int) -> None:
+    """Leave out a space that is there only since an accent was drawn out of turn."""
+    before, after = at, at
+    while before > 0 and at - before < _REACH and signs[before] in (" ", NOTHING):
+        before -= 1
+    while after + 1 < len(signs) and after - at < _REACH and signs[after] in (" ", NOTHING):
+        after += 1
+    if not (0 <= before < after < len(signs) and signs[before].isalpha() and signs[after].isalpha()):
+        return
+    if abs(_box(textpage, after)[0] - _box(textpage, before)[1]) < _CLOSE:
+        signs[before + 1 : after] = [NOTHING] * (after - before - 1)
 
 
 def _box(textpage: Any, at: int) -> tuple[float, float, float]:
