@@ -44,6 +44,7 @@ Token = tuple[str, str]  # a name of _TOKEN, or "literal"; and what it holds
 @dataclass(frozen=True, slots=True)
 class _Section:
     tokens: tuple[Token, ...]
+    is_moment: bool = False
     when: str = ""
     bound: float = 0.0
 
@@ -54,17 +55,13 @@ class _Section:
     def letters(self) -> str:
         return "".join(said.lower() for name, said in self.tokens if name in ("date", "elapsed"))
 
-    @property
-    def is_moment(self) -> bool:
-        signs = "".join(said for name, said in self.tokens if name == "place" or (name == "other" and said in ",./%"))
-        dated = re.search("[ymdhs]", self.letters)
-        return bool(dated and not self.has("general") and _DATE_SIGNS.fullmatch(signs))
-
 
 def shown(value: float, code: str, *, since_1904: bool = False) -> str:
     """Return a number as its format shows it, "" where the format hides it; dates are in ISO 8601."""
     if value != value or value in (float("inf"), float("-inf")):
         return ""
+    if code == "General":
+        return plain(value)
     section, signed = _chosen(value, _sections(code[:_LONGEST])[0])
     if section is None:
         said = plain(value)
@@ -132,7 +129,10 @@ def _section(found: list[re.Match[str]]) -> _Section:
             tokens.append(("literal", " " if name == "space" else each[name]))
         elif name:
             tokens.append((name, each[name]))
-    return _Section(tuple(tokens), when, bound)
+    letters = "".join(said for name, said in tokens if name in ("date", "elapsed"))
+    signs = "".join(said for name, said in tokens if name == "place" or (name == "other" and said in ",./%"))
+    is_dated = re.search("[ymdhs]", letters, re.IGNORECASE) and not any(name == "general" for name, _ in tokens)
+    return _Section(tuple(tokens), bool(is_dated and _DATE_SIGNS.fullmatch(signs)), when, bound)
 
 
 def _number(value: float, tokens: Sequence[Token]) -> str:
