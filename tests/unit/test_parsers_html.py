@@ -454,3 +454,101 @@ def test_a_heading_that_leads_back_to_the_contents_is_one() -> None:
         "footnote: 1. By law.",
         "paragraph: Salt.",
     ]
+
+
+_STYLE = "<style>.up{vertical-align:super} .low{top:.3em;font-size:70%} .line{display:block}</style>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("in 1204<sup><a href='#fn:1' role='doc-noteref'>1</a></sup> on", "in 1204 [1] on"),
+        ("in 1204<a href='#fn1' class='footnote-ref'><sup>1</sup></a> on", "in 1204 [1] on"),
+        ("1953<sup class='reference'><a href='#cite_note-2'><span>[</span>2<span>]</span></a></sup>.", "1953 [2]."),
+        ("dam of 1953<a epub:type='noteref' href='notes.xhtml#n2'>2</a>.", "dam of 1953 [2]."),
+        ("in 12<sup>[<a href='#ftn.id' class='footnote'>3</a>]</sup>", "in 12 [3]"),
+        ("a harbour<span class='up'>4</span> and 10<span style='vertical-align:super'>6</span>",
+         "a harbour [4] and 10^6"),
+        ("10<span class='low'>2</span> is log<sub>10</sub>100", "10_2 is log_10 100"),
+        ("CO<sub>2</sub>, 3.2 × 10<sup>−3</sup> m<sup>2</sup>, 1<sup>st</sup>", "CO2, 3.2 × 10^−3 m^2, 1st"),
+        ("1<sup>1</sup>/<sub>2</sub> or 2&frac12; or <sup>3</sup>&frasl;<sub>4</sub>", "1 1/2 or 2½ or 3⁄4"),
+        ("2<math><mfrac><mn>3</mn><mn>4</mn></mfrac></math> cups", "2 3/4 cups"),
+        ("a <m:math><m:msqrt><m:mn>16</m:mn></m:msqrt></m:math> b", "a sqrt(16) b"),
+        ("<span class='katex'><span class='katex-mathml'><math><semantics><msup><mn>2</mn><mn>9</mn></msup><annotation "
+         "encoding='application/x-tex'>2^9</annotation></semantics></math></span><span class='katex-html' "
+         "aria-hidden='true'>29</span></span> bytes", "2^9 bytes"),
+        ("<span style='display:none'><math><mfrac><mn>1</mn><mn>2</mn></mfrac></math></span><img aria-hidden='true' "
+         "class='mwe-math-fallback-image-inline' alt='\\frac12'> cup", "1/2 cup"),
+        ("<span class='MathJax_Preview'>x2</span><script type='math/tex'>x^2</script> is", "x^2 is"),
+        (r"<span class='math inline'>\(10^{-4}\)</span> or <img class='tex' alt='\frac34'>", "10^-4 or 3/4"),
+        (r"<code>\(a\)</code> and \(b^2\)", r"\(a\) and \(b^2\)"),
+        ("<span class='line'>12</span><span class='line'>34</span>", "\n12\n34"),
+        ("<ruby>字<rt>ji</rt></ruby>", "字(ji)"),
+        ("in <a href='https://hr.example.org/'>it</a>, <a href='a.html'>here</a>, or "
+         "<a href='mailto:ann@example.org'>Ann</a>", "in it <https://hr.example.org/>, here, or Ann <ann@example.org>"),
+    ],
+)  # fmt: skip
+def test_a_line_says_what_is_shown(markup: str, text: str) -> None:
+    said = read(f"<head>{_STYLE}</head><body><h1>Dam</h1><p>Built {markup}</p>").text
+    assert said == f"Dam\n\nBuilt{'' if text.startswith(chr(10)) else ' '}{text}"
+
+
+def test_formulas_in_the_text_are_drawn_where_a_script_does() -> None:
+    page = r"<script src='https://a.example/MathJax.js'></script><p>Half is \(\frac{1}{2}\), so $$\sqrt{16}$$ is 4.</p>"
+    parsed = read(page)
+    assert parsed.text == "Half is 1/2, so sqrt(16) is 4."
+    assert [(parsed.text[one.start : one.end], one.source) for one in parsed.formulas] == [
+        ("1/2", r"\frac{1}{2}"),
+        ("sqrt(16)", r"\sqrt{16}"),
+    ]
+    assert read("<p>a <math display='block'><mn>7</mn></math> b").formulas[0].notation == "mathml"
+
+
+def test_merged_cells_are_said_in_each_row_and_column() -> None:
+    rows = """<tr><th rowspan=2>Room<th colspan=2>Price</tr><tr><th>Low<th>High</tr><tr><td>Blue<td>9<td>10</tr>
+<tr><td rowspan=2>Red<td>8<td>9</tr><tr><td colspan=2>closed</tr><tr><td colspan=3>All rooms have oil.</tr>
+<tr><td rowspan=0>Attic<td>1<td>2</tr><tr><td>3</td></tr>"""
+    assert read(f"<table>{rows}</table>").text.split("\n") == [
+        "Room | Price | Price", "Room | Low | High", "Blue | 9 | 10", "Red | 8 | 9", "Red | closed | closed",
+        "All rooms have oil.", "Attic | 1 | 2", "Attic | 3",
+    ]  # fmt: skip
+
+
+def test_merged_cells_made_to_grow_are_cut_off() -> None:
+    wide = f"<tr><td colspan=1000 rowspan=60000>{'lamp ' * 200}</td></tr>"
+    assert len(read("<table><tr><th>a</tr>" + wide + "<tr><td>b</td></tr>" * 5_000 + "</table>").text) < 15_000_000
+
+
+@pytest.mark.parametrize(
+    ("attributes", "markers"),
+    [
+        ("start=3", ["3.", "4."]),
+        ("reversed", ["2.", "1."]),
+        ("type=a start=26", ["z.", "aa."]),
+        ("type=I", ["I.", "II."]),
+        ("style='list-style-type: lower-roman'", ["i.", "ii."]),
+        ("start=0", ["0.", "1."]),
+        ("style='list-style: none'", ["-", "-"]),
+    ],
+)
+def test_a_list_is_numbered_as_a_browser_does(attributes: str, markers: list[str]) -> None:
+    text = read(f"<p>Steps:</p><ol {attributes}><li>fill<li>light</ol>").text
+    assert [line.split()[0] for line in text.split("\n\n")[1].split("\n")] == markers
+
+
+def test_notes_of_a_page_are_no_margin_of_its_site() -> None:
+    page = """<body><p>Tides<a href="#n1">*</a> rise<a epub:type="noteref" href="#n2">2</a>.</p>
+<aside id="n1"><p>In spring.</p></aside>
+<aside epub:type="footnote" id="n2" hidden><p>By 4 m. <a href="#r2">↩</a></p></aside>
+<aside><p>Buy lamps here.</p></aside></body>"""
+    assert lines(page) == ["paragraph: Tides* rise [2].", "paragraph: In spring.", "footnote: By 4 m."]
+
+
+def test_a_page_of_frames_says_what_it_says_without_them() -> None:
+    page = "<frameset cols='1,2'><frame src=a><noframes><body><p>Open at 10:00.</p></body></noframes></frameset>"
+    assert read(f"<html>{page}</html>").text == "Open at 10:00."
+
+
+def test_a_page_of_several_top_headings_has_the_title_of_its_head() -> None:
+    assert read("<title>Lamps</title><h1>Oil</h1><p>a</p><h1>Wick</h1><p>b</p>").title == "Lamps"
+    assert read("<h1>Oil</h1><p>a</p><h1>Wick</h1><p>b</p>").title is None

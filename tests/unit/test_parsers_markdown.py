@@ -295,7 +295,7 @@ def test_any_mixture_of_markup_is_blocks_in_order(pieces: list[str], as_mdx: boo
          "See wood in Tools > Oil, three years if a==b or c==d."),
         ("The mast is oiled. ^mast-1", "The mast is oiled."),
         ("See [[1]](https://example.org/a).", "See [1] <https://example.org/a>."),
-        ("Write to [Ann](mailto:ann@example.org?subject=x) or [us](tel:+495551).", "Write to Ann <ann@example.org> or us."),
+        ("Write to [Ann](mailto:ann@example.org?cc=x) or [us](tel:+4955).", "Write to Ann <ann@example.org> or us."),
         ("In [the portal](https://hr.example.org/leave), [here](#here), [there](b.md).",
          "In the portal <https://hr.example.org/leave>, here, there."),
         ("At [hr.example.org](https://hr.example.org/) and <https://a.example/b>.", "At hr.example.org and https://a.example/b."),

@@ -14,7 +14,7 @@ from lxml import etree
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, without_marks
 from tools.parsers.html_blocks import Reader
-from tools.parsers.html_formulas import Mark
+from tools.parsers.html_formulas import Mark, formulas_of
 from tools.parsers.html_frames import Draft
 from tools.parsers.html_visible import Visibility
 from tools.parsers.link_targets import LinkTargets
@@ -56,11 +56,12 @@ def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> t
 
     A page ``in_book`` has no frame of a site around its text. Raises as ``read``.
     """
-    page = read_tree(data)
+    html = _decoded(data)
+    page = _tree(html)
     main = _main_of(page)
-    own = page.xpath("string(//link[@rel='canonical']/@href | //base/@href | //meta[@property='og:url']/@content)")
-    links = LinkTargets(page.xpath("//a/@href"), own)
-    reader = Reader(Visibility(page, in_main=in_book or main.tag != "body"), text.formula, links)
+    links = LinkTargets((link.get("href") or "" for link in page.iter("a")), _address(page))
+    visibility = Visibility(page, in_main=in_book or main.tag != "body")
+    reader = Reader(visibility, text.formula, links, formulas_of(page, html))
     reader.read(main)
     named = " ".join("".join(next((title.itertext() for title in page.iter("title")), iter(()))).split())
     heads = [draft.text for draft in reader.drafts if draft.kind == "heading" and draft.level == 1]
@@ -75,15 +76,19 @@ def read_fragment(html: str, mark: Mark, links: LinkTargets) -> tuple[list[Draft
         page = _tree(html)
     except UnreadableDocument:
         return None
-    reader = Reader(Visibility(page, in_main=True), mark, links)
+    reader = Reader(Visibility(page, in_main=True), mark, links, formulas_of(page, html))
     reader.read(page)
     return reader.drafts, reader.left_out
 
 
 def read_tree(data: bytes) -> Any:
     """Return the root element of a page. Raises UnreadableDocument as ``read`` does."""
+    return _tree(_decoded(data))
+
+
+def _decoded(data: bytes) -> str:
     declared = _CHARSET.search(data[:2048])
-    return _tree(storable(decode(data, declared=declared[1].decode("ascii") if declared else None)))
+    return storable(decode(data, declared=declared[1].decode("ascii") if declared else None))
 
 
 def _tree(html: str) -> Any:
@@ -128,6 +133,14 @@ def _letters(element: Any) -> int:
     return sum(
         len(words.strip()) for part in element.iter("p", "li", "pre", "td", "dd", "dt", "div") if (words := part.text)
     )
+
+
+def _address(page: Any) -> str:
+    """Return the page's own address, if its head tells it."""
+    for part in page.iter("link", "base", "meta"):
+        if part.tag == "base" or part.get("rel") == "canonical" or part.get("property") == "og:url":
+            return part.get("href") or part.get("content") or ""
+    return ""
 
 
 def _page_title(page: Any, named: str) -> str:

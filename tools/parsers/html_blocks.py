@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 
 from graph.evidence import BlockKind
-from tools.parsers.html_formulas import Mark, formula, formulas_of, with_formulas
+from tools.parsers.html_formulas import Mark, draws_latex, formula, with_formulas
 from tools.parsers.html_frames import (
     BETWEEN_LINKS,
     BLOCKS,
@@ -61,7 +61,9 @@ _TO_THE_END = 65_535  # rows, as rowspan="0" says
 class Reader:
     """A reader of the visible elements of a tree; ``drafts`` are its blocks, ``left_out`` counts hidden passages."""
 
-    def __init__(self, visibility: Visibility, mark: Mark, links: LinkTargets) -> None:
+    def __init__(
+        self, visibility: Visibility, mark: Mark, links: LinkTargets, formulas: frozenset[Any] = frozenset()
+    ) -> None:
         """``mark`` writes the line of a formula so that its place in the text is known."""
         self._targets = links
         self._link: tuple[list[str], int] = ([], 0)  # where the words of the open link begin
@@ -72,7 +74,7 @@ class Reader:
         self._words: list[str] = []
         self._mark_formula = mark
         self._raised: list[tuple[Any, str, list[str], int]] = []  # open raised or lowered text, and where it begins
-        self._formulas: frozenset[Any] = frozenset()
+        self._formulas, self._draws = formulas, False
         self._repeated = 0
         self._links = self._opened = 0
         self._seen: set[tuple[Any, ...]] = set()  # tags with a class that are read wherever they stand
@@ -86,7 +88,7 @@ class Reader:
             for around in element.iterancestors("table"):
                 (self._with_tables if element.tag == "table" else self._with_headings).add(around)
                 break
-        self._formulas = formulas_of(root)
+        self._draws = draws_latex(root.getroottree())
         walker = etree.iterwalk(root, events=("start", "end"))
         skipped = None
         for event, element in walker:
@@ -161,6 +163,7 @@ class Reader:
             self._words.append(BREAK)
         elif tag == "img":
             self._say(element.get("alt") or "")
+            self._link = (self._words, len(self._words))  # a picture that leads somewhere says nothing of it
         elif tag == "a" and element.get("href") is not None:
             if is_permalink(element):
                 return False
@@ -171,9 +174,10 @@ class Reader:
             turning = (element.get("rel") or "") in ("next", "prev", "previous", "up", "start", "contents", "index")
             self._turns |= turning or (element.get("accesskey") or "") in ("n", "p", "u", "h")
         setting = self._visibility.setting(element)
-        if setting == "block":
-            self._words.append(BREAK)
+        if tag == "rt" and element.getparent().find("rp") is None:  # how a word is said, in brackets
+            self._say("(")
         elif setting or (tag == "a" and is_note_mark(element)):
+            self._words += [BREAK] if setting == "block" else []
             self._raised.append((element, setting, self._words, len(self._words)))
         self._mark(element)
         if element.text:
@@ -190,10 +194,10 @@ class Reader:
         if tag == "a" and element.get("href") is not None:
             self._links -= 1
             words, start = self._link
-            if words is self._words and self._top.kind != "heading":
-                self._words.append(self._targets.behind("".join(words[start:]), element.get("href")))
-        elif self._visibility.setting(element) == "block":
-            self._words.append(BREAK)
+            if words is self._words and self._top.kind != "heading" and ":" in element.get("href"):
+                words.append(self._targets.behind("".join(words[start:]), element.get("href")))
+        elif tag == "rt" and element.getparent().find("rp") is None:
+            self._say(")")
         elif tag == "span" and "versionmodified" in (element.get("class") or "").split():
             self._flush("label")
 
@@ -208,6 +212,9 @@ class Reader:
 
     def _set_raised(self, element: Any, setting: str, words: list[str], start: int) -> None:
         """Write raised or lowered text so that it stays apart from what it stands behind."""
+        if setting == "block":
+            self._words.append(BREAK)
+            return
         if words is not self._words:  # a block has ended within it
             return
         mark, before, after = "".join(words[start:]), self._before(start), _after(element)
@@ -395,7 +402,7 @@ class Reader:
         """Write the cells up to a nested table or code; the rest of the row hangs on them as blocks."""
         row, frames = self._top.row, self._frames
         at = max(index for index, frame in enumerate(frames) if frame.tag == "tr")
-        said = " ".join(lines_of(with_formulas("".join(self._words), self._mark_formula)).split("\n"))
+        said = " ".join(self._said().split("\n"))
         self._words = []
         if row is None:
             return
@@ -427,8 +434,11 @@ class Reader:
 
     def _add_cell(self, row: Row, table: Table | None, element: Any) -> None:
         """Add the words read since the row or its last cell, in each column and row that the cell covers."""
-        text = " ".join(lines_of(with_formulas("".join(self._words), self._mark_formula)).split("\n"))
+        text = " ".join(self._said().split("\n"))
         self._words = []
+        if not element.keys():
+            row.cells.append(text)
+            return
         across = min(max(number_in(element.get("colspan")) or 1, 1), 1000)
         down = number_in(element.get("rowspan"))
         for _ in range(across):
@@ -452,14 +462,17 @@ class Reader:
         text = " | ".join(cells) if any(cells) else ""
         return self._add("table_row", text.strip(), frame)
 
+    def _said(self) -> str:
+        words = "".join(self._words)
+        return lines_of(with_formulas(words, self._mark_formula) if self._draws else words)
+
     def _flush(self, kind: BlockKind | None = None) -> None:
         """Write the collected words as a block of the kind of the innermost frame; in a cell, go on collecting."""
         frame = self._top
         if frame.row is not None:
             self._words.append(" ")
             return
-        raw, self._words = "".join(self._words), []
-        text = lines_of(with_formulas(raw, self._mark_formula))
+        text, self._words = self._said(), []
         if not text:
             return
         kind = kind or frame.kind

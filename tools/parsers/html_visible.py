@@ -72,6 +72,7 @@ class Visibility:
         self._rules: dict[str, dict[str, str]] = {}
         self._styles: dict[str, dict[str, str]] = {}
         self._settings: dict[tuple[str | None, ...], str] = {}
+        self._sets = False  # whether a rule may raise, lower or break text within a line
         self._pointed_at: frozenset[str] | None = None
         self._page = page
         self._behind: dict[Any, Colour | None] = {}
@@ -121,9 +122,9 @@ class Visibility:
         style = self._style(element)
         if not style or tag in ("html", "body"):  # pages that appear once their script has run
             return False
-        if _is_formula_alone(element):  # its picture is seen instead
-            return False
-        return _is_concealed(style) or ("color" in style and self._lacks_contrast(element, style["color"]))
+        if _is_concealed(style):
+            return not _is_formula_alone(element)  # of which a picture is seen instead
+        return "color" in style and self._lacks_contrast(element, style["color"])
 
     def is_told_by_class(self, element: Any) -> bool:
         """Whether all elements of its tag and class are seen as this one is, wherever they stand."""
@@ -137,9 +138,10 @@ class Visibility:
         tag = element.tag
         if tag in ("sup", "sub"):
             return "super" if tag == "sup" else "sub"
-        key = (tag, element.get("style"), element.get("class"))
-        if key[1] is None and not self._rules:
+        style = element.get("style")
+        if style is None and not self._sets:
             return ""
+        key = (tag, style, element.get("class"))
         known = self._settings.get(key)
         if known is None:
             known = self._settings[key] = _setting(self._style(element))
@@ -171,6 +173,7 @@ class Visibility:
                 prelude = part
             elif depth == 1 and not prelude.lstrip().startswith("@"):
                 declared = {name: value for name, value in _declarations(part).items() if name in _PROPERTIES}
+                self._sets = self._sets or "vertical-align" in declared or _setting(declared) != ""
                 for selector in prelude.split(",") if declared else ():
                     found = _SELECTOR.fullmatch(selector.strip())
                     if found and found[0]:
@@ -245,7 +248,10 @@ def types_of(element: Any) -> set[str]:
 
 def is_note(element: Any) -> bool:
     """Whether an element is a footnote or endnote, or holds them."""
-    said = f"{element.get('epub:type') or ''} {element.get('role') or ''}"
+    kind, role = element.get("epub:type"), element.get("role")
+    if kind is None and role is None:
+        return False
+    said = f"{kind or ''} {role or ''}"
     return not _NOTES_OF_BOOKS.isdisjoint(word.removeprefix("doc-") for word in said.split())
 
 
@@ -269,7 +275,7 @@ def draws_formula(element: Any) -> bool:
 
 
 def _is_formula_alone(element: Any) -> bool:
-    while len(element) == 1 and not (element.text or "").strip():
+    while element.tag != "math" and len(element) == 1 and not (element.text or "").strip():
         element = element[0]
     return bool(element.tag == "math")
 

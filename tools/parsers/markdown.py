@@ -317,7 +317,7 @@ class MarkdownReader:
 
     def _inline(self, token: Token) -> None:
         words = self._inline_words(token.children or [])
-        if given := _BLOCK_ID.search(words):
+        if "^" in words and (given := _BLOCK_ID.search(words)):
             words, self._html.anchor = words[: given.start()], given[1]
         inside = self._around[-1]
         if self._cells is not None:
@@ -447,16 +447,20 @@ class MarkdownReader:
             elif token.type == "softbreak":
                 line.words.append("" if self._html.hidden else _soft_break(line.words, tokens, at))
             else:
-                line.words.append(self._html.text(self._one(token, line.words, _text_of(tokens, at + 1))))
+                line.words.append(self._html.text(self._one(token, line.words, tokens, at)))
+                line.linked = len(line.words) if token.type == "image" else line.linked
         if self._html.hidden and not was_hidden:
             self._html.show()
         return self._lines("".join(line.words))
 
-    def _one(self, token: Token, words: Sequence[str], after: str) -> str:
+    def _one(self, token: Token, words: Sequence[str], tokens: Sequence[Token], at: int) -> str:
+        if token.type in ("text", "code_inline", "text_special"):
+            return token.content
         if token.type == "image":
             return self._inline_words(token.children or [])
         if token.type == "hardbreak":
             return "\n"
+        after = _text_of(tokens, at + 1)
         if token.type == "footnote_ref":
             return raised(_end(words), str(token.meta.get("label", "")), after=after, is_note=True)
         if token.type == "formula":
@@ -467,7 +471,7 @@ class MarkdownReader:
         if token.type == "embedded":
             self._embedded += not token.content
             return token.content or _DROPPED
-        return token.content if token.type in ("text", "code_inline", "text_special") else ""
+        return ""
 
     @staticmethod
     def _lines(words: str) -> str:

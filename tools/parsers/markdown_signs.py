@@ -113,6 +113,10 @@ def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
+def _begins(state: StateBlock, line: int, *signs: str) -> bool:
+    return state.src.startswith(signs, state.bMarks[line] + state.tShift[line]) and not state.is_code_block(line)
+
+
 def _block(state: StateBlock, kind: str, start: int, end: int, content: str) -> bool:
     token = state.push(kind, "", 0)
     token.content, token.map = content, [start, end]
@@ -122,8 +126,7 @@ def _block(state: StateBlock, kind: str, start: int, end: int, content: str) -> 
 
 def _displayed(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Read a formula between two ``$$``, the first at the start of a line, the second at the end of one."""
-    first = _line(state, start)
-    if not first.startswith("$$") or state.is_code_block(start):
+    if not _begins(state, start, "$$"):
         return False
     length, line = 0, start
     while line < end and length < _LONGEST:
@@ -142,8 +145,7 @@ def _displayed(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Read a comment of Obsidian over several lines, from a line that begins with ``%%`` to one that ends with it."""
-    first = _line(state, start)
-    if not first.startswith("%%") or "%%" in first[2:] or state.is_code_block(start):
+    if not _begins(state, start, "%%") or "%%" in _line(state, start)[2:]:
         return False
     for line in range(start + 1, end):
         if "%%" in _line(state, line):
@@ -155,9 +157,9 @@ def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Read a table of HTML to its end, over blank lines; between them, as in MDX, its cells may hold Markdown."""
-    begin = state.bMarks[start] + state.tShift[start]
-    if not state.src.startswith(("<table", "<TABLE"), begin) or state.is_code_block(start) or "in_table" in state.env:
+    if not _begins(state, start, "<table", "<TABLE") or "in_table" in state.env:
         return False
+    begin = state.bMarks[start] + state.tShift[start]
     opened, close = 0, -1
     for at, tag in enumerate(_TABLE_TAG.finditer(state.src, begin, state.eMarks[end - 1])):
         opened += -1 if tag[1] else 1

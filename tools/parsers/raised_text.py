@@ -17,6 +17,8 @@ _LONGEST_UNIT = 3  # letters: km, mol, Pa; what is longer is a word
 _ORDINAL_SIGNS = frozenset("aeo")  # 2e, 1o and 1a are how French, Spanish and Portuguese write "second" and "first"
 _ELEMENT = re.compile(r"(?:[A-Z][a-z]?|\))$")
 _LETTERS_AT_END = re.compile(r"[^\W\d_]+$")
+# Years, prices and counts: a small figure behind one marks a note, unless it has a sign.
+_COUNTED = re.compile(r"(?<![\d.,])(?!10+$|1024$)(?:\d{4,}|\d{1,3}(?:[.,\u202f]\d{3})+)(?:[.,]\d{1,2})?$")
 _LONGEST_BEFORE = 40  # characters that a mark is judged by
 _SLASHES = ("/", "⁄")
 
@@ -30,14 +32,17 @@ def raised(before: str, mark: str, *, after: str = "", is_note: bool = False) ->
     bare = said.strip(_BRACKETS)
     if not said or not any(letter.isalnum() for letter in bare):
         return mark
+    space = " " if said[-1].isalnum() and after[:1].isdigit() else ""
     if is_note:
-        return f" [{bare}]" if before and not before[-1:].isspace() else f"[{bare}]"
+        space = " " if after[:1].isalnum() else ""
+        return f" [{bare}]{space}" if before and not before[-1:].isspace() else f"[{bare}]{space}"
     if after.startswith(_SLASHES) and _NUMBER.fullmatch(said):  # the upper half of a fraction: 2 1/2
         return f" {said}" if before[-1:].isdigit() else said
     if bare != said:
         return f" {said}"
-    if _NUMBER.fullmatch(said) and _may_have_a_power(before):
-        return f"^{said}"
+    is_note_of_count = said.isdigit() and _COUNTED.search(before) is not None
+    if _NUMBER.fullmatch(said) and _may_have_a_power(before) and not is_note_of_count:
+        return f"^{said}{space}"
     if _MARKS.fullmatch(said):
         return f" [{said}]" if before.strip() else said
     if any(letter.isdigit() or not letter.isalnum() for letter in said) and _may_have_a_power(before):
@@ -67,17 +72,16 @@ class ShiftedText:
         """Begin; ``notes`` are raised marks that the document itself explains as those of notes."""
         self._runs: list[tuple[int, list[str]]] = []
         self._notes = notes
-        self._last = ""
         self._is_apart = False
 
     def say(self, words: str, shift: int = 0) -> None:
         """Go on with words that are RAISED, a NOTE's mark, LOWERED or, by default, neither."""
         if not words:
             return
-        shown = without_marks(words) or " "
-        if self._is_apart and (self._last.isdigit() or shown[0].isdigit()) and (self._last + shown[0]).isalnum():
-            words = f" {words}"
-        self._is_apart, self._last = False, shown[-1]
+        if self._is_apart:
+            self._is_apart = False
+            sides = without_marks(self._runs[-1][1][-1])[-1:] + without_marks(words)[:1]
+            words = f" {words}" if sides.isalnum() and any(map(str.isdigit, sides)) else words
         if self._runs and self._runs[-1][0] == shift:
             self._runs[-1][1].append(words)
         else:
@@ -91,11 +95,13 @@ class ShiftedText:
 
     def part(self) -> None:
         """Note that a mark stands here that is told elsewhere: figures on its two sides are no one number."""
-        self._is_apart = bool(self._last)
+        self._is_apart = bool(self._runs)
 
     @property
     def text(self) -> str:
         """The whole line."""
+        if len(self._runs) == 1 and not self._runs[0][0]:
+            return "".join(self._runs[0][1])
         line: list[str] = []
         before = ""
         runs = [(shift, "".join(words)) for shift, words in self._runs]
