@@ -8,7 +8,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -138,8 +138,19 @@ def _words(found: Compared, ours: list[str], others: dict[str, list[str]], aside
         for page, text, here in zip(pages, texts, held, strict=True):
             closed = "".join(text.casefold().split())
             page.possible.update(word for word in here.sure if len(word) <= _FORMULA and word in closed)
+            page.possible.update(_composed(here.sure, closed))
     told = [_divided(_ADDRESS.sub(" ", page)).sure for page in ours]
     found.words_made_up = _made_up(found, "word made up", told, read)
+
+
+def _composed(words: Iterable[str], closed: str) -> Iterator[str]:
+    """Yield words whose accents a reading has beside their letters."""
+    bare = _unaccented(closed)
+    yield from (word for word in words if (plain_ := _unaccented(word)) != word and plain_ in bare)
+
+
+def _unaccented(text: str) -> str:
+    return "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
 
 
 def _divided(page: str) -> _Page:

@@ -72,8 +72,8 @@ def _parsed(path: Path) -> Parsed:
 
 
 def pages_of(parsed: Parsed) -> list[str]:
-    """Return the text of each page; of a file without pages, all of it as one."""
-    if not parsed.page_count:
+    """Return the text of each page of a PDF; of any other file, all of it as one."""
+    if not parsed.page_count or parsed.media_type != "application/pdf":
         return [parsed.text]
     pages = [""] * parsed.page_count
     for block in parsed.blocks:

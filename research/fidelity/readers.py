@@ -24,7 +24,7 @@ LIMIT = 120  # seconds of one reading
 PAGE = "\f"
 _AT_ONCE = 40  # files of one start of LibreOffice
 _SHOWN, _RAW = (
-    f"csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,{shown},false,false,false,-1" for shown in ("true", "false")
+    f"csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,{shown},false,false,-1" for shown in ("true", "false")
 )
 _TEXT_OF_PAGE = (
     "<script>addEventListener('load', () => {"
@@ -41,7 +41,7 @@ def readings(path: Path, kept: Path) -> dict[str, list[str]]:
             try:
                 known[name] = read(path)
             except (OSError, subprocess.SubprocessError, LookupError, ValueError, ElementTree.ParseError):
-                continue  # this reader can't read it
+                known[name] = ""  # this reader can't read it
     kept.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(known))
     return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text and text.strip()}

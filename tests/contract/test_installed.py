@@ -18,27 +18,27 @@ from tools.settings import Settings
 
 __all__ = ["site"]
 
-CAPTION = "7\n00:00:01,000 --> 00:00:02,500\n"
+TIME = "[00:01.00]"
 
 
 @pytest.fixture
-def subtitles(site: Path) -> Path:
+def lyrics(site: Path) -> Path:
     install_documented(site, "ingestion.md")
     return site
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(captions=st.lists(TEXTS, max_size=5))
-@example(captions=["A\x00\nb", "\ud83e"])
-@example(captions=[""])
-def test_any_subtitles(subtitles: Path, captions: list[str]) -> None:
-    file = "\n\n".join(CAPTION + caption for caption in captions)
+@given(lines=st.lists(TEXTS, max_size=5))
+@example(lines=["A\x00\nb", "\ud83e"])
+@example(lines=[""])
+def test_any_lyrics(lyrics: Path, lines: list[str]) -> None:
+    file = "\n".join(TIME + line for line in lines)
     try:
-        parsed = parse(file.encode("utf-8", "surrogatepass"), name="x.srt")
+        parsed = parse(file.encode("utf-8", "surrogatepass"), name="x.lrc")
     except UnreadableDocument as error:
         assert error.message  # noqa: PT017
     else:
-        assert parsed.media_type == "application/x-subrip"
+        assert parsed.media_type == "text/x-lrc"
         check_parsed(parsed)
 
 

@@ -15,14 +15,9 @@ from tests.e2e.test_keys import serving
 __all__ = ["site"]
 
 PAGES = ("dialects.md", "ingestion.md", "models.md")
-SUBTITLES = """1
-00:00:01,000 --> 00:00:04,000
-The bell of the harbour chapel
-was cast in 1871.
-
-2
-00:00:05,000 --> 00:00:07,000
-It weighs nine tons.
+LYRICS = """[ti:The bell]
+[00:01.00]The bell of the harbour chapel was cast in 1871.
+[00:05.00][00:25.00]It weighs nine tons.
 """
 
 
@@ -35,7 +30,7 @@ def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: W
     for page in PAGES:
         install_documented(tmp_path, page)
     installed = beside(home, tmp_path)
-    path = write("talks/harbour.srt", SUBTITLES)
+    path = write("songs/harbour.lrc", LYRICS)
     assert home.process("ingest", str(path), "-w", "harbour", **installed).code == Exit.OK
     question = {"question": "When was the bell of the harbour chapel cast?"}
     with (
@@ -61,7 +56,7 @@ def test_doctor_lists_what_third_parties_add(home: Home, site: Path) -> None:
     for page in PAGES:
         install_documented(site, page)
     looked = home.citewell("doctor").out
-    for listed in ("lines of citewell-lines 1.0", "subtitles of citewell-subtitles 1.0", "passage of citewell-passage"):
+    for listed in ("lines of citewell-lines 1.0", "lyrics of citewell-lyrics 1.0", "passage of citewell-passage"):
         assert listed in looked
 
 

@@ -30,10 +30,13 @@ def placed_pdf(
     outline: Sequence[tuple[str, int]] = (),
     rotated: int = 0,
     mapped: Mapping[str, str] | None = None,
+    annotations: Sequence[str] = (),
+    catalog: str = "",
 ) -> bytes:
     """Write a PDF of A4 pages; ``outline`` holds titles and the indexes of their pages.
 
-    ``mapped`` says which characters the letters of the font "mapped" stand for.
+    ``mapped`` says which characters the letters of the font "mapped" stand for. ``annotations`` are the dictionaries of
+    those of the first page, which are the fields of a form too, and ``catalog`` is more for the catalog.
     """
     first_page = 6 + len(outline)
     to_unicode = first_page + 2 * len(pages)
@@ -43,7 +46,8 @@ def placed_pdf(
         + (f" /ToUnicode {to_unicode} 0 R >>" if name == "mapped" else " >>")
         for name, base in _FONTS.items()
     )
-    root = "/Outlines 5 0 R" if outline else ""
+    notes = " ".join(f"{to_unicode + 1 + number} 0 R" for number in range(len(annotations)))
+    root = f"/AcroForm << /Fields [{notes}] >> {catalog}" + (" /Outlines 5 0 R" if outline else "")
     objects = [
         f"<< /Type /Catalog /Pages 2 0 R {root} >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
@@ -58,10 +62,11 @@ def placed_pdf(
     for number, page in enumerate(pages):
         objects += [
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate {rotated} /Resources << /Font 3 0 R >>"
-            f" /Contents {first_page + 2 * number + 1} 0 R >>",
+            f" /Contents {first_page + 2 * number + 1} 0 R {'' if number else f'/Annots [{notes}]'} >>",
             _stream(_shown(page)),
         ]
     objects.append(_stream(_cmap(mapped or {})))
+    objects += [f"<< /Type /Annot {each} >>" for each in annotations]
     file = b"%PDF-1.4\n"
     offsets = []
     for number, body in enumerate(objects, 1):

@@ -179,13 +179,13 @@ def test_openai_clients_see_and_name_installed_backends(site: Path) -> None:
 
 
 def test_an_installed_parser_reads_by_suffix_and_by_media_type(site: Path) -> None:
-    captions = b"1\n00:00:01,000 --> 00:00:02,000\nThe lamp\nturns.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt hums.\n"
-    assert parse(captions, name="talk.srt").text == captions.decode(), "nothing reads it yet but as plain text"
+    lines = b"[00:01.00]The lamp turns.\n[00:03.00]It hums.\n"
+    assert parse(lines, name="song.lrc").text == lines.decode(), "nothing reads it yet but as plain text"
     install_documented(site, "ingestion.md")
     formats.cache_clear()
-    parsed = parse(captions, name="talk.SRT")
-    assert (parsed.text, parsed.media_type) == ("The lamp turns.\n\nIt hums.", "application/x-subrip")
-    assert parse(captions, name="", media_type="application/x-subrip; charset=utf-8") == parsed
+    parsed = parse(lines, name="song.LRC")
+    assert (parsed.text, parsed.media_type) == ("The lamp turns.\n\nIt hums.", "text/x-lrc")
+    assert parse(lines, name="", media_type="text/x-lrc; charset=utf-8") == parsed
 
 
 def test_doctor_lists_what_is_installed_and_what_is_broken(site: Path) -> None:

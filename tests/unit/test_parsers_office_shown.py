@@ -230,6 +230,15 @@ def test_a_number_before_a_note_and_one_behind_it_stay_apart() -> None:
     assert parsed.text == "In 1998 7 came.\n[1] By post."
 
 
+def test_a_sign_is_told_by_its_font() -> None:
+    signs = {("Symbol", "F0B3"): "≥", ("Symbol", "F0B1"): "±", ("Wingdings", "F0FE"): "☑", ("Arial", "2030"): "‰"}
+    signs |= {("Symbol", "F06D"): "μ", ("Webdings", "F0AA"): ""}
+    runs = (f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>' for font, code in signs)
+    parsed = read_word(word_paragraph(word_run("5 "), *runs))
+    assert parsed.text == "5 " + "".join(signs.values())
+    assert parsed.left_out == ("1 sign of a picture font was left out.",)
+
+
 def field(code: str, shown: str) -> str:
     ends = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
     return ends.format("begin") + f"<w:r><w:instrText>{code}</w:instrText></w:r>" + ends.format("separate") + (
@@ -424,6 +433,10 @@ def test_shapes_of_an_open_presentation_are_read_as_they_are_seen() -> None:
         ),  # two columns, as the file has them
         ([(0, 0, 9, 9), (10, 0, 9, 9), (0, 10, 9, 9), (10, 10, 9, 9)], [0, 1, 2, 3]),  # two rows
         ([(10, 10, 9, 9), (0, 0, 9, 9), (10, 0, 9, 9), (0, 10, 9, 9)], [1, 2, 3, 0]),  # neither
+        (
+            [(0, -9, 20, 8), (0, 0, 9, 9), (0, 10, 9, 9), (10, 0, 9, 9), (10, 10, 9, 9), (0, 20, 20, 2)],
+            [0, 1, 2, 3, 4, 5],
+        ),
         ([(0, 0, 9, 9), None], [0, 1]),
     ],
 )

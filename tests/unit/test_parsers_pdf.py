@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.errors import UnreadableDocument
 from tests.unit.placed_pdf import Placed, column, placed_pdf
-from tools.parsers import Parsed, parse
+from tools.parsers import Parsed, parse, pdf, pdf_lines
 
 PROSE = [
     "The kiln is fired twice. The first firing dries the clay slowly, and it must",
@@ -39,6 +40,189 @@ def above(parsed: Parsed, words: str) -> list[str]:
 
 def read(*pages: list[Placed], title: str = "", outline: list[tuple[str, int]] | None = None) -> Parsed:
     return parse(placed_pdf(pages, title=title, outline=outline or [], mapped=UNREADABLE), name="x.pdf")
+
+
+def marked(*parts: tuple[str, float, float]) -> list[Placed]:
+    """Place the parts of a line one after the other, each with its size and how much it is raised."""
+    x, placed = 72.0, []
+    for text, size, rise in parts:
+        placed.append(Placed(round(x, 2), 700 + rise, text, "code", size))
+        x += 0.6 * size * len(text)
+    return placed
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        ([("a hall of 10", 10, 0), ("6", 7, 4), (" seats", 10, 0)], "a hall of 10^6 seats"),
+        ([("about 2.5 x 10", 10, 0), ("-4", 7, 4), (" parts", 10, 0)], "about 2.5 x 10^-4 parts"),
+        ([("a yard of 40 m", 10, 0), ("2", 7, 4), (".", 10, 0)], "a yard of 40 m^2."),
+        ([("much CO", 10, 0), ("2", 7, -2), (" and H", 10, 0), ("2", 7, -2), ("O", 10, 0)], "much CO2 and H2O"),
+        ([("the log", 10, 0), ("10", 7, -2), (" of x", 10, 0), ("1", 7, -2)], "the log_10 of x_1"),
+        ([("the 1", 10, 0), ("st", 7, 4), (" of May", 10, 0)], "the 1st of May"),
+        ([("said before.", 10, 0), ("12", 7, 4), (" Then", 10, 0)], "said before. [12] Then"),
+        ([("2", 10, 0), ("n-1", 7, 4), (" ways", 10, 0)], "2^(n-1) ways"),
+    ],
+)
+def test_raised_and_lowered_words_stay_apart(parts: list[tuple[str, float, float]], line: str) -> None:
+    assert read(marked(*parts)).text == line
+
+
+def test_a_raised_number_is_a_note_where_the_page_has_that_note() -> None:
+    fee = marked(("The fee was 1200", 10, 0), ("3", 7, 4), (" euros, 5 x 10", 10, 0), ("3", 7, 4), (" before.", 10, 0))
+    notes = [Placed(72, 90, "3", "text", 6), Placed(76, 87, "Without tax.", "text", 8)]
+    text = read([*fee, *column(72, 660, PROSE), *notes]).text
+    assert text.startswith("The fee was 1200 [3] euros, 5 x 10^3 before.")
+    assert text.endswith("3 Without tax.")
+
+
+def test_figures_above_each_other_are_a_fraction() -> None:
+    page = [
+        Placed(72, 700, "Take"),
+        Placed(97, 704, "3", size=7),
+        Placed(97, 695, "4", size=7),
+        Placed(104, 700, "cup."),
+    ]
+    assert read(page).text == "Take 3/4 cup."
+
+
+def test_a_gap_without_a_space_is_one() -> None:
+    shown = "BT /text 10 Tf 72 700 Td [(0) -300 (1) -300 (2) -300 (10) -300 (removed) -170 (from)] TJ ET"
+    assert read([Placed(72, 680, "The last line.", drawing=shown)]).text.startswith("0 1 2 10 removed from")
+
+
+def test_letters_that_are_set_apart_for_their_looks_are_words() -> None:
+    shown = "BT /bold 14 Tf 4 Tc 72 700 Td (BRIEF CONTENTS) Tj ET"
+    assert "BRIEF CONTENTS" in read([Placed(72, 600, PROSE[0], drawing=shown)]).text
+
+
+def test_an_accent_of_its_own_is_set_on_its_letter() -> None:
+    page = [Placed(72, 700, "zur"), Placed(86.7, 700, "\xa8"), Placed(85.4, 700, "uck")]
+    assert read(page).text == "zur\xfcck"
+
+
+LIGATURES = {"1": "\x1c", "2": "\x1d", "3": "\x0e", "4": "\ue123", "5": "\x01"} | {
+    letter: letter for letter in " abcdefghijklmnopqrstuvwxyz"
+}
+
+
+@pytest.mark.parametrize(
+    ("signs", "words"),
+    [("signi1cance", "significance"), ("a 1t", "a fit"), ("2uctuation", "fluctuation"), ("o3ce", "office")],
+)
+def test_ligatures_of_fonts_without_names_are_letters(signs: str, words: str) -> None:
+    assert parse(placed_pdf([[Placed(72, 700, signs, "mapped")]], mapped=LIGATURES), name="x.pdf").text == words
+
+
+def test_signs_without_a_letter_are_told_and_join_nothing() -> None:
+    parsed = parse(placed_pdf([[Placed(72, 700, "fa4ade and 5 on", "mapped")]], mapped=LIGATURES), name="x.pdf")
+    assert parsed.text == "fa\ufffdade and on"
+    assert parsed.left_out[0].startswith("2 signs have no letter")
+
+
+def test_a_page_of_signs_without_letters_is_refused_or_told() -> None:
+    signs = [Placed(72, 700 - 12 * number, "4545 4545", "mapped") for number in range(9)]
+    with pytest.raises(UnreadableDocument, match="fonts don't say"):
+        parse(placed_pdf([signs], mapped=LIGATURES), name="x.pdf")
+    parsed = parse(placed_pdf([signs, column(72, 700, PROSE)], mapped=LIGATURES), name="x.pdf")
+    assert parsed.text == " ".join(PROSE)
+    assert parsed.left_out[0].startswith("1 of 2 pages was left out")
+
+
+HEBREW = {letter: chr(0x5D0 + number) for number, letter in enumerate("abcdefghijklmnopqrstuvwxyzA")} | {
+    each: each for each in " 0123456789.:,-()BCDEFG"
+}
+
+
+@pytest.mark.parametrize(
+    ("seen", "read_as"),
+    [
+        (".abc de fgh", "hgf ed cba."),
+        ("cba 45.50 fed", "def 45.50 abc"),
+        ("fed BCD EFG 12:30 cba", "abc BCD EFG 12:30 def"),
+        ("BCD cba fed EFG", "BCD def abc EFG"),
+    ],
+)
+def test_right_to_left_lines_are_sentences(seen: str, read_as: str) -> None:
+    page = [Placed(72, 700, seen, "mapped"), Placed(72, 680, "abcdef abcdef abcdef", "mapped")]
+    wanted = "".join(HEBREW.get(letter, letter) for letter in read_as)
+    assert wanted in parse(placed_pdf([page], mapped=HEBREW), name="x.pdf").text
+
+
+FIELD = "/Subtype /Widget /F 4 /Rect [180 695 400 712]"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "line"),
+    [
+        (f"{FIELD} /FT /Tx /T (a) /V (Sea Thistle)", "Name of the boat: Sea Thistle"),
+        (f"{FIELD} /FT /Ch /Ff 131072 /T (a) /V (c) /Opt [[(b) (Barge)] [(c) (Cruiser)]]", "Name of the boat: Cruiser"),
+        (
+            f"{FIELD} /FT /Btn /T (a) /V /Yes /AS /Yes /AP << /N << /Yes null /Off null >> >>",
+            "Name of the boat: \u2612",
+        ),
+        ("/Subtype /FreeText /F 4 /Rect [180 695 400 712] /Contents (Sea Thistle)", "Name of the boat: Sea Thistle"),
+    ],
+)
+def test_values_of_a_form_are_read_at_their_place(annotation: str, line: str) -> None:
+    page = [Placed(72, 700, "Name of the boat:"), *column(72, 660, PROSE)]
+    parsed = parse(placed_pdf([page], annotations=[annotation]), name="x.pdf")
+    assert [text for _, text in blocks(parsed)] == [line, " ".join(PROSE)]
+
+
+def test_comments_are_counted_and_hidden_fields_are_not_read() -> None:
+    notes = [
+        "/Subtype /Text /Rect [60 700 80 720] /Contents (Ask Ana.)",
+        "/Subtype /Highlight /Rect [60 700 80 720] /QuadPoints [60 700 80 700 60 720 80 720] /Contents (Why?)",
+        f"{FIELD.replace('/F 4', '/F 2')} /FT /Tx /T (a) /V (secret)",
+    ]
+    parsed = parse(placed_pdf([column(72, 700, PROSE)], annotations=notes), name="x.pdf")
+    assert parsed.text == " ".join(PROSE)
+    assert parsed.left_out == ("2 comments were left out.",)
+
+
+@pytest.mark.parametrize("cover", ["0 g 70 590 90 20 re f", "1 g 70 590 90 20 re f"])
+def test_text_below_a_later_area_is_left_out(cover: str) -> None:
+    page = [Placed(72, 600, "Harald Vint"), Placed(72, 560, "was seen at the mill.", drawing=f"{cover} 0 g")]
+    parsed = read(page)
+    assert parsed.text == "was seen at the mill."
+    assert parsed.left_out == ("2 words are hidden or too small to read.",)
+
+
+def test_text_above_an_area_or_beside_it_is_kept() -> None:
+    page = [Placed(72, 600, "Danger", drawing="0.9 g 60 590 200 30 re f 0 g"), Placed(72, 500, "Keep out")]
+    assert read([*page, Placed(72, 480, "!", drawing="0.5 g 300 590 50 30 re f 0 g")]).left_out == ()
+
+
+def test_names_of_pages_are_kept_where_they_are_not_plain_numbers() -> None:
+    pages = [column(72, 700, PROSE)] * 3
+    labels = "/PageLabels << /Nums [0 << /S /r >> 2 << /S /D >>] >>"
+    assert parse(placed_pdf(pages, catalog=labels), name="x.pdf").metadata == {"page_labels": ["i", "ii", "1"]}
+    assert parse(placed_pdf(pages), name="x.pdf").metadata == {}
+
+
+def test_a_page_that_fails_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_some(document: object, page_idx: int) -> pdf_lines.Page:
+        if page_idx == 1:
+            raise IndexError
+        return pdf_lines.read_page(document, page_idx)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pdf, "read_page", read_some)
+    parsed = read(*[column(72, 700, PROSE)] * 3)
+    assert [block.page_idx for block in parsed.blocks] == [0, 2]
+    assert parsed.left_out == (
+        "Page 2 was left out by a fault of Citewell (IndexError): please report it, with the file if you may.",
+    )
+
+
+def test_where_the_structure_fails_the_lines_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(pdf, "find_headings", fail)
+    parsed = read(column(72, 700, PROSE))
+    assert [text for _, text in blocks(parsed)] == PROSE
+    assert "fault of Citewell (KeyError)" in parsed.warnings[0]
 
 
 def test_the_lines_of_a_paragraph_are_joined() -> None:
@@ -319,6 +503,7 @@ def test_a_long_file_lets_another_one_in_between() -> None:
 def test_any_placing_gives_ordered_blocks(pages: list[list[Placed]]) -> None:
     kept = [Placed(72, 400, "anchor"), *pages[0]]
     parsed = read(kept, *pages[1:])
+    assert "fault" not in "".join((*parsed.warnings, *parsed.left_out))
     end = 0
     for index, block in enumerate(parsed.blocks):
         assert end <= block.start < block.end

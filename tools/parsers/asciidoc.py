@@ -4,10 +4,9 @@ Attributes are filled in, admonitions are labels of what is in them, and merged 
 """
 
 import re
-from itertools import takewhile
 
 from tools.parsers.canonical_text import Parsed, storable
-from tools.parsers.markup_draft import Draft, after, before
+from tools.parsers.markup_draft import Draft, after, before, until
 from tools.parsers.office_flow import BULLET
 from tools.parsers.plain import decode
 from tools.parsers.raised_text import lowered, raised
@@ -25,8 +24,8 @@ _MOST_DEPTH = 20
 _MOST_COPIES = 100  # of a cell
 _INLINE = re.compile(
     r"(?<![\w`])`\+?(?P<mono>[^`\n]+?)\+?`(?![\w`])|\+\+\+?(?P<raw>[^+\n]+)\+\+\+?|(?P<end>[ ]\+(?=\n|$))"
-    r"|(?P<url>(?:https?|ftp)://[^\s\[\]<>]*[^\s\[\]<>.,;:!?)])(?:\[(?P<named>[^\]]*)\])?"
-    r"|\b(?P<macro>[a-z]{3,12})::?(?P<target>[^\s\[\]]*)\[(?P<said>[^\]]*)\]"
+    r"|(?P<url>(?:https?|ftp)://[^\s\[\]<>]{0,500}[^\s\[\]<>.,;:!?)])(?:\[(?P<named>[^\]]{0,500})\])?"
+    r"|\b(?P<macro>[a-z]{3,12})::?(?P<target>[^\s\[\]]{0,200})\[(?P<said>[^\]]{0,500})\]"
     r"|<<(?P<to>[^<>,]{1,200})(?:,(?P<cross>[^<>]{0,200}))?>>|\(\((?P<index>[^()]{1,200})\)\)"
     r"|(?P<nothing>\[\[[^\[\]]{0,200}\]\]|\(\(\([^()]{0,200}\)\)\))"
     r"|\^(?P<up>[^^\s]{1,40})\^|~(?P<down>[^~\s]{1,40})~|\{(?P<name>[\w-]{1,80})\}"
@@ -42,10 +41,6 @@ def read(data: bytes) -> Parsed:
     reader = _Reader()
     reader.read(storable(decode(data)).splitlines(), 0)
     return reader.draft.parsed([("Comments", reader.comments), ("Included files", reader.included)])
-
-
-def _until(lines: list[str], first: int, end: str) -> list[str]:
-    return list(takewhile(lambda line: line.rstrip() != end, lines[first:]))
 
 
 class _Reader:
@@ -67,8 +62,10 @@ class _Reader:
             fence = _FENCE.fullmatch(line) if depth < _MOST_DEPTH else None
             is_code = about.startswith(("[source", "[listing", "[literal")) and line.strip() != ""
             if fence or is_code or (line[:1] in (" ", "\t") and line.strip() and not self._is_listed(line)):
-                inside = _until(lines, at if fence else at - 1, fence[1] if fence else "")
-                at += len(inside) + 1 if fence else len(inside) - 1
+                at -= not fence
+                inside = until(lines, at, fence[1] if fence else "")
+                inside = lines[at:] if inside is None else inside
+                at += len(inside) + 1
                 self._fenced(fence[1] if fence else "----", about, inside, depth)
                 about = ""
             elif _ABOUT.fullmatch(line):
@@ -179,10 +176,9 @@ class _Reader:
         def macro(name: str, found: re.Match[str]) -> str:
             said = found["said"]
             if name in ("stem", "latexmath", "asciimath"):
-                return self.draft.formula(said, found)
+                return self.draft.formula(said, before(found), after(found))
             if name == "footnote":
-                notes.append(f"[{len(notes) + 1}] {self._shown(said, [])}")
-                return f" [{len(notes)}]"
+                return self.draft.note(self._shown(said, []), notes)
             if name in ("anchor", "indexterm", "icon"):
                 return ""
             shown = said.partition(",")[0] if name in ("image", "link", "mailto") else said

@@ -93,7 +93,7 @@ def _blocks(text: str, turns: list[Turn], *, whole: bool, count: int) -> Iterato
             yield replace(part, hangs_on=asked if is_reply else ())
             count += 1
         replies += 1
-        if is_question(words):
+        if is_question(words) if whole else speaker == turns[0][1]:
             asked, asker, replies = (count - 1,), speaker, 0
         elif speaker == asker:
             asked = ()

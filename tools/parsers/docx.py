@@ -12,17 +12,29 @@ from typing import Any
 from lxml import etree
 
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
-from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, in_form, shift, switch, whole_number
-from tools.parsers.office_charts import Drawings
+from tools.parsers.docx_styles import (
+    Numbering,
+    Style,
+    Styles,
+    W,
+    child_value,
+    in_form,
+    shift,
+    switch,
+    symbol,
+    whole_number,
+)
+from tools.parsers.office_charts import DRAWN, Drawings
 from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package, signs_left_out
 from tools.parsers.raised_text import RAISED, ShiftedText
 
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _P, _TBL, _R, _T, _TC, _TR = (W + tag for tag in ("p", "tbl", "r", "t", "tc", "tr"))
 _GONE = frozenset(W + tag for tag in ("del", "moveFrom"))
 _CONTAINERS = frozenset(W + tag for tag in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"))
+_LOOKS = frozenset(W + tag for tag in ("rStyle", "vanish", "strike", "dstrike", "b", "vertAlign", "position"))
 _UNREAD = frozenset(
     [_FALLBACK, *(W + tag for tag in ("pPr", "rPr", "sdtPr", "instrText", "delText", "rt", "tbl", "annotationRef"))]
 )
@@ -73,7 +85,7 @@ class _Document:
         self._forms = {"footnote": "decimal", "endnote": "lowerRoman"}
         self._typed_notes: frozenset[str] = frozenset()
         self._drawings = Drawings(package)
-        self._gone = 0
+        self._gone = self._unknown_signs = 0
         self._comments: set[str] = set()
         self._anchor = ""
         self._note_depth = 0  # of the note that is being read, within those that refer to it
@@ -101,6 +113,7 @@ class _Document:
             *passages_left_out(self._gone),
             *comments_left_out(len(self._comments)),
             *self._drawings.left_out(),
+            *signs_left_out(self._unknown_signs),
             *macros_left_out(self._package),
         )
         return replace(self._flow.text.parsed(title=title), left_out=left_out)
@@ -240,7 +253,11 @@ class _Document:
             self._comments.add(element.get(f"{W}id") or "")
         elif tag == f"{W}bookmarkStart":
             self._mark(element)
-        else:
+        elif tag == f"{W}sym":
+            sign = symbol(element.get(f"{W}font") or "", element.get(f"{W}char"))
+            self._unknown_signs += not sign
+            words.line.say(sign, words.shift)
+        elif tag in DRAWN:
             words.drawn.extend(self._drawings.read(element, self._package.main))
 
     def _is_gone(self, run: Any, style: Style, words: _Words) -> bool:
@@ -248,7 +265,7 @@ class _Document:
         properties = run.find(f"{W}rPr")
         hidden, struck = style.hidden, style.struck
         bold, raised = style.bold, style.shift
-        if properties is not None and len(properties):
+        if properties is not None and not _LOOKS.isdisjoint([each.tag for each in properties]):
             own = self._styles[child_value(properties, "rStyle") or ""]
             hidden = bool(_first(switch(properties, "vanish"), own.hidden, hidden))
             struck = bool(_first(switch(properties, "strike", "dstrike"), own.struck, struck))

@@ -28,6 +28,15 @@ _ROLES: tuple[tuple[re.Pattern[str], Role], ...] = (
 _HEADING = re.compile(r"heading (\d)")
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
           (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
+_SYMBOLS = {  # signs of the fonts that have an order of their own
+    "symbol": {
+        **dict(zip(b"ABCDEFGHIKLMNOPQRSTUWXYZ", "ΑΒΧΔΕΦΓΗΙΚΛΜΝΟΠΘΡΣΤΥΩΞΨΖ", strict=True)),
+        **dict(zip(b"abcdefghijklmnopqrstuvwxyz", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)),
+        **dict(zip(bytes.fromhex("a2a3a4a5abacadaeafb0b1b2b3b4b5b6b7b8b9babbbcc5c7c8ced0d1d2d5d6d9dadedbdc"),
+                   "′≤⁄∞↔←↑→↓°±″≥×∝∂•÷≠≡≈…⊕∩∪∈∠∇®∏√∧∨⇒⇔⇐", strict=True)),
+    },
+    "wingdings": dict(zip(bytes.fromhex("6fa8e0dffbfcfdfe"), "☐☐→←✗✓☒☑", strict=True)),
+}  # fmt: skip
 _CHINESE = "〇一二三四五六七八九"
 
 
@@ -75,6 +84,19 @@ def shift(properties: Any | None, name: str = "") -> int | None:
         return {"superscript": RAISED, "subscript": LOWERED}.get(found, 0)
     by = whole_number(child_value(properties, "position"))
     return (by > 0) - (by < 0) if by and child_value(properties, "sz") is not None else None
+
+
+def symbol(font: str, code: str | None) -> str:
+    """Return a sign that is told by its font and its code, "" where no letter of Unicode is known to be it."""
+    known = re.fullmatch(r"(?:[Ff]0)?([0-9A-Fa-f]{2})|([0-9A-Fa-f]{4})", code or "")
+    if known is None:
+        return ""
+    if known[2]:
+        return chr(int(known[2], 16)) if known[2][0] not in "dDeEfF" else ""
+    at = int(known[1], 16)
+    if font.lower() in _SYMBOLS:
+        return _SYMBOLS[font.lower()].get(at, chr(at) if font.lower() == "symbol" and 32 <= at < 63 else "")
+    return chr(at) if 32 <= at < 127 else ""
 
 
 def whole_number(digits: str | None, otherwise: int = 0) -> int:

@@ -16,13 +16,17 @@ _NEAR = 40  # characters around a sign that say how it is written
 
 
 class Draft:
-    """A draft; ``shown`` gives the words of a text as a reader sees them, and adds its footnotes to a list."""
+    """A draft; ``shown`` gives the words of a text as a reader sees them, and adds its footnotes to a list.
+
+    ``noted`` is the number of the last footnote without a name of its own.
+    """
 
     def __init__(self, shown: Callable[[str, list[str]], str]) -> None:
         self.flow = Flow(CanonicalText())
         self.title = ""
         self._shown = shown
         self._open: Paragraph | None = None
+        self.noted = 0
 
     @property
     def is_open(self) -> bool:
@@ -89,15 +93,26 @@ class Draft:
         said = tuple(f"{name} were left out ({count})." for name, count in left_out if count)
         return replace(self.flow.text.parsed(title=self.title or self.flow.title), left_out=said)
 
-    def formula(self, latex: str, around: re.Match[str]) -> str:
+    def formula(self, latex: str, before: str, after: str) -> str:
         """Return a formula as a line that keeps its value, apart from the words around it."""
         line = from_latex(latex)
-        if line is None:
-            return latex
-        return set_apart(before(around), self.flow.text.formula(line, "latex", latex), after(around))
+        return latex if line is None else set_apart(before, self.flow.text.formula(line, "latex", latex), after)
+
+    def note(self, words: str, notes: list[str]) -> str:
+        """Return the mark of a footnote without a name of its own, which is added to those of its block."""
+        self.noted += 1
+        notes.append(f"[{self.noted}] {words}")
+        return f" [{self.noted}]"
 
     def _words(self, text: str, notes: list[str]) -> str:
         return "\n".join(unwrapped(part).strip() for part in self._shown(text, notes).split("\v")).strip()
+
+
+def until(lines: Sequence[str], first: int, end: str, most: int | None = None) -> list[str] | None:
+    """Return the lines before one that is ``end`` in any case, of ``most`` at most; None where there is none."""
+    last = len(lines) if most is None else min(len(lines), first + most)
+    at = next((at for at in range(first, last) if lines[at].strip().lower() == end), None)
+    return None if at is None else list(lines[first:at])
 
 
 def before(found: re.Match[str]) -> str:

@@ -152,16 +152,17 @@ class _Reader:
         self.flow.text.page_idx = index
         self.flow.text.leave_headings()
         shapes = [each for each in slide if each.get(f"{PRESENTATION}placeholder") != _TRUE]
-        titles = [each for each in shapes if each.get(f"{PRESENTATION}class") == "title"]
-        title = one_line(self._words(each).text for shape in titles for each in shape.iter(_P))
+        titles = _in_order([each for each in shapes if each.get(f"{PRESENTATION}class") == "title"])
+        titled = next(titles, None)  # further ones are text: templates call any frame a title
+        title = one_line(self._words(each).text for each in titled.iter(_P)) if titled is not None else ""
         if title:
             self.flow.paragraph(Paragraph(title, "heading", 1))
         self._comments += sum(shape.tag == f"{OFFICE}annotation" for shape in shapes)
-        for shape in _in_order(shapes):
+        for shape in _in_order(each for each in shapes if each is not titled):
             kind = shape.get(f"{PRESENTATION}class")
             if kind in ("footer", "header"):
                 self.flow.running(one_line(self._words(each).text for each in shape.iter(_P)))
-            elif kind not in ("title", "date-time", "page-number"):
+            elif kind not in ("date-time", "page-number"):
                 self.read_blocks((shape,))
         if self._styles.of_slides(style, "display-footer") == _TRUE:
             self.flow.running(self._footers.get(slide.get(f"{PRESENTATION}use-footer-name")) or "")

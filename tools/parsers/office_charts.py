@@ -25,6 +25,7 @@ _PICTURES = (
     "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}pic",
     "{urn:schemas-microsoft-com:vml}imagedata",
 )
+DRAWN = frozenset((*_REFERENCES, *_PICTURES))
 _CATEGORIES, _VALUES = ("cat", "xVal"), ("val", "yVal", "bubbleSize")
 _UNSEEN_POINTS = ("doc", "pres", "parTrans", "sibTrans")
 

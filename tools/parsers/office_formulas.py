@@ -148,15 +148,6 @@ def _equations(element: Any) -> Any:
     return found
 
 
-def _function(element: Any) -> Any:
-    return _of("mrow", _row(element.find(f"{M}fName")), _sign(_APPLY), _row(element.find(f"{M}e")))
-
-
-def _scripts_before(element: Any) -> Any:
-    base, low, high = (_row(element.find(M + part)) for part in ("e", "sub", "sup"))
-    return _of("mmultiscripts", base, _of("mprescripts"), low, high)
-
-
 def _accent(element: Any) -> Any:
     below = element.tag != f"{M}acc" and _property(element, "pos", "bot") != "top"
     drawn = "¯" if element.tag == f"{M}bar" else _property(element, "chr", "\u0302")
@@ -165,6 +156,9 @@ def _accent(element: Any) -> Any:
 
 
 _READERS = {
-    "f": _fraction, "rad": _root, "nary": _sum, "d": _delimited, "m": _matrix, "eqArr": _equations, "func": _function,
-    "sPre": _scripts_before, "acc": _accent, "bar": _accent, "groupChr": _accent,
+    "f": _fraction, "rad": _root, "nary": _sum, "d": _delimited, "m": _matrix, "eqArr": _equations,
+    "func": lambda func: _of("mrow", _row(func.find(f"{M}fName")), _sign(_APPLY), _row(func.find(f"{M}e"))),
+    "sPre": lambda pre: _of("mmultiscripts", _row(pre.find(f"{M}e")), _of("mprescripts"), _row(pre.find(f"{M}sub")),
+                            _row(pre.find(f"{M}sup"))),
+    "acc": _accent, "bar": _accent, "groupChr": _accent,
 }  # fmt: skip

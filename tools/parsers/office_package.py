@@ -158,3 +158,12 @@ def comments_left_out(count: int) -> tuple[str, ...]:
 def pictures_left_out(count: int) -> tuple[str, ...]:
     """Return what is said of pictures, whose own letters are not read."""
     return (f"{count} picture{'s were' if count != 1 else ' was'} left out.",) if count else ()
+
+
+def signs_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of signs that only their font knows."""
+    return (
+        (f"{count} sign{'s' if count != 1 else ''} of a picture font {'were' if count != 1 else 'was'} left out.",)
+        if count
+        else ()
+    )

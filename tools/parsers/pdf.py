@@ -117,7 +117,9 @@ def _pages(document: pdfium.PdfDocument, recognizer: Recognizer) -> _Pages:
         except Exception as error:  # noqa: BLE001 - whatever a page does, the others are read
             reading.lose(page_idx, error)
             page = Page([], 0.0, 0.0)
-        is_garbled = page.unreadable > sum(letter.isalnum() for line in page.lines for letter in line.text)
+        is_garbled = page.unreadable > 0 and page.unreadable > sum(
+            letter.isalnum() for line in page.lines for letter in line.text
+        )
         if (is_garbled or not page.lines) and page.height and recognizer.is_on:
             recognised = _recognised(document, page_idx, recognizer)
             is_garbled = is_garbled and recognised is None

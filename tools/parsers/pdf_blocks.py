@@ -46,12 +46,13 @@ class _OpenTable(NamedTuple):
     header: list[str]
     last_row: list[str]
 
-    def goes_on(self, table: Table) -> bool:
-        """Whether a table has its columns, and its header row or none of its own."""
-        alike = len(table.columns) == len(self.columns) and all(
+    def goes_on(self, table: Table, *, on_next_page: bool) -> bool:
+        """Whether a table has its columns, and no header row but its own, as on the next page."""
+        if table.has_header or table.rows[0] == self.header:
+            return on_next_page and table.rows[0] == self.header
+        return len(table.columns) == len(self.columns) and all(
             x0 <= right and left <= x1 for (x0, x1), (left, right) in zip(table.columns, self.columns, strict=True)
         )
-        return table.rows[0] == self.header if table.has_header else alike
 
 
 class BlockWriter:
@@ -180,7 +181,7 @@ class BlockWriter:
         if caption is None and last is not None and last.kind == "paragraph" and last.text.endswith((":", "：")):
             above = (*above, last.at)
         open_table, rows, header = self._open_table, table.rows, None
-        if open_table is not None and caption is None and open_table.goes_on(table):  # from the page before
+        if open_table and caption is None and open_table.goes_on(table, on_next_page=place == 0):
             above, names = open_table.chain, open_table.header
             self.repeated += rows[0] == names
             rows = rows[rows[0] == names :]

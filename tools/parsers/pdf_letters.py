@@ -7,7 +7,7 @@ names, a line of Hebrew in the order of the eye. What no reader can name is coun
 import re
 import unicodedata
 from collections.abc import Sequence
-from ctypes import addressof, byref, c_double
+from ctypes import addressof, byref, c_double, c_ushort
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -43,6 +43,7 @@ _LATIN = rf"[^\W_{_RIGHT_TO_LEFT}][^{_RIGHT_TO_LEFT}]*[^\W\d_{_RIGHT_TO_LEFT}]|[
 _LEFT_TO_RIGHT = re.compile(rf"{_LATIN}|{_NUMBER}")
 _LETTERS_TO_RIGHT = re.compile(rf"[{_RIGHT_TO_LEFT}](?:[^\w]*[{_RIGHT_TO_LEFT}])*")
 _MIRRORED = str.maketrans("()[]{}«»<>", ")(][}{»«><")
+_REACH = 9  # letters that may stand between an accent and its letter
 _GAP = 0.4  # of a letter's width: a space, where the file has no sign for it
 _GAP_BESIDE_SPACES = 1.5
 
@@ -58,13 +59,13 @@ class Letters(NamedTuple):
     at: Sequence[int]
     two_ways: tuple[range, ...] = ()
     unreadable: int = 0
+    is_changed: bool = False
 
 
 def read_letters(textpage: Any) -> Letters:
     """Return the letters of a page."""
     count = raw.FPDFText_CountChars(textpage)
-    letter = raw.FPDFText_GetUnicode
-    text = "".join([chr(min(letter(textpage, index), 0x10FFFF)) for index in range(count)])
+    text = _text(textpage, count)
     if not _UNUSUAL.search(text):
         return Letters(text, range(count))
     signs = list(text)
@@ -73,8 +74,16 @@ def read_letters(textpage: Any) -> Letters:
         _set_accent(textpage, signs, found.start())
     text = "".join(signs)
     if not _TURNED.search(text):
-        return Letters(text, range(count), (), unreadable)
-    return _turned(textpage, text)._replace(unreadable=unreadable)
+        return Letters(text, range(count), (), unreadable, is_changed=True)
+    return _turned(textpage, text)._replace(unreadable=unreadable, is_changed=True)
+
+
+def _text(textpage: Any, count: int) -> str:
+    buffer = (c_ushort * (count + 1))()
+    if raw.FPDFText_GetText(textpage, 0, count, buffer) == count + 1:
+        return "".join(map(chr, buffer[:count]))
+    letter = raw.FPDFText_GetUnicode  # signs without any number are missing in the text as a whole
+    return "".join([chr(min(letter(textpage, index), 0x10FFFF)) for index in range(count)])
 
 
 def spelled(text: str) -> str:
@@ -117,20 +126,19 @@ def _set_accent(textpage: Any, signs: list[str], at: int) -> None:
     """Join an accent that stands above or below a letter with it."""
     left, right, base = _box(textpage, at)
     middle = (left + right) / 2
-    for step in (1, -1):
-        beside = at + step
-        while 0 <= beside < len(signs) and abs(beside - at) <= 3 and signs[beside].isspace():
-            beside += step
+    for beside in (at + step * way for step in range(1, _REACH) for way in (1, -1)):
         if not 0 <= beside < len(signs) or not signs[beside].isalpha():
             continue
         x0, x1, y = _box(textpage, beside)
+        if not x0 <= middle <= x1 or abs(y - base) > x1 - x0:
+            continue
         letter = unicodedata.normalize("NFC", _DOTLESS.get(signs[beside], signs[beside]) + _ACCENTS[signs[at]])
-        if x0 <= middle <= x1 and abs(y - base) <= x1 - x0:
-            for place in range(min(at, beside), max(at, beside) + 1):
-                signs[place] = NOTHING
-            signs[min(at, beside)] = letter[0]
-            signs[max(at, beside)] = letter[1:] or NOTHING
-            return
+        first, last = min(at, beside), max(at, beside)
+        if "".join(signs[first + 1 : last]).strip() == "":  # side by side, but for a space that pdfium saw
+            signs[first : last + 1] = [letter[0], *(NOTHING for _ in range(last - first - 1)), letter[1:] or NOTHING]
+        elif len(letter) == 1:
+            signs[beside], signs[at] = letter, NOTHING
+        return
 
 
 def _box(textpage: Any, at: int) -> tuple[float, float, float]:
@@ -169,7 +177,7 @@ def _read_row(textpage: Any, text: str, places: list[int], page_turns: bool) -> 
     row = "".join(text[at] if at >= 0 else " " for at in seen)
     strong = [bool(_TURNED.match(letter)) for letter in row if letter.isalpha()]
     ends = strong[0] + strong[-1]
-    is_turned = page_turns if ends == 1 else 2 * sum(strong) > len(strong)
+    is_turned = (2 * sum(strong) > len(strong), page_turns, True)[ends]
     order = list(range(len(row)))
     if is_turned:
         order.reverse()

@@ -240,8 +240,10 @@ def _touch(before: Word, word: Word) -> bool:
 
 def _unspaced(words: list[Word]) -> list[Word]:
     """Join letters that are set apart for their looks: the gaps between words are wider than those within them."""
-    singles = sum(len(word.text) == 1 and word.text.isalpha() for word in words)
-    if singles < _FEW_LETTERS or singles < 0.6 * len(words):
+    if len(words) < _FEW_LETTERS:
+        return words
+    singles = [word.text for word in words if len(word.text) == 1]
+    if len(singles) < max(_FEW_LETTERS, 0.6 * len(words)) or not "".join(singles).isalpha():
         return words
     gaps = [word.x0 - before.x1 for before, word in pairwise(words)]
     within = median_low(gaps)

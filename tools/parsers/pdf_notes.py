@@ -130,7 +130,14 @@ def put_in_place(words: list[Word], notes: Notes, drawn: list[Word], turn: Turn)
             for text in line:
                 width = 0.5 * usual * len(text)
                 added.append(
-                    Word(text, x, x + width, y, Style(usual, Font(bold=False, fixed=False), True, False), False)
+                    Word(
+                        text,
+                        x,
+                        x + width,
+                        y,
+                        Style(usual, Font(bold=False, fixed=False, widths={}), True, False),
+                        False,
+                    )
                 )
                 x += width + 0.3 * usual
     if len(added) * len(words) > _MOST_PLACED:

@@ -4,7 +4,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from heapq import nsmallest
 from itertools import accumulate, pairwise
 from math import inf
@@ -59,7 +58,6 @@ def _remove_running_lines(pages: list[Page]) -> None:
         return
     edges = {at: (_in_margin(page, top=True), _in_margin(page, top=False)) for at, page in texted.items()}
     alike: dict[tuple[_Zone, str], list[tuple[int, ...]]] = defaultdict(list)
-    numbers: Counter[tuple[bool, int]] = Counter()
     aligned: Counter[_Zone] = Counter()
     for page_idx, sides in edges.items():
         for top, lines in zip((True, False), sides, strict=True):
@@ -67,24 +65,19 @@ def _remove_running_lines(pages: list[Page]) -> None:
                 aligned[_zone(line, top)] += 1 if _are_rows(line, text) else -1
             for line in lines:
                 alike[_zone(line, top), _masked(line.text)].append((page_idx, *map(int, _NUMBER.findall(line.text))))
-            numbers.update({(top, number - page_idx) for line in lines[:1] for number in _numbers(line)})
     repeated = {key for key, found in alike.items() if _repeat(found)}
     zones: Counter[_Zone] = Counter()
     for zone, words in repeated:
         zones[zone] += len(alike[zone, words])
     common = {zone for zone, count in zones.items() if count >= max(_REPEATED, 0.2 * len(texted))}
-    offsets = {offset for offset, count in numbers.items() if count >= max(_REPEATED, 0.3 * len(texted))}
 
-    def is_running(page_idx: int, line: Line, top: bool, depth: int) -> bool:
+    def is_running(line: Line, top: bool, depth: int) -> bool:
         around = [_zone(line, top, step) for step in (-1, 0, 1)]
         repeats = any((zone, _masked(line.text)) in repeated for zone in around)
-        in_zone = any(zone in common for zone in around)
-        counted = any((side, number - page_idx) in offsets for number in _numbers(line) for side in (True, False))
-        lone = _is_page_number(line)
-        return (in_zone and (repeats or counted or depth == 0)) or (lone and (counted or in_zone))
+        return any(zone in common for zone in around) and (repeats or depth == 0)
 
     tables = {zone for zone, more in aligned.items() if more > 0}  # where a table's rows are, not heads above tables
-    running = {at: _running(page, edges[at], partial(is_running, at), tables) for at, page in texted.items()}
+    running = {at: _running(page, edges[at], is_running, tables) for at, page in texted.items()}
     if sum(len(running[at]) == len(page.lines) for at, page in texted.items()) > 0.5 * len(texted):
         return  # all pages are alike
     for at, page in texted.items():
@@ -164,13 +157,6 @@ def _outer(page: Page, *, top: bool, count: int = _EDGE_LINES) -> list[Line]:
 
 def _masked(text: str) -> str:
     return "#" if _ROMAN.fullmatch(text) else _NUMBER.sub("#", text)
-
-
-def _numbers(line: Line) -> list[int]:
-    """Return the numbers at the line's start and end, where page numbers stand."""
-    words = line.text.split()
-    ends = [words[0], words[-1]] + ([words[-3]] if len(words) > 2 and words[-2] in ("/", "of") else [])
-    return [int(word) for word in ends if word.isdecimal() and len(word) <= 5]
 
 
 def _make_words_whole(pages: list[Page]) -> None:

@@ -83,8 +83,6 @@ def find_table(
     """
     rows = _rows(lines, place, layout, ends, _WIDE)
     columns = _columns(rows)
-    while rows and len(rows[-1].parts) < 2 and not _in_one(rows[-1].parts[0], columns[1:]):
-        rows.pop()
     full, weight = [row for row in rows if len(row.parts) > 1], sum(row.weight for row in rows)
     clear = len(columns) > 1 and len(full) >= (2 if captioned else _LEAST_ROWS) and len(full) >= 0.5 * weight
     cells = [_cells(row.parts, columns) for row in rows] if clear else []
@@ -130,12 +128,11 @@ def _rows(
             break
         row = _row(lines, end, layout, ends, wide)
         single = len(row.parts) < 2
-        if (line.fixed and (single or not rows)) or (single and rows and not _goes_on(lines, end, layout)):
-            break
-        if single and not rows and not _in_one(row.parts[0], inside):
-            break
         of_list = _is_item(row.parts) and not (rows and _in_one(row.parts[1], _columns(rows)[1:]))
-        if of_list or (single and rows and _is_between(rows, row, lines)):
+        if of_list or (line.fixed and (single or not rows)):
+            break
+        is_part = not single or _in_one(row.parts[0], _columns(rows)[1:] if rows else inside)
+        if not is_part and not (rows and _is_heading(rows, row, lines, layout)):
             break
         rows.append(row)
         end = row.end
@@ -188,25 +185,19 @@ def _parts(line: Line, wide: float = _WIDE) -> list[_Part]:
     return found
 
 
-def _goes_on(lines: list[Line], place: int, layout: Layout) -> bool:
-    """Whether the table goes on after a line without gaps: a cell's second line, or a heading between rows."""
-    if len(lines[place].text) > 90:
-        return False
-    for other in range(place + 1, min(place + 3, len(lines))):
-        near = 0 < lines[place].y - lines[other].y <= 4 * layout.leading(lines[other])
-        if near and len(_parts(lines[other])) > 1:
-            return True
-    return lines[place - 1].x0 + 2 * lines[place].size < lines[place].x0
-
-
-def _is_between(rows: list[_Row], row: _Row, lines: list[Line]) -> bool:
-    """Whether a line without gaps is text between two tables, and not a heading between rows."""
+def _is_heading(rows: list[_Row], row: _Row, lines: list[Line], layout: Layout) -> bool:
+    """Whether a line without gaps is a heading between rows or a first cell's line, and not text between two tables."""
+    below = lines[row.end] if row.end < len(lines) else row.lines[0]
+    following = _Row([below], _parts(below), 0.0, 0)
     columns, part = _columns(rows), row.parts[0]
-    if not columns or (part.x0 >= columns[0][0] - 2 and sum(x0 < part.x1 and part.x0 < x1 for x0, x1 in columns) < 2):
+    if len(following.parts) < 2 or not 0 < row.bottom - below.y <= 3 * layout.leading(below):
         return False
-    following = _Row([], _parts(lines[row.end]), 0.0, 0) if row.end < len(lines) else row
-    more = len(following.parts) < 2 or len(_columns([*rows, following])) < len(columns)
-    return more or part.text[-1] in _SENTENCE_ENDS
+    crosses = sum(x0 < part.x1 and part.x0 < x1 for x0, x1 in columns) > 1
+    left = part.x0 < columns[0][0] - 2
+    if not crosses and not left:
+        return True
+    fits = len(_columns([*rows, following])) >= len(columns)
+    return fits and not (crosses and left) and part.text[-1] not in _SENTENCE_ENDS
 
 
 def _is_item(parts: list[_Part]) -> bool:

@@ -15,6 +15,7 @@ from tools.parsers.pdf_letters import Letters, read_letters, spelled
 
 _TAKEN_OUT = "\x02\ufffe"  # pdfium's marks for a hyphen that it took out at a line end
 _WORD = re.compile(f"[^\0\t\n\r \xa0\u2000\u2002\u2003\u2009\u3000{_TAKEN_OUT}]+")
+_HALF = re.compile("[\ud800-\udfff]")
 _OF_RECOGNITION = "GlyphLessFont"  # tesseract's: it says nothing of the letters in the picture
 _FIXED = re.compile(
     r"mono|nimbusmon|courier|consol|typewriter|cmtt|cmsltt|cmitt|sftt|ectt|lmtt|lmtl|menlo|inconsol|monaco|terminal|andale"
@@ -28,6 +29,7 @@ _TOO_SMALL = 2.0  # points; no reader reads it
 _SPACE = 0.14  # of the type size: a gap between words, where the file has no space
 SMALLER = 0.86  # of the type size: raised and lowered words
 RAISED, LOWERED = 0.18, 0.07  # of the type size, above and below the baseline
+_SHORT = 24  # letters: longer ones are lines without spaces that run off the page
 _THIN = 3.0  # points: a rule covers nothing
 _MOST_COVERS = 500
 _MOST_PIXELS = 1_000_000
@@ -36,8 +38,11 @@ _INVISIBLE = 3  # text render mode of the text layer under a scan
 
 
 class Font(NamedTuple):
+    """A font: ``widths`` are those of the letters met so far, for the type size of 1."""
+
     bold: bool
     fixed: bool
+    widths: dict[str, float]
 
 
 class Style(NamedTuple):
@@ -92,12 +97,18 @@ def _seen(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
         kept = [word for word in words if word.style.size >= _TOO_SMALL]
     left, bottom, right, top = page.get_bbox()
     if page.get_rotation() == 0:
-        kept = [word for word in kept if word.x1 >= left - 1 and word.x0 <= right + 1 and bottom - 1 <= word.y <= top]
+        kept = [word for word in kept if bottom - 1 <= word.y <= top and _is_within(word, left - 1, right + 1)]
     doubtful = _doubtful(page, kept)
     if not doubtful:
         return kept
     unseen = _unseen(page, doubtful)
     return [word for word in kept if id(word) not in unseen]
+
+
+def _is_within(word: Word, left: float, right: float) -> bool:
+    """Whether a word is on the page, or reaches over its edge by less than half; a short one by any part."""
+    middle = (word.x0 + word.x1) / 2
+    return left <= middle <= right or (len(word.text) <= _SHORT and word.x0 <= right and word.x1 >= left)
 
 
 class Turn:
@@ -128,39 +139,55 @@ class _Reader:
         self._turn = turn
         self._styles: dict[int, Style] = {}
         self._fonts: dict[int, Font] = {}
-        self._widths: dict[tuple[Font, float], dict[str, float]] = {}
         self._box, self._x, self._y = raw.FS_RECTF(), c_double(), c_double()
 
     def words(self) -> Iterator[Word]:
         """Yield the words of the page."""
-        text, at = self._letters.text, self._letters.at
-        halves = any("\ud800" <= letter < "\ue000" for letter in text) if not text.isascii() else False
+        text, at, textpage = self._letters.text, self._letters.at, self._textpage
+        box, x, y = self._box, self._x, self._y
+        box_to, x_to, y_to = byref(box), byref(x), byref(y)
+        halves = _HALF.search(text) is not None
         rows = list(enumerate(self._letters.two_ways, 1))
+        is_turned, is_plain = bool(self._turn.degrees), not self._letters.is_changed
         for found in _WORD.finditer(text):
             start, end = found.span()
-            split = text[end : end + 1] in _TAKEN_OUT and end < len(text)
-            row = 0
-            if rows:
-                row = next((number for number, each in rows if start in each), 0)
-            for first, last, glued in self._pieces(start, end):
-                said = spelled(text[first:last])
-                if said and not said.isspace():  # what Python alone takes for white space are letters without a name
-                    x0, right = self._edges(at[first])
-                    left, x1 = self._edges(at[last - 1])
-                    raw.FPDFText_GetCharOrigin(self._textpage, at[first], byref(self._x), byref(self._y))
-                    y = self._turn(self._x.value, self._y.value)[1]
-                    if row:
-                        x0, x1 = min(x0, left), max(x1, right)
-                    yield Word(
-                        _paired(said) if halves else said,
-                        x0,
-                        max(x0, x1),
-                        y,
-                        self._style(at[first]),
-                        split and last == end,
-                        glued,
-                        row,
-                    )
+            split = end < len(text) and text[end] in _TAKEN_OUT
+            row = next((number for number, each in rows if start in each), 0) if rows else 0
+            first, last = at[start], at[end - 1]
+            item, style = self._object(first)
+            whole = first == last
+            if not whole:
+                other = raw.FPDFText_GetTextObject(textpage, last)
+                whole = bool(other) and addressof(other.contents) == item
+            if is_turned or row or not whole:
+                yield from self._pieces(start, end, split, row, halves)
+                continue
+            raw.FPDFText_GetLooseCharBox(textpage, first, box_to)
+            x0, x1 = box.left, box.right
+            if first != last:
+                raw.FPDFText_GetLooseCharBox(textpage, last, box_to)
+                x1 = box.right
+                try:
+                    width = sum(map(style.font.widths.__getitem__, found[0]))
+                except KeyError:
+                    width = self._measured(style, start, end)
+                if x1 - x0 - width * style.size > 0.6 * _SPACE * style.size:
+                    yield from self._pieces(start, end, split, row, halves)
+                    continue
+            said = found[0] if is_plain else spelled(found[0])
+            if said and not said.isspace():  # what Python alone takes for white space are letters without a name
+                raw.FPDFText_GetCharOrigin(textpage, first, x_to, y_to)
+                yield Word(_paired(said) if halves else said, x0, max(x0, x1), y.value, style, split)
+
+    def _measured(self, style: Style, start: int, end: int) -> float:
+        """Return the width of letters in their font, for the type size of 1."""
+        widths = style.font.widths
+        for place in range(start, end):
+            letter = self._letters.text[place]
+            if letter not in widths:
+                left, right = self._edges(self._letters.at[place])
+                widths[letter] = (right - left) / max(style.size, 0.1)
+        return sum(map(widths.__getitem__, self._letters.text[start:end]))
 
     def _edges(self, index: int) -> tuple[float, float]:
         box = self._box
@@ -170,63 +197,56 @@ class _Reader:
         edges = self._turn(box.left, box.bottom)[0], self._turn(box.right, box.top)[0]
         return min(edges), max(edges)
 
-    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-        """Yield the parts of a word, and whether each is glued to the one before."""
-        at = self._letters.at
-        if end - start == 1 or self._letters.two_ways or self._is_even(start, end):
-            yield start, end, False
-            return
+    def _pieces(self, start: int, end: int, split: bool, row: int, halves: bool) -> Iterator[Word]:
+        """Yield the parts of a word: what a gap parts, and what is raised or lowered."""
+        text, at = self._letters.text, self._letters.at
         edges = [self._edges(at[place]) for place in range(start, end)]
         gaps = [below[0] - above[1] for above, below in pairwise(edges)]
-        size = self._style(at[start]).size
-        is_word = len(gaps) > 1 and not any(map(str.isdigit, self._letters.text[start:end]))
-        wide = _SPACE * size + (max(0.0, median_low(gaps)) if is_word else 0.0)
+        is_word = len(gaps) > 1 and not any(map(str.isdigit, text[start:end]))
+        wide = _SPACE * self._object(at[start])[1].size + (max(0.0, median_low(gaps)) if is_word else 0.0)
         first, glued = start, False
-        for place in range(start + 1, end):
-            is_apart = gaps[place - start - 1] > wide
-            if is_apart or self._is_other_level(at[place - 1], at[place]):
-                yield first, place, glued
-                first, glued = place, not is_apart
-        yield first, end, glued
-
-    def _is_even(self, start: int, end: int) -> bool:
-        """Whether a word is one run of one font, as wide as its letters are."""
-        at, text = self._letters.at, self._letters.text
-        item = raw.FPDFText_GetTextObject(self._textpage, at[start])
-        last = raw.FPDFText_GetTextObject(self._textpage, at[end - 1])
-        if not item or not last or addressof(item.contents) != addressof(last.contents):
-            return False
-        style = self._style(at[start])
-        widths = self._widths.setdefault((style.font, style.size), {})
-        width = self._edges(at[end - 1])[1] - self._edges(at[start])[0]
-        for place in range(start, end):
-            if text[place] not in widths:
-                left, right = self._edges(at[place])
-                widths[text[place]] = right - left
-        return width - sum(map(widths.__getitem__, text[start:end])) < 0.6 * _SPACE * style.size
+        for place in range(start + 1, end + 1):
+            is_apart = place < end and not row and gaps[place - start - 1] > wide
+            if place < end and not is_apart and not self._is_other_level(at[place - 1], at[place]):
+                continue
+            said = spelled(text[first:place])
+            if said and not said.isspace():
+                sides = edges[first - start], edges[place - 1 - start]
+                x0, x1 = sides[0][0], sides[1][1]
+                if row:
+                    x0, x1 = min(sides)[0], max(edge for _, edge in sides)
+                raw.FPDFText_GetCharOrigin(self._textpage, at[first], byref(self._x), byref(self._y))
+                y = self._turn(self._x.value, self._y.value)[1]
+                said = _paired(said) if halves else said
+                yield Word(said, x0, max(x0, x1), y, self._object(at[first])[1], split and place == end, glued, row)
+            first, glued = place, not is_apart
 
     def _is_other_level(self, before: int, index: int) -> bool:
         """Whether a letter is set higher, lower, smaller or larger than the one before it."""
         above, below = (raw.FPDFText_GetTextObject(self._textpage, each) for each in (before, index))
         if not above or not below or addressof(above.contents) == addressof(below.contents):
             return False
-        sizes = self._style(before).size, self._style(index).size
+        sizes = self._object(before)[1].size, self._object(index)[1].size
         raw.FPDFText_GetCharOrigin(self._textpage, before, byref(self._x), byref(self._y))
         base = self._turn(self._x.value, self._y.value)[1]
         raw.FPDFText_GetCharOrigin(self._textpage, index, byref(self._x), byref(self._y))
         shift = abs(self._turn(self._x.value, self._y.value)[1] - base)
         return min(sizes) <= SMALLER * max(sizes) and shift > LOWERED * max(sizes)
 
-    def _style(self, index: int) -> Style:
+    def _object(self, index: int) -> tuple[int, Style]:
+        """Return the address of a letter's text object, and what the letters of that share."""
         item = raw.FPDFText_GetTextObject(self._textpage, index)
         key = addressof(item.contents) if item else -1
-        if key not in self._styles:
+        style = self._styles.get(key)
+        if style is None:
             matrix = raw.FS_MATRIX()
             raw.FPDFText_GetMatrix(self._textpage, index, byref(matrix))
             size = raw.FPDFText_GetFontSize(self._textpage, index) * max(abs(matrix.d), abs(matrix.b))
-            plain = Style(size, Font(bold=False, fixed=False), drawn=True, white=False)
-            self._styles[key] = Style(size, _font(item, self._fonts), *_ink(item), item) if item else plain
-        return self._styles[key]
+            style = Style(size, Font(bold=False, fixed=False, widths={}), drawn=True, white=False)
+            if item:
+                style = Style(size, _font(item, self._fonts), *_ink(item), item)
+            self._styles[key] = style
+        return key, style
 
 
 def _paired(text: str) -> str:
@@ -244,7 +264,7 @@ def _font(item: Any, fonts: dict[int, Font]) -> Font:
         flags = raw.FPDFFont_GetFlags(font)
         bold = bool(_BOLD.search(words) or raw.FPDFFont_GetWeight(font) >= _HEAVY or flags & _FORCE_BOLD)
         fixed = bool(_FIXED.search(words) or flags & _FIXED_PITCH) and words != _OF_RECOGNITION
-        fonts[key] = Font(bold, fixed)
+        fonts[key] = Font(bold, fixed, {})
     return fonts[key]
 
 

@@ -69,17 +69,16 @@ class ShiftedText:
         """Begin; ``notes`` are raised marks that the document itself explains as those of notes."""
         self._runs: list[tuple[int, list[str]]] = []
         self._notes = notes
-        self._last = ""
         self._is_apart = False
 
     def say(self, words: str, shift: int = 0) -> None:
         """Go on with words that are RAISED, a NOTE's mark, LOWERED or, by default, neither."""
         if not words:
             return
-        shown = without_marks(words) or " "
-        if self._is_apart and (self._last.isdigit() or shown[0].isdigit()) and (self._last + shown[0]).isalnum():
-            words = f" {words}"
-        self._is_apart, self._last = False, shown[-1]
+        if self._is_apart:
+            self._is_apart = False
+            sides = without_marks(self._runs[-1][1][-1])[-1:] + without_marks(words)[:1]
+            words = f" {words}" if sides.isalnum() and any(map(str.isdigit, sides)) else words
         if self._runs and self._runs[-1][0] == shift:
             self._runs[-1][1].append(words)
         else:
@@ -93,11 +92,13 @@ class ShiftedText:
 
     def part(self) -> None:
         """Note that a mark stands here that is told elsewhere: figures on its two sides are no one number."""
-        self._is_apart = bool(self._last)
+        self._is_apart = bool(self._runs)
 
     @property
     def text(self) -> str:
         """The whole line."""
+        if len(self._runs) == 1 and not self._runs[0][0]:
+            return "".join(self._runs[0][1])
         line: list[str] = []
         before = ""
         runs = [(shift, "".join(words)) for shift, words in self._runs]

@@ -90,7 +90,7 @@ class _Reader:
         self._skip = 0  # characters that stand in for a letter of Unicode
         self._bytes = bytearray()  # not decoded yet: a letter may be of two
         self._words = {name: ShiftedText() for name in _PLACES}
-        self._flags: set[str] = set()  # what the document says of its pages
+        self.flags: set[str] = set()  # what the document says of its pages
         self._feet: list[str] = []
         self._told: set[str] = set()  # of running heads and feet
         self._counts_pages = False  # whether the last field's code does
@@ -185,7 +185,7 @@ class _Reader:
 
     def _close_edge(self, name: str) -> None:
         words, self._words["edge"] = self._words["edge"].text, ShiftedText()
-        if _EDGES_OF.get(name, name) in (name, *self._flags):
+        if _EDGES_OF.get(name, name) in (name, *self.flags):
             for line in words.split(_BREAK):
                 for said in running_text(line, self._told):
                     if name.startswith("header"):
@@ -368,14 +368,6 @@ class _Reader:
             self._noted += 1
             self._words["body"].say(str(self._noted), NOTE)
 
-    def page_number(self) -> None:
-        """Note where a page's number stands in a running head."""
-        self._say(PAGE if self._state.into == "edge" else "")
-
-    def flag(self, name: str) -> None:
-        """Note which pages have running heads of their own."""
-        self._flags.add(name)
-
     def plain(self) -> None:
         """Take back the properties of letters."""
         self._state.unseen, self._state.code_page, self._state.shift = False, self._default_page, 0
@@ -413,9 +405,9 @@ class _Reader:
         """Note that the row names the columns."""
         self._heads_row = True
 
-    def tab(self) -> None:
-        """Go on at the next stop, which parts a running head."""
-        self._say(TAB if self._state.into == "edge" else "\t")
+    def sign(self, of_an_edge: str, otherwise: str) -> None:
+        """Write a sign that says something of its own in running heads."""
+        self._say(of_an_edge if self._state.into == "edge" else otherwise)
 
     def line(self) -> None:
         """Break the line."""
@@ -451,7 +443,7 @@ _WORDS: dict[str, Callable[[_Reader, int | None], None]] = {
     **dict.fromkeys(("v", "strike", "striked", "deleted"), lambda reader, n: reader.set("unseen", n != 0)),
     "plain": lambda reader, number: reader.plain(),
     "pard": lambda reader, number: reader.new_paragraph(),
-    "tab": lambda reader, number: reader.tab(),
+    "tab": lambda reader, number: reader.sign(TAB, "\t"),
     "intbl": lambda reader, number: reader.set("in_table", True),
     "trhdr": lambda reader, number: reader.row_heads(),
     "outlinelevel": lambda reader, number: reader.set("outline", number or 0),
@@ -464,13 +456,13 @@ _WORDS: dict[str, Callable[[_Reader, int | None], None]] = {
     "mac": lambda reader, number: reader.code_page(10000),
     "pc": lambda reader, number: reader.code_page(437),
     "pca": lambda reader, number: reader.code_page(850),
-    "titlepg": lambda reader, number: reader.flag("titlepg"),
-    "facingp": lambda reader, number: reader.flag("facingp"),
+    "titlepg": lambda reader, number: reader.flags.add("titlepg"),
+    "facingp": lambda reader, number: reader.flags.add("facingp"),
     "super": lambda reader, number: reader.set("shift", RAISED),
     "sub": lambda reader, number: reader.set("shift", LOWERED),
     "nosupersub": lambda reader, number: reader.set("shift", 0),
     "up": lambda reader, number: reader.set("shift", 0 if number == 0 else RAISED),
     "dn": lambda reader, number: reader.set("shift", 0 if number == 0 else LOWERED),
-    "chpgn": lambda reader, number: reader.page_number(),
+    "chpgn": lambda reader, number: reader.sign(PAGE, ""),
     "chftn": lambda reader, number: reader.note_mark(),
 }

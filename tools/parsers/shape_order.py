@@ -48,10 +48,17 @@ def _unlike(order: list[int]) -> float:
 
 
 def _cut(shapes: list[int], places: dict[int, Place], across: bool) -> list[int]:
-    for is_across in (across, not across):
-        groups = _groups(shapes, places, is_across)
-        if len(groups) > 1:
-            return [each for group in groups for each in _cut(group, places, across)]
+    groups = _groups(shapes, places, across)
+    if len(groups) == 1:  # no gap this way: a title above two columns is cut off, and the columns stay together
+        first, *others = _groups(shapes, places, not across)
+        groups = [first]
+        for group in others:
+            if len(_groups(groups[-1] + group, places, across)) > 1:
+                groups[-1] = groups[-1] + group
+            else:
+                groups.append(group)
+    if len(groups) > 1:
+        return [each for group in groups for each in _cut(group, places, across)]
     return sorted(shapes, key=lambda at: (places[at].top, places[at].left))
 
 

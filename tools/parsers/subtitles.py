@@ -102,8 +102,8 @@ def _unrolled(cues: list[_Cue]) -> list[_Cue]:
         )
         last = cue.lines or last
         once.append(cue._replace(lines=cue.lines[again:]))
-    changed = sum(len(cue.lines) < len(before.lines) for cue, before in zip(once, cues, strict=True))
-    return once if 2 * changed > len(cues) else cues
+    rolled = sum(0 < len(cue.lines) < len(before.lines) for cue, before in zip(once, cues, strict=True))
+    return once if 3 * rolled > len(cues) else cues
 
 
 def _written(cues: list[_Cue]) -> Parsed:
