@@ -5,10 +5,9 @@ Attributes are filled in, admonitions are labels of what is in them, and merged 
 
 import re
 
-from tools.parsers.canonical_text import Parsed, storable
-from tools.parsers.markup_draft import Draft, after, before, until
+from tools.parsers.canonical_text import Parsed
+from tools.parsers.markup_draft import Draft, after, before, source, until
 from tools.parsers.office_flow import BULLET
-from tools.parsers.plain import decode
 from tools.parsers.raised_text import lowered, raised
 
 _HEADING = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")
@@ -39,7 +38,7 @@ _PLAIN = ("mono", "raw", "cross", "to", "index", "named", "url")  # what is show
 def read(data: bytes) -> Parsed:
     """Parse AsciiDoc; its title is the document's. Raises UnreadableDocument if it cannot be decoded."""
     reader = _Reader()
-    reader.read(storable(decode(data)).splitlines(), 0)
+    reader.read(source(data).splitlines(), 0)
     return reader.draft.parsed([("Comments", reader.comments), ("Included files", reader.included)])
 
 

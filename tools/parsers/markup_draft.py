@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from tools.parsers.canonical_text import CanonicalText, Parsed, unwrapped
+from tools.parsers.canonical_text import CanonicalText, Parsed, storable, unwrapped
 from tools.parsers.linear_formulas import from_latex, set_apart
 from tools.parsers.office_flow import Flow, Paragraph, Role, Table, TableCell, TableRow
+from tools.parsers.plain import decode
 
 _NEAR = 40  # characters around a sign that say how it is written
 
@@ -106,6 +107,11 @@ class Draft:
 
     def _words(self, text: str, notes: list[str]) -> str:
         return "\n".join(unwrapped(part).strip() for part in self._shown(text, notes).split("\v")).strip()
+
+
+def source(data: bytes) -> str:
+    """Return the text of a file without the signs that mark formulas here. Raises UnreadableDocument."""
+    return storable(decode(data)).translate({0x0E: None, 0x0F: None})
 
 
 def until(lines: Sequence[str], first: int, end: str, most: int | None = None) -> list[str] | None:

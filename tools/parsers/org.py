@@ -5,10 +5,9 @@ Drawers, comments and what is only for the program are left out; comments are co
 
 import re
 
-from tools.parsers.canonical_text import Parsed, storable
-from tools.parsers.markup_draft import Draft, after, before, until
+from tools.parsers.canonical_text import Parsed
+from tools.parsers.markup_draft import Draft, after, before, source, until
 from tools.parsers.office_flow import BULLET
-from tools.parsers.plain import decode
 from tools.parsers.raised_text import lowered, raised
 
 _HEADLINE = re.compile(r"(\*+)[ \t]+(?:(COMMENT)\b[ \t]*)?(.*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*")
@@ -38,7 +37,7 @@ _INLINE = re.compile(
 
 def read(data: bytes) -> Parsed:
     """Parse Org mode; its title is that of ``#+TITLE``. Raises UnreadableDocument if it cannot be decoded."""
-    lines = storable(decode(data)).splitlines()
+    lines = source(data).splitlines()
     reader = _Reader({found[1]: found[2] for line in lines if (found := _NOTE.fullmatch(line))})
     reader.read(lines, 0)
     return reader.draft.parsed([("Comments", reader.comments), ("Drawers", reader.drawers)])

@@ -7,10 +7,9 @@ import re
 import unicodedata
 from collections import Counter
 
-from tools.parsers.canonical_text import Parsed, storable, unwrapped
-from tools.parsers.markup_draft import Draft
+from tools.parsers.canonical_text import Parsed, unwrapped
+from tools.parsers.markup_draft import Draft, source
 from tools.parsers.office_flow import BULLET, Paragraph, Role
-from tools.parsers.plain import decode
 
 _TOKEN = re.compile(
     r"\\(?:(?P<word>[A-Za-z@]+)\*?[ \t]*|(?P<sign>.))|(?P<blank>\n[ \t]*\n\s*)|(?P<math>\$\$?)"
@@ -66,7 +65,7 @@ _LONGEST_FORMULA = 10_000
 
 def read(data: bytes) -> Parsed:
     """Parse LaTeX; its title is the document's. Raises UnreadableDocument if it cannot be decoded."""
-    text, comments = _COMMENT.subn(r"\1", storable(decode(data)).replace("\r\n", "\n"))
+    text, comments = _COMMENT.subn(r"\1", source(data).replace("\r\n", "\n"))
     reader = _Reader(text)
     reader.read()
     reader.left_out["Comments"] += comments
