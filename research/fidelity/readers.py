@@ -93,9 +93,14 @@ class _Office:
             with suppress(subprocess.SubprocessError):  # some may have been written before
                 _says(*command, self.target, "--outdir", out, *sorted(given.iterdir()), limit=LIMIT + 20 * len(paths))
             for at, path in enumerate(paths):
-                files = [(file.stem[5:], self.read(file)) for file in sorted(out.glob(f"f{at:03}*"))]
+                files = [(file.stem[5:], self.read(file)) for file in sorted(out.glob(f"f{at:03}*"), key=_written)]
                 if files:
                     self.texts[path] = "\n".join(f"{sheet}\n{text}" for sheet, text in files if text.strip())
+
+
+def _written(file: Path) -> int:
+    """Return when a file was written: sheets are, in their order."""
+    return file.stat().st_mtime_ns
 
 
 def wait(paths: Iterable[Path], kept: Path) -> None:
