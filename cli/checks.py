@@ -149,10 +149,11 @@ async def check_database(settings: Settings) -> Check:
 
 
 async def check_embedding(settings: Settings) -> Check:
-    """Embed a sentence, and compare the model with the one that embedded the library."""
+    """Embed a full batch as of a document, and compare the model with the one that embedded the library."""
+    texts = ["Does this endpoint take as many texts as a document has?"] * settings.embedding.batch_texts
     try:
         async with opened_embedder(settings) as embedder:
-            await embedder.embed(["Does this endpoint answer?"])
+            await embedder.embed(texts)
             await _refuse_other_model(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)

@@ -241,6 +241,12 @@ class ModelRefused(ModelUnavailable):
     suggestion = "Check the key and the name of the model with `citewell doctor`, or choose another model."
 
 
+class ModelContextExceeded(ModelRefused):
+    """A request with more tokens than the model's context holds, as its endpoint says."""
+
+    suggestion = "Set `context_tokens` of this model to what its endpoint serves, or ask a shorter question."
+
+
 class ModelReplyInvalid(DependencyFailed):
     """A model reply that can't be read."""
 

@@ -97,7 +97,7 @@ class TestChatJudge(JudgeContract):
 
     async def test_half_a_reply_counts_as_far_as_it_goes(self, judge: Judge, server: ScriptedOpenAI) -> None:
         half = '{"1": {"claim": "c", "entry": "e", "difference": "none", "verdict": "supported"}, "2": {"cl'
-        server.respond = lambda request: Reply([Say(half)], finish_reason=None)
+        server.respond = lambda request: Reply([Say(half)], finish_reason=None, done=False)
         judgements = await judge.judge([claim("It is 25."), claim("It is 9.")], meter=Meter())
         assert [judgement.verdict for judgement in judgements] == ["supported", None]
         assert "broke off" in judgements[1].reason

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import time
 from contextlib import aclosing
 from email.utils import formatdate
@@ -11,7 +12,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from graph.errors import BudgetExhausted, ModelReplyInvalid, ModelUnavailable
+from graph.errors import BudgetExhausted, ModelContextExceeded, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from graph.usage import Meter
 from tests.scripted_openai import (
     Break,
@@ -133,8 +134,6 @@ async def test_thinking_goes_apart_from_the_answer(scripted_openai):
     [
         (Reply([Say("Hel"), Fail()]), ModelUnavailable),
         (Reply([Say("Hel"), Break()]), ModelUnavailable),
-        (say("Hello.", finish_reason=None), ModelUnavailable),
-        (say("Hello.", done=False), ModelUnavailable),
         (say("Hello.", finish_reason=None, done=False, tokens=None), ModelUnavailable),
         (Reply([Say("Hel"), Raw(b"data: {oops\n\n")]), ModelReplyInvalid),
         (Reply([Say("Hel"), Raw(b"data: 7\n\n")]), ModelReplyInvalid),
@@ -160,14 +159,91 @@ async def test_a_reply_that_broke_is_a_failure_and_is_not_asked_for_again(script
 
 
 async def test_text_that_says_done_is_not_the_end(scripted_openai):
-    scripted_openai.script(say("data: [DONE]\n\n", "\ndata: [DONE]", done=False))
+    scripted_openai.script(say("data: [DONE]\n\n", "\ndata: [DONE]", done=False, finish_reason=None))
     with pytest.raises(ModelUnavailable):
         await reply(endpoint(scripted_openai))
 
 
-async def test_a_reply_whose_bytes_are_compressed_is_believed_by_its_finish_reason(scripted_openai):
-    scripted_openai.script(say("Hello.", done=False, headers={"Content-Encoding": "identity, identity"}))
+@pytest.mark.parametrize("ending", [{"done": False}, {"finish_reason": None}])
+async def test_either_sign_of_the_end_is_believed(scripted_openai, ending):
+    scripted_openai.script(say("Hello.", **ending))
     assert said(await reply(endpoint(scripted_openai))) == "Hello."
+
+
+async def test_a_reply_that_comes_whole_although_a_stream_was_asked_for_is_read(scripted_openai):
+    whole = {
+        "id": "1",
+        "object": "chat.completion",
+        "model": "upstream",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 4, "total_tokens": 11},
+    }
+    headers = {"Content-Type": "application/json"}
+    scripted_openai.script(Reply(body=json.dumps(whole).encode(), headers=headers))
+    meter = Meter()
+    assert said(await reply(endpoint(scripted_openai), meter=meter)) == "Hello."
+    assert meter.tokens == 11
+
+
+def delta(**said: Any) -> Raw:
+    return Raw(f"data: {json.dumps({'choices': [{'index': 0, 'delta': said}]})}\n\n".encode())
+
+
+DECLINED = delta(refusal="I can't help with that.")
+CALLED = delta(
+    tool_calls=[{"index": 0, "id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
+)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason", "message"),
+    [(DECLINED, "stop", "declined to answer: I can't help"), (CALLED, "tool_calls", "called a tool")],
+)
+async def test_a_reply_without_text_is_told_for_what_it_is(scripted_openai, told, reason, message):
+    scripted_openai.script(Reply([told], finish_reason=reason))
+    with pytest.raises(ModelReplyInvalid, match=message):
+        await reply(endpoint(scripted_openai))
+
+
+async def test_the_endpoint_s_reason_for_a_refusal_is_told(scripted_openai):
+    scripted_openai.script(status(400, "top_k is not one of ours"))
+    with pytest.raises(ModelRefused, match="top_k is not one of ours"):
+        await reply(endpoint(scripted_openai))
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "System role not supported",
+        "Developer instruction is not enabled for models/gemma-3-27b-it",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+    ],
+)
+async def test_a_model_without_a_system_role_is_told_by_its_user(scripted_openai, refusal):
+    scripted_openai.script(status(400, refusal), say("Yes."), say("Yes."))
+    to = endpoint(scripted_openai)
+    await reply(to)
+    await reply(to)
+    folded = [{"role": "user", "content": "Be brief.\n\nGo on."}]
+    assert [request.body["messages"] for request in scripted_openai.requests[1:]] == [folded, folded]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "tokens"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, you requested 9001 tokens.", 8192),
+        ("The request exceeds the available context size. n_ctx: 4096, n_prompt_tokens: 9001", 4096),
+        ("prompt is too long: 9001 tokens > 6000 maximum", 6000),
+        ("The input token count (9001) exceeds the maximum number of tokens allowed (7000).", 7000),
+        ("the model is loaded with context length of only 4096 tokens", 4096),
+    ],
+)
+async def test_the_context_is_learned_from_a_refusal(scripted_openai, refusal, tokens):
+    scripted_openai.script(status(400, refusal))
+    to = endpoint(scripted_openai, context_tokens=32_000)
+    with pytest.raises(ModelContextExceeded, match=f"{tokens:,}"):
+        await reply(to)
+    assert to.context_tokens == tokens
 
 
 async def test_a_stall_ends_after_the_models_timeout(scripted_openai):

@@ -367,3 +367,16 @@ async def test_an_endpoint_without_schemas_is_asked_for_json_and_then_for_text(s
             DraftClosed("It was finished in 1911.", (BRIDGE.segment_id,))
         ]
     assert meter.calls == 4
+
+
+async def test_an_answer_is_written_from_fewer_sources_where_the_context_is_smaller_than_was_known(scripted_openai):
+    refusal = "This model's maximum context length is 2048 tokens. However, you requested 30000 tokens."
+    scripted_openai.script(status(400, refusal), answer({"text": "In 1911.", "source_ids": [f"{A}:3"]}))
+    long = [
+        Segment(B, n, n * 4000, n * 4000 + 4000, "The bakery opens at six. " * 160, title="Shops") for n in range(9)
+    ]
+    drafts = await written(family(scripted_openai, context_tokens=32_000), BRIDGE, *long)
+    assert [draft.text for draft in closed(drafts)] == ["In 1911."]
+    first, second = scripted_openai.requests
+    assert len(second.text) < len(first.text) / 4
+    assert f"[SEG={A}:3]" in second.text

@@ -1,6 +1,7 @@
-"""Embeddings from any OpenAI-compatible endpoint."""
+"""Embeddings from any OpenAI-compatible endpoint, within whatever limits it has."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,21 @@ from graph.usage import current_account
 from text.language import language
 from tools.settings import EmbeddingSettings
 from tools.telemetry.tracing import model_call
+from tools.web.endpoint_reason import endpoint_reason
+from tools.web.retry_after import retry_after
 
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
-    from openai import AsyncOpenAI
+    from openai import APIStatusError, AsyncOpenAI
     from openai.resources import AsyncEmbeddings
     from openai.types import CreateEmbeddingResponse
 
-BATCH_TEXTS = 64
-RETRIES = 1
+ATTEMPTS = 2  # for a question, which is searched for by its words if this fails
+BATCH_ATTEMPTS = 5  # for documents, which can wait
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds; where the endpoint says how long, that, up to the longest
+TOO_MUCH = (400, 413, 422, 500)  # the statuses with which endpoints refuse what is too large: 500 is llama.cpp's
+BUSY = (408, 409, 429, 502, 503, 504)
+LEAST_CUT = 50  # characters that any endpoint takes; a text no longer than that is refused for another reason
 REQUEST_SECONDS = 10.0  # for 64 texts at most, which a small machine embeds in a few
 LEAST_DIMENSION, MOST_DIMENSION = 8, 4000  # what pgvector can index as half precision
 # Models that return shorter vectors on request, with the length of a whole one.
@@ -58,6 +65,12 @@ ENGLISH_ONLY = {
     "nomic-embed-text-v1.5",
 }
 OF_ANOTHER_LANGUAGE = 0.1
+
+log = logging.getLogger(__name__)
+
+
+class _Refused(Exception):
+    """A request that an endpoint refuses as it is; the message is the endpoint's own."""
 
 
 class ChargedEmbeddings:
@@ -98,6 +111,9 @@ class EndpointEmbedder:
         self.model = settings.model
         self.dimension = dimension
         self._knows_all = known_name(settings.model) not in ENGLISH_ONLY
+        self._most_texts = settings.batch_texts
+        self._most_characters = settings.batch_characters
+        self._too_long: int | None = None  # characters of the shortest text that was refused for itself
         self._client = client
         self._embeddings = embeddings
 
@@ -120,9 +136,10 @@ class EndpointEmbedder:
     async def _ask_dimension(self) -> None:
         try:
             vectors = await self._vectors(["dimension"])
-        except EmbeddingUnavailable as error:
+        except (EmbeddingUnavailable, _Refused) as error:
             advice = "Check the embedding endpoint, or set CITEWELL_EMBEDDING__DIMENSION so that it need not be asked."
-            raise EmbeddingUnavailable(error.message, suggestion=advice) from error
+            message = error.message if isinstance(error, EmbeddingUnavailable) else f"It refused a text: {error}"
+            raise EmbeddingUnavailable(message, suggestion=advice) from error
         self.dimension = vectors.shape[1] if vectors.ndim == 2 else 0
         if not LEAST_DIMENSION <= self.dimension <= MOST_DIMENSION:
             raise ConfigurationError(
@@ -155,26 +172,109 @@ class EndpointEmbedder:
         return 1.0 if self._knows_all or language(text) == "en" else OF_ANOTHER_LANGUAGE
 
     async def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        from openai import OpenAIError
+        """Request vectors, again after a wait where the endpoint is busy or away; a refusal is not asked again."""
+        from openai import APIConnectionError, APIStatusError, OpenAIError
 
-        try:
-            with model_call("embeddings", self.model, str(self._client.base_url)):
-                return np.asarray(await self._embeddings.aembed_documents(texts), np.float32)
-        except OpenAIError as error:
-            raise EmbeddingUnavailable(f"The embedding endpoint failed: {type(error).__name__}.") from error
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise EmbeddingUnavailable("The embedding endpoint's reply cannot be read.") from error
+        waits = [FIRST_WAIT * 2**attempt for attempt in range((ATTEMPTS if len(texts) == 1 else BATCH_ATTEMPTS) - 1)]
+        while True:
+            try:
+                with model_call("embeddings", self.model, str(self._client.base_url)):
+                    return np.asarray(await self._embeddings.aembed_documents(texts), np.float32)
+            except APIStatusError as error:
+                failure, wait = self._failure(error), retry_after(error.response.headers)
+                if error.status_code not in BUSY or not waits:
+                    raise failure from error
+            except APIConnectionError as error:
+                wait = None
+                if not waits:
+                    raise EmbeddingUnavailable("The embedding endpoint could not be reached.") from error
+            except OpenAIError as error:
+                raise EmbeddingUnavailable(f"The embedding endpoint failed: {type(error).__name__}.") from error
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                raise EmbeddingUnavailable("The embedding endpoint's reply cannot be read.") from error
+            own_wait = waits.pop(0)
+            await asyncio.sleep(min(own_wait if wait is None else wait, LONGEST_WAIT))
+
+    def _failure(self, error: "APIStatusError") -> "EmbeddingUnavailable | _Refused":
+        secrets = (self._client.api_key, self._client.base_url.host)
+        reason = endpoint_reason(error.body, secrets=secrets) or "it gave no reason"
+        if error.status_code in TOO_MUCH:
+            return _Refused(reason)
+        return EmbeddingUnavailable(f"The embedding endpoint answered with HTTP {error.status_code}: {reason}")
 
     async def _request(self, texts: list[str]) -> NDArray[np.float32]:
+        """Embed texts in as few requests as the endpoint's limits allow, so far as they are set or were found."""
+        vectors: list[NDArray[np.float32]] = []
+        start = 0
+        while start < len(texts):
+            end = start + self._fitting(texts[start : start + self._most_texts])
+            vectors.append(await self._batch(texts[start:end]))
+            start = end
+        return np.concatenate(vectors)
+
+    def _fitting(self, texts: Sequence[str]) -> int:
+        """Return how many of the first texts one request may hold; a text that may be refused is alone in its own."""
+        characters = 0
+        for count, text in enumerate(texts):
+            characters += len(text)
+            is_over = self._most_characters is not None and characters > self._most_characters
+            if count and (is_over or self._is_too_long(text)):
+                return count
+            if self._is_too_long(text):
+                return 1
+        return len(texts)
+
+    def _is_too_long(self, text: str) -> bool:
+        return self._too_long is not None and len(text) >= self._too_long
+
+    async def _batch(self, texts: list[str]) -> NDArray[np.float32]:
+        """Embed texts in one request, or in two halves where it is refused; one text that is refused is cut.
+
+        A refusal does not say reliably what it is for. A limit on the number of texts is known where both halves of a
+        refused batch are taken.
+        """
+        try:
+            return await self._once(texts)
+        except _Refused as refused:
+            if len(texts) == 1:
+                return await self._shortened(texts[0], str(refused))
+        half = (len(texts) + 1) // 2
+        try:
+            vectors = [await self._once(part) for part in (texts[:half], texts[half:])]
+        except _Refused:
+            return np.concatenate([await self._batch(part) for part in (texts[:half], texts[half:])])
+        if half < self._most_texts:
+            log.info("The embedding endpoint takes %d texts a request.", half)
+            self._most_texts = half
+        return np.concatenate(vectors)
+
+    async def _shortened(self, text: str, reason: str) -> NDArray[np.float32]:
+        self._too_long = min(self._too_long or len(text), len(text))
+        kept = len(text) // 2
+        while kept >= LEAST_CUT:
+            try:
+                vector = await self._once([text[:kept]])
+            except _Refused:
+                kept //= 2
+                continue
+            log.warning("The embedding endpoint read %d characters of a text of %d: %s", kept, len(text), reason)
+            return vector
+        raise EmbeddingUnavailable(f"The embedding endpoint refused a text: {reason}")
+
+    async def _once(self, texts: list[str]) -> NDArray[np.float32]:
         reply = await self._vectors(texts)
         if reply.ndim == 2 and reply.shape[1] != self.dimension:
             raise ConfigurationError(
                 f"{self.model!r} returns vectors of {reply.shape[1]} dimensions, but {self.dimension} are configured.",
                 suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={reply.shape[1]}.",
             )
-        norms = np.linalg.norm(reply, axis=-1, keepdims=True)
-        if reply.shape != (len(texts), self.dimension) or not np.isfinite(norms).all() or not norms.all():
+        if reply.shape != (len(texts), self.dimension):
             raise EmbeddingUnavailable("The embedding endpoint's reply is not a vector for each text.")
+        norms = np.linalg.norm(reply, axis=-1, keepdims=True)
+        if not np.isfinite(norms).all():
+            raise EmbeddingUnavailable("The embedding endpoint returned a vector with NaN or infinity in it.")
+        if not norms.all():
+            raise EmbeddingUnavailable("The embedding endpoint returned a vector of zeros.")
         return np.asarray(reply / norms, np.float32)
 
 
@@ -189,12 +289,12 @@ def _clients(settings: EmbeddingSettings, dimension: int) -> "tuple[AsyncOpenAI,
 
     # The client refuses an empty key, and local endpoints need none.
     key = settings.api_key.get_secret_value() or "none"
-    client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=REQUEST_SECONDS, max_retries=RETRIES)
+    client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=REQUEST_SECONDS, max_retries=0)
     embeddings = OpenAIEmbeddings(
         model=settings.model,
         client=client.embeddings,  # never used; without it, OpenAIEmbeddings would create a blocking client
         async_client=ChargedEmbeddings(client.embeddings, settings.model),
-        chunk_size=BATCH_TEXTS,
+        chunk_size=settings.batch_texts,
         check_embedding_ctx_length=False,
         dimensions=dimension if FULL_DIMENSIONS.get(known_name(settings.model), dimension) != dimension else None,
         model_kwargs={"encoding_format": "float"},  # not every endpoint supports base64, the default

@@ -4,11 +4,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, S
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 from pydantic import BaseModel, ValidationError
 
 import prompts
-from graph.errors import BudgetExhausted, InvalidRequest, ModelReplyInvalid, fallback_failure
+from graph.errors import BudgetExhausted, InvalidRequest, ModelContextExceeded, ModelReplyInvalid, fallback_failure
 from graph.evidence import Failure, Hit, Intent, Segment
 from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, FaultySection, Revision
 from graph.reasons import Reason
@@ -216,6 +217,7 @@ class LlmWriter:
     ) -> AsyncIterator[Draft]:
         """Write the answer in sections that cite the sources; no section means that the sources don't answer.
 
+        Where the endpoint says that its context is smaller than was known, it is asked again with fewer sources.
         Ids of segments that the model was not shown are dropped and counted. Prose instead of JSON becomes one section
         per paragraph, citing only the ids that it names. Raises InvalidRequest if the question leaves no room in the
         model's context, and ModelReplyInvalid if the reply ends without a readable section.
@@ -240,8 +242,19 @@ class LlmWriter:
             fallback=self.fallback.write(question, sources, language=language, meter=meter),
             instead=QUOTED,
         )
-        async with aclosing(drafts) as stream:
-            async for draft in stream:
+        known = self.endpoint.context_tokens
+        try:
+            async with aclosing(drafts) as stream:
+                async for draft in stream:
+                    yield draft
+        except ModelContextExceeded:
+            if self.endpoint.context_tokens >= known:
+                raise
+        else:
+            return
+        shorter = self.write(question, sources, language=language, meter=meter)
+        async with aclosing(cast(AsyncGenerator[Draft, None], shorter)) as again:
+            async for draft in again:
                 yield draft
 
     async def revise(

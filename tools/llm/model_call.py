@@ -35,15 +35,21 @@ from tools.llm.prompting import Messages, estimate_tokens
 from tools.llm.token_odds import TokenOdds, read_odds
 from tools.settings import ModelSettings
 from tools.telemetry.tracing import ModelCall, model_call
+from tools.web.endpoint_reason import endpoint_reason
 from tools.web.retry_after import retry_after
 
 REQUEST_ID = "X-Client-Request-Id"
+UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError)  # what the SDK raises for a malformed chunk
+WHOLE_BYTES = 8_000_000  # of a reply that is not streamed
 DONE = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]")
 
 
 @dataclass(slots=True)
 class StreamRecord:
-    """The record of one response. ``done``: it contained ``data: [DONE]``, or it is encoded and can't be inspected."""
+    """The record of one response. ``done``: it contained ``data: [DONE]``, or it is encoded and can't be inspected.
+
+    One that ignores ``stream`` comes whole, and is read as a stream of one chunk.
+    """
 
     response: httpx2.Response | None = None
     done: bool = False
@@ -76,6 +82,33 @@ class _RecordedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
+class _WholeReply(httpx2.AsyncByteStream):
+    """The stream of an endpoint that ignores ``stream`` and sends a whole completion: it becomes one chunk."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+        self._is_read = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._is_read:  # the SDK drains what is left behind the end
+            return
+        self._is_read, body = True, b""
+        async for data in self._stream:
+            body += data
+            if len(body) > WHOLE_BYTES:
+                return
+        try:
+            reply = json.loads(body)
+            choices = [{**choice, "delta": choice["message"]} for choice in reply["choices"]]
+        except (*UNREADABLE, RecursionError):
+            yield body
+            return
+        yield f"data: {json.dumps(reply | {'choices': choices})}\n\ndata: [DONE]\n\n".encode()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
 class StreamRecords:
     """The records of calls in progress, by the request id that each call sends."""
 
@@ -97,7 +130,9 @@ class StreamRecords:
             return
         record.response = response
         record.done = response.headers.get("content-encoding", "identity") != "identity"
-        response.stream = _RecordedStream(response.stream, record)
+        is_whole = response.is_success and response.headers.get("content-type", "").startswith("application/json")
+        stream = _WholeReply(response.stream) if is_whole else response.stream
+        response.stream = _RecordedStream(stream, record)
 
 
 def http_client(records: StreamRecords) -> httpx2.AsyncClient:
@@ -109,7 +144,8 @@ def http_client(records: StreamRecords) -> httpx2.AsyncClient:
     )
 
 
-REASONING = "reasoning_content"
+REASONING, REFUSAL = "reasoning_content", "refusal"
+OTHERWISE = "Ask in other words, or choose another model."
 NO_KEY = SecretStr("no-key")  # with an empty key, the SDK would send OPENAI_API_KEY to this endpoint
 
 
@@ -129,8 +165,9 @@ class ReasoningChat(ChatOpenAI):
         if generation is not None and choices and isinstance(generation.message, BaseMessageChunk):
             delta = choices[0]["delta"]
             thought = delta.get(REASONING) or delta.get("reasoning")
-            if isinstance(thought, str):
-                generation.message.additional_kwargs[REASONING] = thought
+            for key, said in ((REASONING, thought), (REFUSAL, delta.get("refusal"))):
+                if isinstance(said, str):
+                    generation.message.additional_kwargs[key] = said
         return generation
 
 
@@ -208,7 +245,6 @@ async def with_timeout(seconds: float, stream: AsyncGenerator[T, None], *, meter
         yield item
 
 
-UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError)  # what the SDK raises for a malformed chunk
 SDK_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError, *UNREADABLE)
 
 
@@ -217,7 +253,9 @@ def translate_error(error: Exception) -> AttemptFailed:
     match error:
         case openai.BadRequestError() | openai.UnprocessableEntityError():
             words = json.dumps(error.body, ensure_ascii=False) if error.body else error.message
-            return AttemptFailed(_refused("refused the request", "Check the model's settings."), refused=words)
+            reason = endpoint_reason(error.body, secrets=(error.request.url.host,))
+            said = f"refused the request: {reason.rstrip('.')}" if reason else "refused the request"
+            return AttemptFailed(_refused(said, "Check the model's settings."), refused=words)
         case openai.AuthenticationError() | openai.PermissionDeniedError():
             return AttemptFailed(_refused("refused the API key", "Check the api_key of this model."))
         case openai.NotFoundError():
@@ -254,6 +292,8 @@ HIDDEN_FROM_STREAM = {"tags": ["nostream"]}  # otherwise LangGraph streams the r
 @dataclass(slots=True)
 class _StreamEnd:
     reason: str | None = None
+    refusal: str = ""  # what some endpoints stream in a field of its own where the model declines
+    has_text: bool = False
     use: ModelUse | None = None  # as the endpoint reports it
 
 
@@ -331,6 +371,8 @@ class Caller:
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
                     if chunk.usage_metadata and chunk.usage_metadata["total_tokens"]:
                         ending.use = _reported(chunk.usage_metadata)
+                    ending.refusal += chunk.additional_kwargs.get(REFUSAL, "")
+                    ending.has_text = ending.has_text or bool(str(chunk.text).strip())
                     tokens = read_odds(chunk.response_metadata.get("logprobs"))
                     yield str(chunk.text), chunk.additional_kwargs.get(REASONING, ""), tokens
         except SDK_ERRORS as error:
@@ -340,7 +382,12 @@ class Caller:
             await record.close()
         if ending.reason == "content_filter":
             raise AttemptFailed(ModelReplyInvalid("The model endpoint withheld the reply (content filter)."))
-        if ending.reason is None or not record.done:
+        if ending.refusal and not ending.has_text:
+            said = endpoint_reason(ending.refusal).rstrip(".")
+            raise AttemptFailed(ModelReplyInvalid(f"The model declined to answer: {said}.", suggestion=OTHERWISE))
+        if ending.reason == "tool_calls" and not ending.has_text:
+            raise AttemptFailed(ModelReplyInvalid("The model called a tool instead of writing.", suggestion=OTHERWISE))
+        if ending.reason is None and not record.done:
             raise AttemptFailed(ModelUnavailable("The model endpoint's reply broke off before its end."), again=True)
 
 

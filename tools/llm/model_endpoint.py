@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from graph.errors import ModelReplyInvalid
+from graph.errors import ModelContextExceeded, ModelReplyInvalid
 from graph.usage import Meter
 from tools.llm.model_reply import AttemptFailed, ReplyEnd, ReplyPart, ReplyText, ReplyTokens
 from tools.llm.prompting import Messages
@@ -17,6 +18,7 @@ from tools.settings import ModelSettings
 if TYPE_CHECKING:
     from tools.llm.model_call import Caller
 
+LEAST_CONTEXT = 512  # tokens; no model that could answer has less
 ALTERNATIVES = 5  # tokens reported at each place of a reply; some endpoints allow no more
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,7 @@ class _RequestFormat:
     """The request format that an endpoint accepts, as far as known. ``format`` is an index into FORMATS."""
 
     format: int = 0
+    system: bool = True
     temperature: bool = True
     stream_options: bool = True
     logprobs: bool = True
@@ -51,6 +54,13 @@ class _RequestFormat:
             fields["extra_body"] = response_format
         return fields
 
+    def messages(self, messages: Messages) -> Messages:
+        """Return the messages, with what a system message says at the head of the first of the user's."""
+        if self.system or len(messages) < 2 or messages[0][0] != "system":
+            return messages
+        (_, system), (role, first), *rest = messages
+        return [(role, f"{system}\n\n{first}"), *rest]
+
     def simpler(self, refusal: str, *, has_schema: bool, logprobs: bool) -> "_RequestFormat | None":
         """Return the format to try after a refusal: without the refused field, else with a simpler reply format.
 
@@ -60,6 +70,8 @@ class _RequestFormat:
             return replace(self, temperature=False)
         if self.stream_options and "stream_options" in refusal:
             return replace(self, stream_options=False)
+        if self.system and _NAMES_SYSTEM.search(refusal):
+            return replace(self, system=False)
         if self.logprobs and logprobs and ("logprobs" in refusal or not _names_format(refusal)):
             return replace(self, logprobs=False)
         if has_schema and self.format + 1 < len(FORMATS):
@@ -70,10 +82,29 @@ class _RequestFormat:
         """Return the simpler of two formats, field by field: calls that overlap learn of different refusals."""
         return _RequestFormat(
             format=max(self.format, other.format),
+            system=self.system and other.system,
             temperature=self.temperature and other.temperature,
             stream_options=self.stream_options and other.stream_options,
             logprobs=self.logprobs and other.logprobs,
         )
+
+
+# Templates without a system role, such as Gemma's, refuse it by name or for roles that do not alternate.
+_NAMES_SYSTEM = re.compile(
+    r"\bsystem (?:role|message|prompt|instruction)|developer instruction|roles must alternate", re.I
+)
+# "maximum context length is 8192 tokens", "n_ctx": 4096, "210000 tokens > 200000 maximum"
+_CONTEXT = re.compile(
+    r"\bn_ctx\W{1,4}(\d{3,7})|(?:context|maximum|at most|limit|allowed|only)[^\d.]{0,40}?(\d{3,7})|(\d{3,7}) maximum",
+    re.I,
+)
+_IS_TOO_LONG = re.compile(r"context|too long|too large|input token|maximum number of tokens", re.I)
+
+
+def context_in(refusal: str) -> int | None:
+    """Return the context length that an endpoint's refusal names; None where it is not about that."""
+    found = _CONTEXT.search(refusal) if _IS_TOO_LONG.search(refusal) else None
+    return next((int(number) for number in found.groups() if number), None) if found else None
 
 
 def _names_format(refusal: str) -> bool:
@@ -113,7 +144,8 @@ class Endpoint:
         With ``logprobs`` the reply's tokens are parts too, as long as the endpoint reports them; one that ignores the
         field is not asked again.
         Neither a reply nor a wait between two attempts exceeds the meter's seconds.
-        Raises ModelUnavailable, ModelReplyInvalid, BudgetExhausted.
+        Raises ModelUnavailable, ModelContextExceeded where the endpoint's context is smaller than was known (so a
+        shorter request may pass), ModelReplyInvalid, BudgetExhausted.
         """
         if self._caller is None:
             self._caller = await asyncio.to_thread(self._open)
@@ -123,7 +155,9 @@ class Endpoint:
             meter.call()
             started = False
             fields = request_format.fields(schema, self._temperature, logprobs=logprobs)
-            attempt = caller.attempt(messages, fields, max_characters=max_characters, meter=meter)
+            attempt = caller.attempt(
+                request_format.messages(messages), fields, max_characters=max_characters, meter=meter
+            )
             try:
                 async with aclosing(attempt) as parts:
                     async for part in parts:
@@ -138,6 +172,7 @@ class Endpoint:
                 if started:
                     raise failed.error from failed
                 if failed.refused is not None:
+                    self._learn_context(failed)
                     has_schema = schema is not None
                     request_format = self._simpler(request_format, failed, has_schema=has_schema, logprobs=logprobs)
                     continue
@@ -161,6 +196,16 @@ class Endpoint:
         from tools.llm.model_call import Caller
 
         return Caller(self._model, self._upstream)
+
+    def _learn_context(self, failed: AttemptFailed) -> None:
+        """Raise ModelContextExceeded where a refusal says that the context is smaller, and remember that."""
+        found = context_in(failed.refused or "")
+        if found is None or found < LEAST_CONTEXT:
+            return
+        if found < self.context_tokens:
+            log.warning("Model %s has a context of %d tokens, not %d.", self.name, found, self.context_tokens)
+            self.context_tokens = found
+        raise ModelContextExceeded(f"The request is too long for the model's context of {found:,} tokens.") from failed
 
     def _simpler(
         self, refused: _RequestFormat, failed: AttemptFailed, *, has_schema: bool, logprobs: bool

@@ -120,9 +120,8 @@ def unreadable(text: str) -> tuple[str, ...]:
             suggestion="Convert it to a PDF of pictures, which is read by OCR, or to another format.",
         )
     what = "1 character" if count == 1 else f"{count:,} characters"
-    return (
-        f"{what} of the text ({max(share, 1e-4):.2%}) can't be read: control characters, or signs of a font of its own.",
-    )
+    why = "control characters, or signs of a font of its own"
+    return (f"{what} of the text ({max(share, 1e-4):.2%}) can't be read: {why}.",)
 
 
 def unwrapped(text: str) -> str:

@@ -4,13 +4,12 @@ Each turn is a block with who speaks, in the words of the file, and hangs on the
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 
 from text.shapes import is_question, label_of
 from tools.parsers.canonical_text import Block
-from tools.parsers.plain import paragraphs
 
 _FEWEST = 3  # messages, or turns of two labels
 _MOST_REPLIES = 3  # that hang on a question
@@ -31,11 +30,15 @@ _SYSTEM = re.compile(rf"{_MARKS}{_STAMPED}[ ]?(?:[-–—] )?\S")  # a message o
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 _SAMPLE = 40  # lines among which a chat has its first messages
 
+Paragraphs = Callable[[str, int, int, int | None], list[Block]]
 Turn = tuple[int, str]  # where it begins, and who speaks
 
 
-def dialogue(text: str) -> tuple[Block, ...]:
-    """Return the turns of a text that is a chat, or questions and answers, as blocks; nothing for any other."""
+def dialogue(text: str, paragraphs: Paragraphs) -> tuple[Block, ...]:
+    """Return the turns of a text that is a chat, or questions and answers, as blocks; nothing for any other.
+
+    ``paragraphs`` returns those within a span.
+    """
     lines = (line for line in _LINE.finditer(text) if line[0].strip())
     head = list(islice(lines, _SAMPLE))
     form = next(
@@ -45,7 +48,7 @@ def dialogue(text: str) -> tuple[Block, ...]:
         return ()
     turns = _messages(form, [*head, *lines]) if form else _labelled(head, lines)
     before = paragraphs(text, 0, turns[0][0], None) if turns else []
-    return (*before, *_blocks(text, turns, whole=form is not None, count=len(before)))
+    return (*before, *_blocks(text, turns, paragraphs, whole=form is not None, count=len(before)))
 
 
 def _messages(form: re.Pattern[str], lines: list[re.Match[str]]) -> list[Turn]:
@@ -80,7 +83,7 @@ def _labelled(head: list[re.Match[str]], more: Iterator[re.Match[str]]) -> list[
     return [(line.start(), label) for line, label in turns] if alternate else []
 
 
-def _blocks(text: str, turns: list[Turn], *, whole: bool, count: int) -> Iterator[Block]:
+def _blocks(text: str, turns: list[Turn], paragraphs: Paragraphs, *, whole: bool, count: int) -> Iterator[Block]:
     """Yield the blocks of turns: each paragraph, or with ``whole`` the turn; ``count`` blocks stand before them."""
     asked: tuple[int, ...] = ()
     asker, replies = "", 0

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import Block, Parsed, composed
+from tools.parsers.dialogues import dialogue
 from tools.parsers.encodings import guessed
 
 _MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
@@ -80,9 +81,7 @@ def read_text(text: str) -> Parsed:
     Its title is a first line that is underlined; other first lines may be anything.
     """
     canonical = composed(text)
-    from tools.parsers.dialogues import dialogue  # only here, for it stands on the paragraphs of this module
-
-    if turns := dialogue(canonical):
+    if turns := dialogue(canonical, paragraphs):
         return Parsed(canonical, turns)
     blocks = paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)
     return Parsed(canonical, tuple(_structured(canonical, blocks)), _underlined(canonical))

@@ -17,6 +17,8 @@ _LONGEST_UNIT = 3  # letters: km, mol, Pa; what is longer is a word
 _ORDINAL_SIGNS = frozenset("aeo")  # 2e, 1o and 1a are how French, Spanish and Portuguese write "second" and "first"
 _ELEMENT = re.compile(r"(?:[A-Z][a-z]?|\))$")
 _LETTERS_AT_END = re.compile(r"[^\W\d_]+$")
+# Years, prices and counts: a small figure behind one marks a note, unless it has a sign.
+_COUNTED = re.compile(r"(?<![\d.,])(?!10+$|1024$)(?:\d{4,}|\d{1,3}(?:[.,\u202f]\d{3})+)(?:[.,]\d{1,2})?$")
 _LONGEST_BEFORE = 40  # characters that a mark is judged by
 _SLASHES = ("/", "⁄")
 
@@ -38,7 +40,8 @@ def raised(before: str, mark: str, *, after: str = "", is_note: bool = False) ->
         return f" {said}" if before[-1:].isdigit() else said
     if bare != said:
         return f" {said}"
-    if _NUMBER.fullmatch(said) and _may_have_a_power(before):
+    is_note_of_count = said.isdigit() and _COUNTED.search(before) is not None
+    if _NUMBER.fullmatch(said) and _may_have_a_power(before) and not is_note_of_count:
         return f"^{said}{space}"
     if _MARKS.fullmatch(said):
         return f" [{said}]" if before.strip() else said

@@ -12,13 +12,16 @@ STATIC = "static"  # the bundled embedding model
 class EmbeddingSettings(Section):
     """The embedding model: ``static`` is bundled; any other name is a model of an endpoint.
 
-    Without ``dimension`` it is that of the model, asked of its endpoint where it is not known.
+    Without ``dimension`` it is that of the model, asked of its endpoint where it is not known. A request holds at most
+    ``batch_texts`` texts and, where set, ``batch_characters`` characters; fewer where the endpoint refuses so many.
     """
 
     model: str = STATIC
     base_url: Annotated[BaseUrl | None, Unset] = None
     api_key: SecretStr = SecretStr("")
     dimension: Annotated[int | None, Field(ge=8, le=4000)] = None
+    batch_texts: Annotated[int, Field(ge=1, le=2048)] = 64
+    batch_characters: Annotated[int | None, Field(ge=100)] = None
 
     @model_validator(mode="after")
     def _complete(self) -> "EmbeddingSettings":
