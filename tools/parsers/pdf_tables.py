@@ -106,7 +106,9 @@ def find_table(
 
 def _close_rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool]) -> list[_Row]:
     """Return the rows of a table whose columns are all close to each other: each row has the same gaps."""
-    if min(len(line.cells) for line in lines[place : place + 2]) < 2 or lines[place].fixed_share >= _SOME_FIXED:
+    first = lines[place]
+    is_full = layout.right > 0 and first.x1 > layout.right - 2
+    if is_full or first.fixed_share >= _SOME_FIXED or min(len(line.cells) for line in lines[place : place + 2]) < 2:
         return []
     rows = _rows(lines, place, layout, ends, 0.0)
     rows = rows[: next((at for at, row in enumerate(rows) if len(row.parts) < 2), len(rows))]
