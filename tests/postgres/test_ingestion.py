@@ -116,6 +116,13 @@ async def test_a_document_is_stored_with_all_that_its_caller_says(ingestor: Inge
         assert LONG[segment["start"] : segment["end"]] == segment["text"]
 
 
+async def test_a_document_for_id_citations_has_a_segment_a_paragraph(ingestor: Ingestor) -> None:
+    text = "Chủ tịch là bà Trần Phương.\n\nThư ký là ông Lê Minh.\n\nLệ phí là 30 triệu đồng."
+    usual = await ingestor.ingest(ME, NewDocument(text=text))
+    by_paragraph = await ingestor.ingest(ME, NewDocument(text=text, dialect="id_citations"))
+    assert (usual.segments, by_paragraph.segments) == (1, 3)
+
+
 async def test_an_unchanged_document_writes_no_row(ingestor: Ingestor, database: Database) -> None:
     document = NewDocument(document_id=str(uuid4()), text=LONG, metadata={"b": 1, "a": [2.0]})
     first = await ingestor.ingest(ME, document)

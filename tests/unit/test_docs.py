@@ -13,6 +13,7 @@ from bench.figures import PAGE, with_result_tables
 from graph.builder import build
 from research.__main__ import app
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
+from tools.parsers.parser_registry import BUNDLED, SOURCES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -106,3 +107,10 @@ def places(page: Path) -> set[str]:
 def test_the_tables_of_benchmarks_are_those_that_were_measured() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert with_result_tables(page, json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))) == page
+
+
+def test_every_format_that_is_read_is_in_the_manual() -> None:
+    page = (DOCS / "ingestion.md").read_text(encoding="utf-8")
+    sources = {suffix for _, _, suffixes in SOURCES for suffix in suffixes}  # of which it names some
+    told = {suffix for parser in BUNDLED for suffix in parser.suffixes if f"`{suffix}`" in page}
+    assert {suffix for parser in BUNDLED for suffix in parser.suffixes} - sources <= told

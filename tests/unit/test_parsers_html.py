@@ -528,6 +528,7 @@ def test_merged_cells_made_to_grow_are_cut_off() -> None:
         ("type=I", ["I.", "II."]),
         ("style='list-style-type: lower-roman'", ["i.", "ii."]),
         ("start=0", ["0.", "1."]),
+        ("class='loweralpha simple'", ["a.", "b."]),
         ("style='list-style: none'", ["-", "-"]),
     ],
 )

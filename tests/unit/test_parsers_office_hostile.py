@@ -14,6 +14,7 @@ from graph.errors import UnreadableDocument
 from tests.contract.parser_kit import check_parsed
 from tools.parsers import parse
 from tools.parsers.number_formats import shown
+from tools.parsers.sheets import address
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "documents"
 NAMES = ["handbook.docx", "handbook.odt", "halls.pptx", "talk.odp", "workbook.xlsx", "workbook.ods"]
@@ -116,6 +117,13 @@ def test_cells_that_repeat_without_end_are_refused(repeated: bytes) -> None:
     data = changed("prices.ods", "content.xml", rb"</table:table>", row + cell + b"</table:table>")
     with pytest.raises(UnreadableDocument, match="more than 5,000,000 cells"):
         parse(data, name="x.ods")
+
+
+def test_columns_with_blank_ones_between_them_are_told_apart_in_bounded_time() -> None:
+    row = "".join(f'<c r="{address("x", 0, at).partition("!")[2][:-1]}%d"><v>7</v></c>' for at in range(0, 16_000, 2))
+    rows = "".join(f'<row r="{at}">{row}</row>'.replace("%d", str(at)) for at in range(100, 120))
+    data = changed("prices.xlsx", MAIN["xlsx"], rb"</sheetData>", rows.encode() + b"</sheetData>")
+    assert len(parse(data, name="x.xlsx").blocks) > 20
 
 
 def test_one_long_text_that_all_cells_share_is_refused() -> None:

@@ -169,7 +169,7 @@ def test_a_formula_that_nests_too_deeply_is_its_words() -> None:
 
 
 OPEN_FORMULA = (
-    '<draw:frame><draw:object xlink:href="./Object 1"/><draw:image xlink:href="./Old/Object 1"/></draw:frame>'
+    '<draw:frame><draw:object xlink:href="./Object 1/"/><draw:image xlink:href="./Old/Object 1"/></draw:frame>'
 )
 OPEN_HALF = element("math:math", "<math:mfrac><math:mn>1</math:mn><math:mn>2</math:mn></math:mfrac>")
 
@@ -180,6 +180,21 @@ def test_a_formula_of_open_document() -> None:
     )
     assert (parsed.text, parsed.left_out) == ("Take 1/2 a cup.", ())
     assert parsed.text[parsed.formulas[0].start : parsed.formulas[0].end] == "1/2"
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "left_out"),
+    [
+        ('<!DOCTYPE math:math PUBLIC "-//OpenOffice.org//DTD Modified W3C MathML 1.01//EN" "math.dtd">', "1/2", ()),
+        ('<!DOCTYPE x [<!ENTITY a "b">]>', "", ("1 picture was left out.",)),
+    ],
+)
+def test_a_formula_of_an_old_program_is_read_and_a_hostile_one_counted(
+    declared: str, text: str, left_out: tuple[str, ...]
+) -> None:
+    parts = {"Object 1/content.xml": declared + OPEN_HALF}
+    parsed = read_open("text", f"<text:p>Take {OPEN_FORMULA} a cup.</text:p>", parts=parts)
+    assert (parsed.text.split(), parsed.left_out) == (["Take", *text.split(), "a", "cup."], left_out)
 
 
 def test_a_formula_of_rtf() -> None:

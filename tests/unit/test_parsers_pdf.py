@@ -205,7 +205,7 @@ def test_a_page_that_fails_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> No
     def read_some(document: object, page_idx: int) -> pdf_lines.Page:
         if page_idx == 1:
             raise IndexError
-        return pdf_lines.read_page(document, page_idx)  # type: ignore[arg-type]
+        return pdf_lines.read_page(document, page_idx)
 
     monkeypatch.setattr(pdf, "read_page", read_some)
     parsed = read(*[column(72, 700, PROSE)] * 3)

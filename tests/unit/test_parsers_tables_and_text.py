@@ -27,6 +27,21 @@ def test_rows_hang_on_their_header(delimiter: str, newline: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("A;1,5\nB;2,5\n", ["A | 1,5", "B | 2,5"]),
+        ("1,5;2,5\n3,5;4,5\n", ["1,5 | 2,5", "3,5 | 4,5"]),
+        ("A\t1,5\nB\t2,5\n", ["A | 1,5", "B | 2,5"]),
+        ("1,2\n4,5\n", ["1 | 2", "4 | 5"]),
+        ("a;b,1\nc;d,2\n", ["a;b | 1", "c;d | 2"]),
+        ('"a;b",1\n"c;d",2\n', ["a;b | 1", "c;d | 2"]),
+    ],
+)
+def test_commas_within_numbers_divide_no_cells_where_another_sign_does(text: str, shown: list[str]) -> None:
+    assert [words for words, _ in rows(text)] == shown
+
+
 def test_captions_above_a_table_are_what_it_hangs_on() -> None:
     assert rows("Prices 2026;;\n\nname;price;tax\nlid;2,50;0,5\n") == [
         ("Prices 2026", []),

@@ -50,6 +50,7 @@ class _Reader:
         self.draft = Draft(self._shown)
         self.comments = self.included = 0
         self._attributes: dict[str, str] = {}
+        self._title = ""  # of the next block
         self._marks: list[str] = []  # of the lists around
         self._numbers: list[int] = []
 
@@ -60,6 +61,11 @@ class _Reader:
             line = lines[at].rstrip()
             at += 1
             fence = _FENCE.fullmatch(line) if depth < _MOST_DEPTH else None
+            if self._title and line.strip() and not _ABOUT.fullmatch(line):
+                is_table = line.startswith(("|===", ",===", ":==="))
+                self.draft.begin("caption" if is_table else "paragraph", self._title)
+                self.draft.close()
+                self._title = ""
             is_code = about.startswith(("[source", "[listing", "[literal")) and line.strip() != ""
             if fence or is_code or (line[:1] in (" ", "\t") and line.strip() and not self._is_listed(line)):
                 at -= not fence
@@ -93,7 +99,7 @@ class _Reader:
             draft.title = self._shown(found[2], []) if is_title else draft.title
             draft.begin("heading", found[2], level=len(found[1]))
         elif re.match(r"\.[^\s.]", line):
-            draft.begin("caption", line[1:])
+            self._title = line[1:]
         elif line == "+" and self._marks:
             draft.more("\v")
         elif found := _ITEM.fullmatch(line):

@@ -23,6 +23,7 @@ CHECK_SUFFIX = "Check the suffix of its name."  # what to do with a file that is
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
 _MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
 _FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
 # Joiners and marks of direction stay: they change how the letters beside them look, or where.
@@ -127,6 +128,26 @@ def unreadable(text: str) -> tuple[str, ...]:
 def unwrapped(text: str) -> str:
     """Collapse white space to single spaces; remove line breaks between letters of scripts without spaces."""
     return _SPACE.sub(" ", _UNSPACED_BREAK.sub("", text))
+
+
+def paragraphs(text: str, start: int, end: int, page_idx: int | None) -> list[Block]:
+    """Return the paragraphs within a span; a form feed ends a paragraph and its page."""
+    blocks: list[Block] = []
+    opened: int | None = None
+    closed = start
+    for line in LINE.finditer(text, start, end):
+        words = line[0].strip()
+        if words:
+            lead = len(line[0]) - len(line[0].lstrip())
+            opened = line.start() + lead if opened is None else opened
+            closed = line.start() + lead + len(words)
+        ends_page = line[0].endswith("\f")
+        if opened is not None and (not words or ends_page or line.end() == end):
+            blocks.append(Block(opened, closed, "paragraph", page_idx=page_idx))
+            opened = None
+        if ends_page and page_idx is not None:
+            page_idx += 1
+    return blocks
 
 
 def passages_left_out(count: int) -> tuple[str, ...]:

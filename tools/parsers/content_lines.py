@@ -107,17 +107,20 @@ def _write(written: CanonicalText, component: _Component) -> int:
         said = _said(name, parameters, value, component)
         if said:
             rows.setdefault(label, {})[said] = None
-    tight = False
-    for label, values in rows.items():
-        said = "; ".join(values)
-        if len(said) > _LONG or "\n" in said:
-            term = written.add("term", label, tight=tight)
-            for paragraph in filter(None, re.split(r"\n\s*\n", said)):
-                written.add("paragraph", paragraph, hangs_on=(term,))
-        elif said:
-            written.add("table_row", f"{label}: {said}", tight=tight)
-        tight = len(said) <= _LONG and "\n" not in said
+    fields = [(label, "; ".join(values)) for label, values in rows.items()]
+    short = [f"{label}: {said}" for label, said in fields if not _is_long(said)]
+    for at, row in enumerate(short):
+        written.add("table_row", row, tight=at > 0)
+    long = [(label, said) for label, said in fields if _is_long(said)]
+    for label, said in long:
+        term = written.add("term", label)
+        for paragraph in re.split(r"\n\s*\n", said):
+            written.add("paragraph", paragraph, hangs_on=(term,))
     return sum(name in _MEDIA for _, name, _, _ in component.lines)
+
+
+def _is_long(said: str) -> bool:
+    return len(said) > _LONG or "\n" in said
 
 
 def _title(component: _Component) -> str:

@@ -9,8 +9,7 @@ from dataclasses import replace
 from itertools import islice
 
 from text.shapes import is_question, label_of
-from tools.parsers.canonical_text import Block
-from tools.parsers.plain import paragraphs
+from tools.parsers.canonical_text import Block, paragraphs
 
 _FEWEST = 3  # messages, or turns of two labels
 _MOST_REPLIES = 3  # that hang on a question

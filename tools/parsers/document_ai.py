@@ -16,8 +16,8 @@ from unicodedata import category
 
 from graph.errors import UnreadableDocument
 from text.sentences import trimmed
-from tools.parsers.canonical_text import Block, Parsed, composed
-from tools.parsers.plain import decode, paragraphs, read_text
+from tools.parsers.canonical_text import Block, Parsed, composed, paragraphs
+from tools.parsers.plain import decode, read_text
 
 _NOT_ASCII = re.compile(r"[\x01-\x7f]?[^\x01-\x7f]+")
 _LAYERS = ("paragraphs", "blocks", "lines")

@@ -104,15 +104,19 @@ def _decoded(data: bytes, encoding: str) -> str:
 
 def _is_broken_utf_8(data: bytes) -> bool:
     text = data.decode("utf-8", "replace")
-    return 0 < 2 * text.count("\ufffd") < sum(letter > "\x7f" for letter in text)
+    return 0 < 2 * text.count("\ufffd") < _beyond_ascii(text)
+
+
+def _beyond_ascii(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _likeliest(data: bytes) -> str | None:
     """Return the encoding in which the fewest letters look wrong, the commonest of several; None if too many do."""
     sample = _sample(data)
-    found = [(_wrong(_decoded(sample, name), name), name) for name in (*_USUAL, *_SELDOM) if _decoded(data, name)]
-    share, name = min(found, key=lambda each: each[0], default=(1.0, ""))
-    return name if share <= _MOST_WRONG else None
+    read = [(_wrong(text, name), name) for name in (*_USUAL, *_SELDOM) if (text := _decoded(sample, name))]
+    fit = (name for share, name in sorted(read, key=lambda each: each[0]) if share <= _MOST_WRONG)
+    return next((name for name in fit if _decoded(data, name)), None)
 
 
 def _wrong(text: str, encoding: str) -> float:
@@ -180,12 +184,14 @@ def _is_language(text: str, encoding: str) -> bool:
     if len(text) < _LEAST_TEXT or _CONTROLS.search(text):
         return False
     if encoding in _LATIN:
-        others = {letter for letter in text if letter > "\x7f" and letter not in _SIGNS} - _ASCII_LETTERS
-        count = sum(letter > "\x7f" for letter in text)
+        others = {letter for letter in set(text) if letter > "\x7f" and letter not in _SIGNS} - _ASCII_LETTERS
         known = not others or any(others <= alphabet for alphabet in _ALPHABETS)
-        return known and count >= _LEAST_OTHERS and not _TORN.search(text)
-    count = sum(letter > "\x7f" for letter in text)
-    return count >= _LEAST_OTHERS and not _OTHER_LETTERS[encoding].search(text) and _in_daily_use(text, encoding)
+        return known and _beyond_ascii(text) >= _LEAST_OTHERS and not _TORN.search(text)
+    return (
+        _beyond_ascii(text) >= _LEAST_OTHERS
+        and not _OTHER_LETTERS[encoding].search(text)
+        and _in_daily_use(text, encoding)
+    )
 
 
 def _in_daily_use(text: str, encoding: str) -> bool:

@@ -17,7 +17,7 @@ from lxml import etree
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import SafeArchive, open_archive
 from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable
-from tools.parsers.html import read_drafts, write_drafts
+from tools.parsers.html import LeftOut, read_drafts, write_drafts
 from tools.parsers.plain import decode
 
 _CONTAINER = "META-INF/container.xml"
@@ -49,7 +49,7 @@ def read(data: bytes) -> Parsed:
         raise UnreadableDocument("The book is protected (DRM).", suggestion="Ingest a copy without protection.")
     book = _Book(archive)
     text = CanonicalText()
-    left_out: dict[str, None] = {}
+    left_out = LeftOut()
     unread = 0
     deeper = 0
     for chapter in book.chapters():
@@ -59,7 +59,8 @@ def read(data: bytes) -> Parsed:
         except (KeyError, UnreadableDocument):
             unread += 1
             continue
-        left_out |= dict.fromkeys(said)
+        left_out.passages += said.passages
+        left_out.addresses += said.addresses
         levels = [draft.level for draft in drafts if draft.kind == "heading"]
         file = chapter.removeprefix(f"{book.folder}/")
         if entry is not None and levels:
@@ -71,10 +72,9 @@ def read(data: bytes) -> Parsed:
             else:
                 text.add_heading(entry.depth, entry.label, anchor=file)
         write_drafts(text, drafts, deeper=deeper, file=file)
-    if unread:
-        left_out[f"{unread} {'part' if unread == 1 else 'parts'} of the book could not be read."] = None
+    broken = (f"{unread} {'part' if unread == 1 else 'parts'} of the book could not be read.",) if unread else ()
     metadata = {"author": book.author} if book.author else {}
-    return replace(text.parsed(title=book.title or None, metadata=metadata), left_out=tuple(left_out))
+    return replace(text.parsed(title=book.title or None, metadata=metadata), left_out=(*left_out.said(), *broken))
 
 
 @dataclass(frozen=True, slots=True)

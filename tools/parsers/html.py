@@ -6,7 +6,7 @@ indexes are blocks of the kind ``contents``.
 """
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lxml import etree
@@ -17,7 +17,7 @@ from tools.parsers.html_blocks import Reader
 from tools.parsers.html_formulas import Mark, formulas_of
 from tools.parsers.html_frames import Draft
 from tools.parsers.html_visible import Visibility
-from tools.parsers.link_targets import LinkTargets
+from tools.parsers.link_targets import LinkTargets, addresses_left_out
 from tools.parsers.plain import decode
 
 _CHARSET = re.compile(rb"""<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
@@ -39,6 +39,18 @@ _CONTENTS_TITLES = frozenset(
 )
 
 
+@dataclass(slots=True)
+class LeftOut:
+    """What of one or several pages is not in the text: hidden passages, and addresses of links."""
+
+    passages: int = 0
+    addresses: int = 0
+
+    def said(self) -> tuple[str, ...]:
+        """Return it in plain sentences."""
+        return (*passages_left_out(self.passages), *addresses_left_out(self.addresses))
+
+
 def read(data: bytes) -> Parsed:
     """Parse the main text of a page; the charset is that of the byte order mark, of its head, or UTF-8.
 
@@ -48,10 +60,10 @@ def read(data: bytes) -> Parsed:
     text = CanonicalText()
     drafts, title, left_out = read_drafts(data, text)
     write_drafts(text, drafts)
-    return replace(text.parsed(title=title or None), left_out=left_out)
+    return replace(text.parsed(title=title or None), left_out=left_out.said())
 
 
-def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> tuple[list[Draft], str, tuple[str, ...]]:
+def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> tuple[list[Draft], str, LeftOut]:
     """Return the blocks of a page before they are written to a text, its title, and what was left out.
 
     A page ``in_book`` has no frame of a site around its text. Raises as ``read``.
@@ -67,7 +79,7 @@ def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> t
     heads = [draft.text for draft in reader.drafts if draft.kind == "heading" and draft.level == 1]
     title = " ".join(without_marks(heads[0]).split()) if len(heads) == 1 else _page_title(page, named)
     drafts = _without_outer_links(_indexed(reader.drafts, title))
-    return drafts, title, (*passages_left_out(reader.left_out), *links.told())
+    return drafts, title, LeftOut(reader.left_out, links.left_out)
 
 
 def read_fragment(html: str, mark: Mark, links: LinkTargets) -> tuple[list[Draft], int] | None:

@@ -19,6 +19,7 @@ from tools.parsers.html_frames import (
     CODE,
     COLONS,
     CONTENTS,
+    DOCUTILS_NUMERALS,
     FOOTNOTES,
     GENERATED_ID,
     HEADINGS,
@@ -322,7 +323,8 @@ class Reader:
         frame.since = frame.since if frame.lists and frame.since is not None else len(self.drafts)
         frame.lists += 1
         if frame.tag == "ol":
-            frame.numerals = element.get("type") or self._visibility.list_style(element)
+            told = (name for name in (element.get("class") or "").split() if name in DOCUTILS_NUMERALS)
+            frame.numerals = element.get("type") or self._visibility.list_style(element) or next(told, "")
             frame.step = -1 if element.get("reversed") is not None else 1
             start = number_in(element.get("start"))
             frame.number = start if start is not None else 1 if frame.step > 0 else len(element.findall("li"))

@@ -40,6 +40,7 @@ CONTENTS = names_of(
     """
 )
 FOOTNOTES = frozenset({"footnote", "footnotes", "footnote-list", "references"})
+DOCUTILS_NUMERALS = names_of("loweralpha upperalpha lowerroman upperroman")
 SIGNATURES = frozenset({"func_signature", "column_definition"})
 PLAIN = names_of("b code dd dl dt em i li p strong tbody td th thead tr tt ul")
 GENERATED_ID = re.compile(r"id[mp]?[-\d.]+")
@@ -152,25 +153,19 @@ def number_in(written: str | None) -> int | None:
 
 
 def numbered(number: int, numerals: str) -> str:
-    """Return a number of a list as a browser shows it: ``numerals`` are a, A, i, I, or the words of CSS for them."""
-    kind = numerals[:11].lower() if len(numerals) > 1 else numerals
+    """Return a number as a list shows it: ``numerals`` are a, A, i, I, or the words of CSS or docutils for them."""
+    kind = numerals.lower().replace("-", "") if len(numerals) > 1 else numerals
     shown = str(number)
-    if kind in ("a", "A", "lower-alpha", "lower-latin", "upper-alpha", "upper-latin") and number > 0:
+    if kind in ("a", "A", "loweralpha", "lowerlatin", "upperalpha", "upperlatin") and number > 0:
         shown = ""
         while number:
             number, letter = divmod(number - 1, 26)
             shown = chr(97 + letter) + shown
-    elif kind in ("i", "I", "lower-roman", "upper-roman") and 0 < number < 4000:
+    elif kind in ("i", "I", "lowerroman", "upperroman") and 0 < number < 4000:
         from tools.parsers.docx_styles import roman  # few pages need it
 
         shown = roman(number)
     return shown.upper() if kind in ("A", "I") or kind.startswith("upper") else shown
-
-
-def is_power(raised: str | None, words: list[str]) -> bool:
-    """Whether raised digits follow a digit: 10 to the power of 6 is not 106."""
-    before = words[-1][-1:] if words else ""
-    return before.isdigit() and re.fullmatch(r"[-+−]?\d+", raised or "") is not None
 
 
 def table_of(element: Any, in_note: bool, holds_tables: bool, holds_headings: bool, *, in_data: bool) -> Table:

@@ -41,12 +41,14 @@ class LinkTargets:
 
     def told(self) -> tuple[str, ...]:
         """Return what is said of the addresses that were not told."""
-        said = (
-            "1 address of a link was left out."
-            if self.left_out == 1
-            else f"{self.left_out} addresses of links were left out."
-        )
-        return (said,) if self.left_out else ()
+        return addresses_left_out(self.left_out)
+
+
+def addresses_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of addresses that were not told."""
+    if not count:
+        return ()
+    return ("1 address of a link was left out." if count == 1 else f"{count} addresses of links were left out.",)
 
 
 def _digits(words: str) -> str:

@@ -19,8 +19,8 @@ from email.policy import compat32
 
 from graph.errors import UnreadableDocument
 from tools.parsers import parse
-from tools.parsers.canonical_text import CHECK_SUFFIX, Block, CanonicalText, Parsed, storable
-from tools.parsers.plain import decode, paragraphs, read_text
+from tools.parsers.canonical_text import CHECK_SUFFIX, Block, CanonicalText, Parsed, paragraphs, storable
+from tools.parsers.plain import decode, read_text
 
 _MOST_DEPTH = 8  # parts and mails within others
 _MOST_PARTS = 1000  # of a mail

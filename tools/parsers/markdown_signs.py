@@ -39,9 +39,7 @@ def use_signs(parser: MarkdownIt) -> None:
     parser.add_render_rule("embedded", lambda _, tokens, at, *__: escape(tokens[at].content))
     parser.add_render_rule("comment", lambda *_: "")
     before: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    parser.block.ruler.before("fence", "displayed", _displayed, before)
-    parser.block.ruler.before("fence", "comment", _comment_block, before)
-    parser.block.ruler.before("html_block", "table_of_html", _table, before)
+    parser.block.ruler.before("fence", "signs", _signs, before)
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
@@ -113,8 +111,11 @@ def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
-def _begins(state: StateBlock, line: int, *signs: str) -> bool:
-    return state.src.startswith(signs, state.bMarks[line] + state.tShift[line]) and not state.is_code_block(line)
+def _signs(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Read what begins with a sign: one rule, since each is asked at every line."""
+    at = state.bMarks[start] + state.tShift[start]
+    rule = _RULES.get(state.src[at : at + 1])
+    return rule is not None and not state.is_code_block(start) and rule(state, start, end, silent)
 
 
 def _block(state: StateBlock, kind: str, start: int, end: int, content: str) -> bool:
@@ -126,7 +127,7 @@ def _block(state: StateBlock, kind: str, start: int, end: int, content: str) -> 
 
 def _displayed(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Read a formula between two ``$$``, the first at the start of a line, the second at the end of one."""
-    if not _begins(state, start, "$$"):
+    if not _line(state, start).startswith("$$"):
         return False
     length, line = 0, start
     while line < end and length < _LONGEST:
@@ -145,7 +146,8 @@ def _displayed(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Read a comment of Obsidian over several lines, from a line that begins with ``%%`` to one that ends with it."""
-    if not _begins(state, start, "%%") or "%%" in _line(state, start)[2:]:
+    first = _line(state, start)
+    if not first.startswith("%%") or "%%" in first[2:]:
         return False
     for line in range(start + 1, end):
         if "%%" in _line(state, line):
@@ -157,9 +159,9 @@ def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Read a table of HTML to its end, over blank lines; between them, as in MDX, its cells may hold Markdown."""
-    if not _begins(state, start, "<table", "<TABLE") or "in_table" in state.env:
-        return False
     begin = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith(("<table", "<TABLE"), begin) or "in_table" in state.env:
+        return False
     opened, close = 0, -1
     for at, tag in enumerate(_TABLE_TAG.finditer(state.src, begin, state.eMarks[end - 1])):
         opened += -1 if tag[1] else 1
@@ -178,3 +180,6 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     elif any(state.isEmpty(at) for at in range(start, line)):
         content = state.md.render(_INDENTED_TAG.sub("", content), env)
     return _block(state, "html_block", start, line + 1, content)
+
+
+_RULES = {"$": _displayed, "%": _comment_block, "<": _table}

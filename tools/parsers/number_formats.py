@@ -13,6 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
 from itertools import takewhile
+from typing import NamedTuple
 
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?", 13: "# ??/??",
@@ -30,6 +31,7 @@ _TOKEN = re.compile(
 _COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq,
              "<>": operator.ne}  # fmt: skip
 _DATE_SIGNS = re.compile(r"[,/.]*(?:\.0+)?[,/]*")  # with fractions of a second
+_NO_NUMBER = re.compile(r"-[0.,]*0[0.,]*%?")
 _LITERALS = ("quoted", "escaped", "space", "currency")
 _EMPTY = {"0": "0", "?": " ", "#": ""}
 _LONGEST = 400  # characters of a format; Excel writes at most 255
@@ -38,12 +40,14 @@ _EPOCH = datetime(1899, 12, 30)
 _EPOCH_1904 = datetime(1904, 1, 1)
 _MOST_DAYS = 2_958_466  # up to the year 9999
 
+_COMMA = ("other", ",")
 Token = tuple[str, str]  # a name of _TOKEN, or "literal"; and what it holds
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
     tokens: tuple[Token, ...]
+    is_moment: bool = False
     when: str = ""
     bound: float = 0.0
 
@@ -54,17 +58,13 @@ class _Section:
     def letters(self) -> str:
         return "".join(said.lower() for name, said in self.tokens if name in ("date", "elapsed"))
 
-    @property
-    def is_moment(self) -> bool:
-        signs = "".join(said for name, said in self.tokens if name == "place" or (name == "other" and said in ",./%"))
-        dated = re.search("[ymdhs]", self.letters)
-        return bool(dated and not self.has("general") and _DATE_SIGNS.fullmatch(signs))
-
 
 def shown(value: float, code: str, *, since_1904: bool = False) -> str:
     """Return a number as its format shows it, "" where the format hides it; dates are in ISO 8601."""
     if value != value or value in (float("inf"), float("-inf")):
         return ""
+    if code == "General":
+        return plain(value)
     section, signed = _chosen(value, _sections(code[:_LONGEST])[0])
     if section is None:
         said = plain(value)
@@ -72,8 +72,9 @@ def shown(value: float, code: str, *, since_1904: bool = False) -> str:
         said = _moment(value, section, since_1904) or plain(value)
     else:
         said = ("-" if signed and value < 0 else "") + _number(abs(value), section.tokens)
-    said = " ".join(said.split())
-    return said[1:] if re.fullmatch(r"-[0.,]*0[0.,]*%?", said) and signed else said
+    if " " in said or not said.isascii():
+        said = " ".join(said.split())
+    return said[1:] if said[:1] == "-" and signed and _NO_NUMBER.fullmatch(said) else said
 
 
 def shown_text(words: str, code: str) -> str:
@@ -132,10 +133,13 @@ def _section(found: list[re.Match[str]]) -> _Section:
             tokens.append(("literal", " " if name == "space" else each[name]))
         elif name:
             tokens.append((name, each[name]))
-    return _Section(tuple(tokens), when, bound)
+    letters = "".join(said for name, said in tokens if name in ("date", "elapsed"))
+    signs = "".join(said for name, said in tokens if name == "place" or (name == "other" and said in ",./%"))
+    is_dated = re.search("[ymdhs]", letters, re.IGNORECASE) and not any(name == "general" for name, _ in tokens)
+    return _Section(tuple(tokens), bool(is_dated and _DATE_SIGNS.fullmatch(signs)), when, bound)
 
 
-def _number(value: float, tokens: Sequence[Token]) -> str:
+def _number(value: float, tokens: tuple[Token, ...]) -> str:
     """Return a number's digits in the places of a section."""
     names = [name for name, _ in tokens]
     if "general" in names or "place" not in names:
@@ -152,21 +156,49 @@ def _number(value: float, tokens: Sequence[Token]) -> str:
         return plain(value)
 
 
-def _decimal(number: Decimal, tokens: Sequence[Token]) -> str:
+class _Plan(NamedTuple):
+    """How digits are written in tokens: those before and after the point, or only what is ``around`` all digits."""
+
+    whole: tuple[Token, ...]
+    rest: tuple[Token, ...]
+    point: str
+    thousands: bool
+    scaled: int
+    unit: Decimal
+    around: tuple[str, str] | None
+
+
+@lru_cache(maxsize=2048)
+def _plan(tokens: tuple[Token, ...]) -> _Plan:
     last = max(at for at, (name, _) in enumerate(tokens) if name == "place")
     point = tokens.index(("other", ".")) if ("other", ".") in tokens else len(tokens)
     whole, rest = tokens[:point], tokens[point + 1 :]
     ends = [at for at, (name, _) in enumerate(whole) if name == "place"]
-    thousands = bool(ends) and ("other", ",") in whole[ends[0] : ends[-1]]
-    scaled = [list(takewhile(lambda each: each == ("other", ","), tokens[at + 1 :])) for at in {last, *ends[-1:]}]
-    number = number.scaleb(-3 * max(map(len, scaled)))
+    thousands = bool(ends) and _COMMA in whole[ends[0] : ends[-1]]
+    scaled = max(sum(1 for _ in takewhile(_COMMA.__eq__, tokens[at + 1 :])) for at in {last, *ends[-1:]})
+    whole, rest = (tuple(each for each in part if each != _COMMA) for part in (whole, rest))
     places = sum(name == "place" for name, _ in rest)
-    number = number.quantize(Decimal(1).scaleb(-min(places, _MOST_PLACES)), rounding=ROUND_HALF_UP)
+    signs = "".join(said if name == "place" else "." if (name, said) == ("other", ".") else "\0"
+                    for name, said in (*whole, *tokens[point : point + 1], *rest))  # fmt: skip
+    around = None
+    if re.fullmatch(r"\0*#*0(?:\.0+)?\0*", signs):
+        every = (*whole, *rest)
+        first = next(at for at, (name, _) in enumerate(every) if name == "place")
+        after = "".join(said for name, said in every[first:] if name != "place")
+        around = ("".join(said for _, said in every[:first]), after)
+    unit = Decimal(1).scaleb(-min(places, _MOST_PLACES))
+    return _Plan(whole, rest, "." if point < len(tokens) else "", thousands, scaled, unit, around)
+
+
+def _decimal(number: Decimal, tokens: tuple[Token, ...]) -> str:
+    plan = _plan(tokens)
+    number = number.scaleb(-3 * plan.scaled).quantize(plan.unit, rounding=ROUND_HALF_UP)
+    if plan.around is not None:
+        return plan.around[0] + format(number, ",f" if plan.thousands else "f") + plan.around[1]
     digits, _, decimals = format(number, "f").partition(".")
-    before = _before_point([each for each in whole if each != ("other", ",")], digits.lstrip("0"), thousands)
-    after = _after_point([each for each in rest if each != ("other", ",")], decimals)
-    bare = places and not after.strip()  # ``0.##`` of 5
-    return before + ("." if point < len(tokens) and not bare else "") + after
+    before = _before_point(plan.whole, digits.lstrip("0"), plan.thousands)
+    after = _after_point(plan.rest, decimals)
+    return before + (plan.point if after.strip() or not decimals else "") + after  # no point behind ``0.##`` of 5
 
 
 def _before_point(tokens: Sequence[Token], digits: str, thousands: bool = False) -> str:
@@ -200,7 +232,7 @@ def _after_point(tokens: Sequence[Token], digits: str) -> str:
     return written
 
 
-def _scientific(number: Decimal, tokens: Sequence[Token], power: int) -> str:
+def _scientific(number: Decimal, tokens: tuple[Token, ...], power: int) -> str:
     """Return a number with its power of ten, a multiple of the places before the point."""
     mantissa = tokens[:power]
     step = sum(name == "place" for name, _ in takewhile(lambda each: each != ("other", "."), mantissa)) or 1

@@ -21,8 +21,7 @@ OFFICE, TEXT, TABLE, DRAW, STYLE, META, PRESENTATION = (
 )
 _FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
-_MANIFEST = "META-INF/manifest.xml"
-_ENCRYPTED = b":encryption-data"  # an element, of a manifest that OpenOffice 2 gave a document type and no namespace
+_MANIFEST, _ENCRYPTED = "META-INF/manifest.xml", b"encryption-data"
 _FORMS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _SPACE = re.compile(r"[ \t\r\n]+")
 _MOST_SPACES = 1_000
@@ -42,6 +41,7 @@ class OpenPackage:
     def __init__(self, data: bytes) -> None:
         refuse_compound(data)
         self._archive: SafeArchive = open_archive(data)
+        # Not parsed: those of OpenOffice.org declare a document type, and some lack their namespace.
         if _MANIFEST in self._archive and _ENCRYPTED in self._archive.read(_MANIFEST):
             raise UnreadableDocument(
                 "The file is encrypted and needs a password.", suggestion="Save it without a password."

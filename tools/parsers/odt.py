@@ -5,10 +5,13 @@ Deleted, hidden and struck-out text, comments, pictures, hidden slides and macro
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from graph.errors import UnreadableDocument
+from tools.parsers.archives import xml_of
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.odf import (
@@ -61,6 +64,7 @@ _FRAME = f"{DRAW}frame"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _CHART = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}"
 _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_DOCUMENT_TYPE = re.compile(rb"<!DOCTYPE[^\[>]*>")  # that OpenOffice declared for formulas, without entities
 _LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{0,9})?|-?\.\d{1,9})(cm|mm|in|pt|pc|px)?")
 _UNITS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pc": 12.0, "px": 0.75}  # in points
 
@@ -239,12 +243,13 @@ class _Reader:
     def _drawn(self, frame: Any) -> str | None:
         """Return the line of a frame's formula; keep its chart for what follows, count its picture."""
         element = frame.find(f"{DRAW}object")
-        name = (element.get(_HREF) or "").removeprefix("./") if element is not None else ""
+        name = (element.get(_HREF) or "").removeprefix("./").rstrip("/") if element is not None else ""
         inside = element if element is not None else ()
         root = next((each for each in inside if each.tag in (f"{OFFICE}document", _MATH)), None)
-        if name not in self._objects:
+        if root is None and name and name not in self._objects:
             self._objects.add(name)
-            root = self._package.xml(f"{name}/content.xml") if root is None else root
+            with suppress(UnreadableDocument):  # it is counted as a picture then
+                root = xml_of(_DOCUMENT_TYPE.sub(b"", self._package.data(f"{name}/content.xml"), count=1))
         if root is not None and root.tag == _MATH:
             return said_mathml(self.flow.text, root)
         chart = root.find(f"{OFFICE}body/{OFFICE}chart/{_CHART}chart") if root is not None else None

@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
+from graph.errors import UnreadableDocument
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import shown
 from tools.parsers.office_flow import BULLET, Paragraph, Table, TableCell, TableRow
@@ -47,11 +48,14 @@ class Drawings:
         target = self._package.related(part).get(element.get(f"{{{REL}}}{_REFERENCES[element.tag]}") or "")
         if target is not None and target.target in self._told:
             return []
-        root = self._package.xml(target.target) if target is not None else None
-        if target is None or root is None:
+        root = None
+        if target is not None:
+            self._told.add(target.target)
+            with suppress(UnreadableDocument):
+                root = self._package.xml(target.target)
+        if root is None:
             self._unread += 1
             return []
-        self._told.add(target.target)
         return [*chart_tables(root)] if element.tag == CHART else [*diagram_items(root)]
 
     def left_out(self) -> tuple[str, ...]:

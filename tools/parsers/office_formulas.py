@@ -55,12 +55,14 @@ def _sign(sign: str) -> Any:
 
 
 def _children(element: Any | None) -> list[Any]:
-    """Return what an element holds; runs beside each other are one, however the program has cut them."""
+    """Return what an element holds; a number is one, however the program has cut it into runs."""
     found: list[Any] = []
     for kind, group in groupby(element if element is not None else (), _kind):
         if kind in ("run", "words"):
-            said = "".join(each.text or "" for run in group for each in run.iter(f"{M}t"))
-            found.extend(map(_token, _TOKEN.findall(said) if kind == "run" else [said]))
+            said = ["".join(each.text or "" for each in run.iter(f"{M}t")) for run in group]
+            joined = re.sub(r"(?<=\d)\0(?=[\d.,])|(?<=[.,])\0(?=\d)", "", "\0".join(said))
+            for run in filter(None, joined.split("\0")):
+                found.extend(map(_token, _TOKEN.findall(run) if kind == "run" else [run]))
         elif kind == "part":
             found.extend(map(_read, group))
     return found
@@ -75,7 +77,9 @@ def _kind(child: Any) -> str:
 
 
 def _token(said: str) -> Any:
-    element = _of("mn" if said[0].isdigit() else "mi" if said.isalpha() else "mtext" if len(said) > 1 else "mo")
+    element = _of(
+        "mn" if said[0].isdigit() else "mi" if said.isalpha() else "mtext" if len(said) > 1 or said.isspace() else "mo"
+    )
     element.text = said
     return element
 

@@ -2,11 +2,12 @@
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from ctypes import create_string_buffer
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 import numpy as np
 import pypdfium2 as pdfium
@@ -26,6 +27,8 @@ _NEXT = threading.Lock()
 _MOST_BOOKMARKS = 20_000
 _LONGEST_LABEL = 32  # letters
 _MOST_LABELS = 8_000  # letters of all labels: they go into the document's metadata
+_LARGER = 1.1  # than most of the text: a title
+_LONGEST_TITLE = 200  # letters
 _MOST_TOLD = 20  # pages
 _FAULT = (
     "The structure of the file was not understood by a fault of Citewell ({}): please report it, with the file if you"
@@ -182,7 +185,7 @@ def _parsed(reading: _Pages, outline: list[Bookmark], title: str, hint: str) -> 
     pages, count = reading.pages, len(reading.pages)
     if not any(page.lines for page in pages):
         raise _nothing(reading, hint)
-    largest = _largest(pages[0])
+    largest = _largest(pages)
     warnings: tuple[str, ...] = ()
     try:
         text, running = _structured(pages, outline)
@@ -256,18 +259,20 @@ def _left_out(reading: _Pages, count: int, running: int) -> tuple[str, ...]:
     return (*said, *reading.lost[:_MOST_TOLD])
 
 
-def _largest(page: Page) -> str | None:
-    """Return the line of the largest type on a page, with the lines of the same type next to it."""
-    size = max((line.size for line in page.lines), default=0.0)
-    first = next((place for place, line in enumerate(page.lines) if line.size == size), None)
-    if first is None or all(line.size > 0.85 * size for line in page.lines):
+def _largest(pages: list[Page]) -> str | None:
+    """Return the line of the largest type on the first page, with the lines of the same type next to it."""
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for line in page.lines:
+            sizes[line.size] += len(line.text)
+    lines = pages[0].lines
+    size = max((line.size for line in lines), default=0.0)
+    if size < _LARGER * sizes.most_common(1)[0][0]:
         return None
-    words: list[str] = []
-    for line in page.lines[first : first + 3]:
-        if line.size != size:
-            break
-        words.append(line.text)
-    return " ".join(" ".join(words).split()) or None
+    first = next(place for place, line in enumerate(lines) if line.size == size)
+    words = [line.text for line in takewhile(lambda line: line.size == size, lines[first : first + 3])]
+    title = " ".join(" ".join(words).split())
+    return title if 0 < len(title) <= _LONGEST_TITLE else None
 
 
 def _refusal(data: bytes, error: pdfium.PdfiumError) -> UnreadableDocument:

@@ -43,7 +43,9 @@ _LATIN = rf"[^\W_{_RIGHT_TO_LEFT}][^{_RIGHT_TO_LEFT}]*[^\W\d_{_RIGHT_TO_LEFT}]|[
 _LEFT_TO_RIGHT = re.compile(rf"{_LATIN}|{_NUMBER}")
 _LETTERS_TO_RIGHT = re.compile(rf"[{_RIGHT_TO_LEFT}](?:[^\w]*[{_RIGHT_TO_LEFT}])*")
 _MIRRORED = str.maketrans("()[]{}«»<>", ")(][}{»«><")
-_REACH = 9  # letters that may stand between an accent and its letter
+_REACH, _FURTHEST = 9, 250  # letters that may stand between an accent and its letter: it may come behind the whole line
+_CLOSE = 0.5  # points: no space is so narrow
+_MOST_FAR = 1_000  # accents of a page
 _GAP = 0.4  # of a letter's width: a space, where the file has no sign for it
 _GAP_BESIDE_SPACES = 1.5
 
@@ -70,8 +72,8 @@ def read_letters(textpage: Any) -> Letters:
         return Letters(text, range(count))
     signs = list(text)
     unreadable = _name_signs(textpage, text, signs)
-    for found in _ACCENT.finditer(text):
-        _set_accent(textpage, signs, found.start())
+    for number, found in enumerate(_ACCENT.finditer(text)):
+        _set_accent(textpage, signs, found.start(), _FURTHEST if number < _MOST_FAR else _REACH)
     text = "".join(signs)
     if not _TURNED.search(text):
         return Letters(text, range(count), (), unreadable, is_changed=True)
@@ -122,11 +124,13 @@ def _object(textpage: Any, at: int) -> int:
     return addressof(item.contents) if item else -1
 
 
-def _set_accent(textpage: Any, signs: list[str], at: int) -> None:
-    """Join an accent that stands above or below a letter with it."""
+def _set_accent(textpage: Any, signs: list[str], at: int, reach: int) -> None:
+    """Join an accent that stands above or below a letter with it; ``reach`` is how far that may be in the text."""
+    if signs[at] not in _ACCENTS:  # joined already
+        return
     left, right, base = _box(textpage, at)
     middle = (left + right) / 2
-    for beside in (at + step * way for step in range(1, _REACH) for way in (1, -1)):
+    for beside in (at + step * way for step in range(1, reach) for way in (1, -1)):
         if not 0 <= beside < len(signs) or not signs[beside].isalpha():
             continue
         x0, x1, y = _box(textpage, beside)
@@ -134,11 +138,31 @@ def _set_accent(textpage: Any, signs: list[str], at: int) -> None:
             continue
         letter = unicodedata.normalize("NFC", _DOTLESS.get(signs[beside], signs[beside]) + _ACCENTS[signs[at]])
         first, last = min(at, beside), max(at, beside)
-        if "".join(signs[first + 1 : last]).strip() == "":  # side by side, but for a space that pdfium saw
-            signs[first : last + 1] = [letter[0], *(NOTHING for _ in range(last - first - 1)), letter[1:] or NOTHING]
-        elif len(letter) == 1:
+        beside_it = not "".join(signs[first + 1 : last]).strip()  # but for a space that pdfium saw
+        if len(letter) > 1 and not beside_it:
+            return
+        if beside_it:
+            signs[first : last + 1] = [NOTHING] * (last + 1 - first)
+        if len(letter) == 1:
             signs[beside], signs[at] = letter, NOTHING
+        else:
+            signs[first], signs[last] = letter[0], letter[1:]
+        for place in (beside - 1, beside + 1, at):
+            _close_up(textpage, signs, place)
         return
+
+
+def _close_up(textpage: Any, signs: list[str], at: int) -> None:
+    """Leave out a space that is there only since an accent was drawn out of turn."""
+    before, after = at, at
+    while before > 0 and at - before < _REACH and signs[before] in (" ", NOTHING):
+        before -= 1
+    while after + 1 < len(signs) and after - at < _REACH and signs[after] in (" ", NOTHING):
+        after += 1
+    if not (0 <= before < after < len(signs) and signs[before].isalpha() and signs[after].isalpha()):
+        return
+    if abs(_box(textpage, after)[0] - _box(textpage, before)[1]) < _CLOSE:
+        signs[before + 1 : after] = [NOTHING] * (after - before - 1)
 
 
 def _box(textpage: Any, at: int) -> tuple[float, float, float]:

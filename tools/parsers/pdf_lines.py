@@ -162,7 +162,9 @@ def _joined(words: list[Word], notes: frozenset[str]) -> list[Word]:
             word, end = word._replace(text=text, x1=max(word.x1, other.x1), split=other.split), stacked
         elif belongs and level > 0:
             seen = " ".join(each.text for each in joined[-2:])
-            is_note = word.text[0].isdigit() and set(_NOTE_NUMBER.findall(word.text)) <= notes
+            is_note = (
+                word.text[0].isdigit() and after[:1] not in ("/", "⁄") and set(_NOTE_NUMBER.findall(word.text)) <= notes
+            )
             text = raised(before, word.text, after=after, is_note=is_note and not _TIMES_TEN.search(seen))
             belongs = text != word.text or _touch(joined[-1], word)
             word = word._replace(text=text)
@@ -198,9 +200,10 @@ def _one(words: list[Word]) -> Word:
 
 def _touching(words: list[Word], place: int) -> str:
     """Return the word at a place if not even the narrow space behind a power is before it."""
-    if place == len(words) or words[place].x0 - words[place - 1].x1 > _CLOSE * words[place].style.size:
+    if place == len(words) or not _touch(words[place - 1], words[place]):
         return ""
-    return words[place].text
+    is_close = words[place].x0 - words[place - 1].x1 <= _CLOSE * words[place].style.size
+    return words[place].text if is_close or words[place].text[0] in "/⁄" else ""
 
 
 def _belongs(before: Word, word: Word, level: int, touches_next: bool) -> bool:

@@ -81,6 +81,13 @@ def find_table(
 
     Columns are clear if no cell of a row with several crosses the gaps between them, and most rows fill several.
     """
+    if (
+        len(lines[place].cells) < 2
+        and not any(  # most lines begin no table, and are told apart fast
+            below.y > above.y for above, below in pairwise(lines[place : place + _MOST_IN_CELL])
+        )
+    ):
+        return None
     rows = _rows(lines, place, layout, ends, _WIDE)
     columns = _columns(rows)
     full, weight = [row for row in rows if len(row.parts) > 1], sum(row.weight for row in rows)
@@ -99,7 +106,7 @@ def find_table(
 
 def _close_rows(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bool]) -> list[_Row]:
     """Return the rows of a table whose columns are all close to each other: each row has the same gaps."""
-    if place + 1 >= len(lines) or min(len(lines[place].cells), len(lines[place + 1].cells)) < 2:
+    if min(len(line.cells) for line in lines[place : place + 2]) < 2 or lines[place].fixed_share >= _SOME_FIXED:
         return []
     rows = _rows(lines, place, layout, ends, 0.0)
     rows = rows[: next((at for at, row in enumerate(rows) if len(row.parts) < 2), len(rows))]
@@ -155,8 +162,11 @@ def _row(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bo
         if not (below or beside) or not alike or ends(end):
             break
         found = _parts(line, wide)
-        counted = _numeric(found[0].text) and _numeric(last.text)
-        if below and (counted or _is_item(found) or (left == -math.inf and len(found) > 1)):
+        if below and (
+            (left == -math.inf and len(found) > 1)
+            or _is_item(found)
+            or (_numeric(found[0].text) and _numeric(last.text))
+        ):
             break
         left = found[-2].x1 if len(found) > 1 else right if beside else left
         right = max(right, found[-1].x1) if below and len(found) == 1 else found[-1].x1
@@ -164,8 +174,9 @@ def _row(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bo
         if left > -math.inf:  # a first cell of several lines is known by the one beside it
             row.weight = 1 if beside or row.weight == 1 < end - place else end + 1 - place
             row.lines, row.end = lines[place : end + 1], end + 1
-    row.parts = [part for line in row.lines for part in _parts(line, wide)]
-    row.bottom = min(line.y for line in row.lines)
+    if len(row.lines) > 1:
+        row.parts = [part for line in row.lines for part in _parts(line, wide)]
+        row.bottom = min(line.y for line in row.lines)
     return row
 
 

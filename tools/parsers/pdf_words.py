@@ -11,7 +11,7 @@ import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from tools.parsers.pdf_letters import Letters, read_letters, spelled
+from tools.parsers.pdf_letters import NOTHING, Letters, read_letters, spelled
 
 _TAKEN_OUT = "\x02\ufffe"  # pdfium's marks for a hyphen that it took out at a line end
 _WORD = re.compile(f"[^\0\t\n\r \xa0\u2000\u2002\u2003\u2009\u3000{_TAKEN_OUT}]+")
@@ -199,39 +199,42 @@ class _Reader:
 
     def _pieces(self, start: int, end: int, split: bool, row: int, halves: bool) -> Iterator[Word]:
         """Yield the parts of a word: what a gap parts, and what is raised or lowered."""
-        text, at = self._letters.text, self._letters.at
-        edges = [self._edges(at[place]) for place in range(start, end)]
+        text = self._letters.text
+        places = [place for place in range(start, end) if text[place] != NOTHING]
+        at = [self._letters.at[place] for place in places]
+        edges = [self._edges(index) for index in at]
+        objects = [self._object(index) for index in at]
         gaps = [below[0] - above[1] for above, below in pairwise(edges)]
         is_word = len(gaps) > 1 and not any(map(str.isdigit, text[start:end]))
-        wide = _SPACE * self._object(at[start])[1].size + (max(0.0, median_low(gaps)) if is_word else 0.0)
-        first, glued = start, False
-        for place in range(start + 1, end + 1):
-            is_apart = place < end and not row and gaps[place - start - 1] > wide
-            if place < end and not is_apart and not self._is_other_level(at[place - 1], at[place]):
-                continue
-            said = spelled(text[first:place])
+        wide = (_SPACE * objects[0][1].size if objects else 0.0) + (max(0.0, median_low(gaps)) if is_word else 0.0)
+        first, glued = 0, False
+        for place in range(1, len(places) + 1):
+            is_last = place == len(places)
+            is_apart = not is_last and not row and gaps[place - 1] > wide
+            if not is_last and not is_apart:
+                before, below = objects[place - 1 : place + 1]
+                if before[0] == below[0] or not self._is_other_level(before[1], at[place - 1], below[1], at[place]):
+                    continue
+            said = spelled("".join(text[each] for each in places[first:place]))
             if said and not said.isspace():
-                sides = edges[first - start], edges[place - 1 - start]
-                x0, x1 = sides[0][0], sides[1][1]
+                x0, x1 = edges[first][0], edges[place - 1][1]
                 if row:
-                    x0, x1 = min(sides)[0], max(edge for _, edge in sides)
+                    x0, x1 = min(edges[first], edges[place - 1])[0], max(edges[first][1], x1)
                 raw.FPDFText_GetCharOrigin(self._textpage, at[first], byref(self._x), byref(self._y))
                 y = self._turn(self._x.value, self._y.value)[1]
                 said = _paired(said) if halves else said
-                yield Word(said, x0, max(x0, x1), y, self._object(at[first])[1], split and place == end, glued, row)
+                yield Word(said, x0, max(x0, x1), y, objects[first][1], split and is_last, glued, row)
             first, glued = place, not is_apart
 
-    def _is_other_level(self, before: int, index: int) -> bool:
+    def _is_other_level(self, above: Style, before: int, below: Style, index: int) -> bool:
         """Whether a letter is set higher, lower, smaller or larger than the one before it."""
-        above, below = (raw.FPDFText_GetTextObject(self._textpage, each) for each in (before, index))
-        if not above or not below or addressof(above.contents) == addressof(below.contents):
+        largest = max(above.size, below.size)
+        if min(above.size, below.size) > SMALLER * largest:
             return False
-        sizes = self._object(before)[1].size, self._object(index)[1].size
         raw.FPDFText_GetCharOrigin(self._textpage, before, byref(self._x), byref(self._y))
         base = self._turn(self._x.value, self._y.value)[1]
         raw.FPDFText_GetCharOrigin(self._textpage, index, byref(self._x), byref(self._y))
-        shift = abs(self._turn(self._x.value, self._y.value)[1] - base)
-        return min(sizes) <= SMALLER * max(sizes) and shift > LOWERED * max(sizes)
+        return abs(self._turn(self._x.value, self._y.value)[1] - base) > LOWERED * largest
 
     def _object(self, index: int) -> tuple[int, Style]:
         """Return the address of a letter's text object, and what the letters of that share."""

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import Block, Parsed, composed
+from tools.parsers.canonical_text import LINE, Block, Parsed, composed, paragraphs
+from tools.parsers.dialogues import dialogue
 from tools.parsers.encodings import guessed
 
 _MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
@@ -66,9 +67,6 @@ def _place(error: UnicodeError, data: bytes) -> str:
     return f" (byte 0x{data[error.start]:02X} at offset {error.start})"
 
 
-_LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
-
-
 def read(data: bytes) -> Parsed:
     """Parse plain text. Raises UnreadableDocument if it is binary or cannot be decoded."""
     return read_text(decode(data))
@@ -80,8 +78,6 @@ def read_text(text: str) -> Parsed:
     Its title is a first line that is underlined; other first lines may be anything.
     """
     canonical = composed(text)
-    from tools.parsers.dialogues import dialogue  # only here, for it stands on the paragraphs of this module
-
     if turns := dialogue(canonical):
         return Parsed(canonical, turns)
     blocks = paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)
@@ -145,7 +141,7 @@ def _parts(text: str, block: Block, *, within: bool) -> Iterator[tuple[int, int,
     only look like one.
     """
     opened, closed, is_item, listed = block.start, block.start, False, within
-    for line in _LINE.finditer(text, block.start, block.end):
+    for line in LINE.finditer(text, block.start, block.end):
         words = line[0].rstrip()
         if not words.strip():
             continue
@@ -164,23 +160,3 @@ def _indent(text: str, start: int) -> int:
     while line > 0 and text[line - 1] in " \t":
         line -= 1
     return len(text[line:start].expandtabs(4))
-
-
-def paragraphs(text: str, start: int, end: int, page_idx: int | None) -> list[Block]:
-    """Return the paragraphs within a span; a form feed ends a paragraph and its page."""
-    blocks: list[Block] = []
-    opened: int | None = None
-    closed = start
-    for line in _LINE.finditer(text, start, end):
-        words = line[0].strip()
-        if words:
-            lead = len(line[0]) - len(line[0].lstrip())
-            opened = line.start() + lead if opened is None else opened
-            closed = line.start() + lead + len(words)
-        ends_page = line[0].endswith("\f")
-        if opened is not None and (not words or ends_page or line.end() == end):
-            blocks.append(Block(opened, closed, "paragraph", page_idx=page_idx))
-            opened = None
-        if ends_page and page_idx is not None:
-            page_idx += 1
-    return blocks

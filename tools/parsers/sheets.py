@@ -8,6 +8,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
@@ -119,7 +120,9 @@ def _write_part(
     """Write a table, or lines of words that stand alone; return the lines that the next table hangs on."""
     columns = sorted({column for _, cells in rows for column in cells})
     start = next((at for at, (_, cells) in enumerate(rows) if len(columns) > 1 and not _is_line(cells)), len(rows))
-    beside = list(_side_by_side(rows[start:]))
+    if start < len(rows):
+        allowed.take(len(columns) * len(rows) - sum(len(cells) for _, cells in rows))
+    beside = _side_by_side(rows[start:])
     if len(beside) < 2 and (start == len(rows) or start > _MOST_CAPTIONS or len(rows) == start + 1 == 1):
         start = len(rows) if all(_is_line(cells) for _, cells in rows) else min(start, 0)
     lines: list[int | None] = []
@@ -137,37 +140,45 @@ def _write_part(
             for part in _parts(table):
                 hung = [*captions, *_write_part(text, sheet, part, hung, allowed)]
         return []
-    allowed.take(len(columns) * len(rows) - sum(len(cells) for _, cells in rows))
     _write_table(text, sheet, rows[start:], captions, tight=start > 0)
     return []
 
 
-def _side_by_side(rows: list[Row]) -> Iterator[list[Row]]:
-    """Yield the tables that blank columns divide, from the left; what cannot stand alone stays with what is before."""
+def _side_by_side(rows: list[Row]) -> list[list[Row]]:
+    """Return the tables that blank columns divide, from the left; what cannot stand alone stays with what is before."""
     used = sorted({column for _, cells in rows for column in cells})
-    first = 0
-    for at in range(1, len(used) + 1):
-        if at < len(used) and (used[at] == used[at - 1] + 1 or not _stands_alone(rows, used[first:at], used[at:])):
-            continue
-        yield _within(rows, used[first:at])
-        first = at
+    starts = [at for at in range(len(used)) if at == 0 or used[at] > used[at - 1] + 1]
+    runs = [_Run(used[start:end]) for start, end in pairwise([*starts, len(used)])]
+    run_of = {column: run for run in runs for column in run.columns}
+    for number, cells in rows if len(runs) > 1 else ():
+        for run in {id(run): run for run in map(run_of.__getitem__, cells)}.values():
+            name = cells.get(run.columns[0])
+            run.rows.append(number)
+            run.is_named &= name is not None and not (name.typed and len(run.columns) > 1)
+    tables: list[_Run] = []
+    for run in runs:
+        if tables and not run.stands_beside(tables[-1]):
+            before = tables[-1]
+            before.columns += run.columns
+            before.rows = [min(before.rows[0], run.rows[0]), max(before.rows[-1], run.rows[-1])]
+        else:
+            tables.append(run)
+    return [rows] if len(tables) < 2 else [_within(rows, table.columns) for table in tables]
 
 
-def _stands_alone(rows: list[Row], left: list[int], right: list[int]) -> bool:
-    """Whether what is right of a blank column is another table: it names its rows, and is no single column of ours."""
-    own = right[: _run(right)]
-    before, after = _within(rows, left), _within(rows, own)
-    names = [cells.get(own[0]) for _, cells in after]
-    if any(cell is None or (cell.typed and len(own) > 1) for cell in names):
-        return False
-    is_gapless = after[-1][0] - after[0][0] == len(after) - 1
-    is_alike = (before[0][0], before[-1][0]) == (after[0][0], after[-1][0])
-    return is_gapless and not (is_alike and 1 in (len(left), len(own)))
+@dataclass(slots=True)
+class _Run:
+    """Columns without a blank one among them, and the rows that they say something in, all named by the first."""
 
+    columns: list[int]
+    rows: list[int] = field(default_factory=list)
+    is_named: bool = True
 
-def _run(columns: Sequence[int]) -> int:
-    """Return how many columns follow each other from the first on."""
-    return next((at for at in range(1, len(columns)) if columns[at] > columns[at - 1] + 1), len(columns))
+    def stands_beside(self, before: "_Run") -> bool:
+        """Whether this is another table: it names its rows, and is no single column of the one before."""
+        is_gapless = self.rows[-1] - self.rows[0] == len(self.rows) - 1
+        is_alike = (before.rows[0], before.rows[-1]) == (self.rows[0], self.rows[-1])
+        return self.is_named and is_gapless and not (is_alike and 1 in (len(before.columns), len(self.columns)))
 
 
 def _within(rows: list[Row], columns: Sequence[int]) -> list[Row]:
@@ -185,7 +196,7 @@ def _write_table(
     for part in _bands(rows, columns) if count else [columns]:
         above = [*captions]
         for at, (number, cells) in enumerate(rows):
-            said = [column for column in part if column in cells]
+            said = [column for column in part if column in cells and cells[column].text]
             if not said or (part != columns and said == columns[:1]):
                 continue
             kind: BlockKind = "label" if at >= count and _is_unfilled(cells, columns) else "table_row"

@@ -14,8 +14,10 @@ from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed, storable
 from tools.parsers.plain import decode
 
-_DELIMITERS = ",;\t|"
+_DELIMITERS = ";\t|,"
 _SAMPLE = 200  # rows
+_USUAL = 0.9  # of the rows have as many cells
+_OTHER_COMMA = re.compile(r"(?<!\d),|,(?!\d)")  # than one within a number: 1,5
 _FIRST = 20  # rows, among which the header is
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\d[\d.,:/%eE+-]*\)?%?")
 
@@ -71,7 +73,7 @@ def _rows(text: str, delimiter: str, quoted: bool) -> Iterator[list[str]]:
 def _dialect(text: str, delimiters: str) -> tuple[str, bool]:
     """Return the delimiter, and whether quotes hold cells together; they don't if one is never closed."""
     quoted = _is_quoted(text, delimiters)
-    best, most = delimiters[0], (0.0, 0)
+    best, most = delimiters[-1], (0.0, 1)
     for delimiter in delimiters:
         widths: Counter[int] = Counter()
         try:
@@ -82,7 +84,8 @@ def _dialect(text: str, delimiters: str) -> tuple[str, bool]:
         if widths:
             width, rows = widths.most_common(1)[0]
             share = rows / widths.total() if width > 1 else 0.0
-            if (share, width) > most:
+            is_decimal = delimiter == "," and most[0] > _USUAL and not _OTHER_COMMA.search(text)
+            if (share, width) >= most and not is_decimal:
                 best, most = delimiter, (share, width)
     return best, quoted
 

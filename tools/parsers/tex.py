@@ -59,14 +59,15 @@ _ACCENTS = dict(
 _ACCENTED = re.compile(r"\s*\{?\\?([^\W\d_])[ \t]*\}?")
 _OPTION = re.compile(r"\*?[ \t]*\[[^\]\n]{0,200}\]")
 _GROUP = re.compile(r"(?:[ \t]*\[[^\]]{0,400}\])*[ \t]*\n?[ \t]*\{")
+_MACRO = re.compile(r"\\(?:re)?newcommand\*?\{?\\([A-Za-z]+)\}?\{([^{}\\]*)\}")  # that stands for words alone
 _MOST_DEPTH = 50
 _LONGEST_FORMULA = 10_000
 
 
 def read(data: bytes) -> Parsed:
     """Parse LaTeX; its title is the document's. Raises UnreadableDocument if it cannot be decoded."""
-    text, comments = _COMMENT.subn(r"\1", storable(decode(data)))
-    reader = _Reader(text.replace("\r\n", "\n"))
+    text, comments = _COMMENT.subn(r"\1", storable(decode(data)).replace("\r\n", "\n"))
+    reader = _Reader(text)
     reader.read()
     reader.left_out["Comments"] += comments
     return reader.draft.parsed([(name, count) for name, count in sorted(reader.left_out.items()) if name])
@@ -80,6 +81,7 @@ class _Reader:
         self.left_out: Counter[str] = Counter()
         self._text = text
         self._closing = _closing(text)
+        self._macros = dict(_MACRO.findall(text))
         self._parts: list[str] = []
         self._notes: list[str] = []
         self._lists: list[tuple[str, int]] = []  # each list around with its number so far
@@ -93,9 +95,11 @@ class _Reader:
     def read(self) -> None:
         """Read the text of the document."""
         text = self._text
-        if title := re.search(r"\\title(?:\[[^\]]*\])?\s*(?=\{)", text):
+        if title := re.search(r"\\title(?:\[[^\]]{0,400}\])?\s*(?=\{)", text):
             self.draft.title = self._argument(title.end())[0]
             self._flush_as("title", self.draft.title)
+        for found in re.finditer(r"\\(?:author|date)(?=\{)", text if "\\maketitle" in text else ""):
+            self._flush_as("paragraph", self._argument(found.end())[0])
         begins = re.search(r"\\begin\{document\}", text)
         ends = text.find("\\end{document}")
         self._walk(begins.end() if begins else 0, ends if ends >= 0 else len(text))
@@ -159,6 +163,9 @@ class _Reader:
             space = " " if self._text[at - 1] in " \t" and len(word) > 2 else ""
             self._parts.append(_SIGNS[word] + space)
             return at + 2 if self._text.startswith("{}", at) else at
+        if word in self._macros:
+            self._parts.append(self._macros[word])
+            return at + 2 if self._text.startswith("{}", at) else at
         if _SILENT.fullmatch(word):
             name = {"includegraphics": "Pictures", "input": "Included files", "include": "Included files"}.get(word, "")
             self.left_out[name] += 1
@@ -201,7 +208,7 @@ class _Reader:
         end = self._text.find(closing, at, at + _LONGEST_FORMULA)
         if end < 0:
             return at
-        self._formula(self._text[at:end], self._text[end + len(closing) :][:1])
+        self._formula(self._text[at:end], self._text[end + len(closing) : end + len(closing) + 1])
         return end + len(closing)
 
     def _formula(self, latex: str, following: str = "") -> None:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed, storable
-from tools.parsers.plain import paragraphs
+from tools.parsers.canonical_text import CanonicalText, Parsed, paragraphs, storable
 
 MOST_DEPTH = 100
 _MOST_VALUES = 200_000
