@@ -3,7 +3,9 @@
 It needs no other reader: what a file says is known. ``python -m research fidelity`` asks independent readers too.
 """
 
+import io
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -112,3 +114,15 @@ def test_the_table_tells_each_format_apart() -> None:
     row = table(files).splitlines()[-1].split(" | ")
     assert row[:6] == ["| pdf", "2", "0", "1", "1,000", "2.00"]
     assert row[-1] == "90.00 |"
+
+
+def test_a_file_of_openoffice_2_is_read_for_all_its_document_type() -> None:
+    written = io.BytesIO()
+    with zipfile.ZipFile(PUBLISHED / "tower_pandoc.odt") as archive, zipfile.ZipFile(written, "w") as older:
+        for name in archive.namelist():
+            old = b'<!DOCTYPE manifest:manifest PUBLIC "-//OpenOffice.org//DTD Manifest 1.0//EN" "Manifest.dtd">'
+            older.writestr(
+                name, old + b"<manifest:manifest/>" if name == "META-INF/manifest.xml" else archive.read(name)
+            )
+    name = "tower_pandoc.odt"
+    assert parse(written.getvalue(), name=name).text == parse((PUBLISHED / name).read_bytes(), name=name).text
