@@ -43,6 +43,7 @@ from tools.parsers.html_frames import (
 )
 from tools.parsers.html_visible import (
     NOTES,
+    TELLS_NOTHING,
     Visibility,
     draws_formula,
     is_note,
@@ -78,7 +79,7 @@ class Reader:
         self._formulas, self._draws = formulas, False
         self._repeated = 0
         self._links = self._opened = 0
-        self._seen: set[tuple[Any, ...]] = set()  # tags with a class that are read wherever they stand
+        self._seen: set[tuple[Any, ...]] = set()  # tags and attributes that are read wherever they stand
         self._with_headings: set[Any] = set()
         self._with_tables: set[Any] = set()
         self._forget_links()
@@ -145,13 +146,13 @@ class Reader:
         attributes = element.items()
         if not attributes and element.tag in PLAIN:
             return False
-        alike = (element.tag, *attributes)
+        alike = (element.tag, *(given for given in attributes if given[0] not in TELLS_NOTHING))
         if alike in self._seen:
             return False
         if self._visibility.is_frame(element):
             return True
         if not self._visibility.is_hidden(element):
-            if self._visibility.is_told_by_class(element):
+            if self._visibility.is_told_by_attributes(element):
                 self._seen.add(alike)
             return False
         said = (part.text or "" for part in element.iter() if part.tag not in ("script", "style", "template"))
@@ -474,7 +475,7 @@ class Reader:
         if frame.row is not None:
             self._words.append(" ")
             return
-        text, self._words = self._said(), []
+        text, self._words = self._said() if self._words else "", []
         if not text:
             return
         kind = kind or frame.kind

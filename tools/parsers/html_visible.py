@@ -46,6 +46,8 @@ NOTES = names_of(
     seealso sidebar sidebarblock theme-admonition tip versionadded versionchanged versionremoved warning
     """
 )
+TELLS_NOTHING = names_of("accesskey align alt colspan href name rel rowspan src tabindex target title valign")
+_TELLING = TELLS_NOTHING | {"class", "style"}  # with these alone, what is seen does not depend on the place
 
 _PROPERTIES = names_of(
     """
@@ -126,12 +128,13 @@ class Visibility:
             return not _is_formula_alone(element)  # of which a picture is seen instead
         return "color" in style and self._lacks_contrast(element, style["color"])
 
-    def is_told_by_class(self, element: Any) -> bool:
-        """Whether all elements of its tag and class are seen as this one is, wherever they stand."""
-        if element.tag in ("form", "footer", "aside") or element.keys() != ["class"]:
+    def is_told_by_attributes(self, element: Any) -> bool:
+        """Whether all elements of its tag, class and style are seen as this one is, wherever they stand."""
+        if element.tag in ("form", "footer", "aside") or not _TELLING.issuperset(element.keys()):
             return False
-        names = (element.get("class") or "").lower().split()
-        return "sidebar" not in names and "color" not in self._style(element)
+        style = self._style(element)
+        is_sidebar = "sidebar" in (element.get("class") or "").lower().split()
+        return not is_sidebar and "color" not in style and not _is_concealed(style)
 
     def setting(self, element: Any) -> str:
         """Return how an inline element is set by its tag or style: super, sub, block, or "" for none of these."""
@@ -240,19 +243,15 @@ def is_permalink(element: Any) -> bool:
     return (element.get("href") or "").startswith("#") and sign in _PERMALINK_SIGNS
 
 
-def types_of(element: Any) -> set[str]:
-    """Return what EPUB, ARIA and its class say that an element is."""
-    said = (element.get(name) or "" for name in ("epub:type", "role", "class"))
-    return {word.removeprefix("doc-") for word in " ".join(said).split()}
+def types_of(element: Any, *names: str) -> set[str]:
+    """Return what attributes of some names, by default those of EPUB, ARIA and its class, say that an element is."""
+    said = [said for name in names or ("epub:type", "role", "class") if (said := element.get(name))]
+    return {word.removeprefix("doc-") for word in " ".join(said).split()} if said else set()
 
 
 def is_note(element: Any) -> bool:
     """Whether an element is a footnote or endnote, or holds them."""
-    kind, role = element.get("epub:type"), element.get("role")
-    if kind is None and role is None:
-        return False
-    said = f"{kind or ''} {role or ''}"
-    return not _NOTES_OF_BOOKS.isdisjoint(word.removeprefix("doc-") for word in said.split())
+    return not _NOTES_OF_BOOKS.isdisjoint(types_of(element, "epub:type", "role"))
 
 
 def is_note_mark(element: Any) -> bool:

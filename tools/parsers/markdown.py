@@ -9,7 +9,7 @@ hidden is left out, and said to be.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -69,16 +69,36 @@ def _read(data: bytes, *, mdx: bool) -> Parsed:
 
 
 _DEEP_LINE = re.compile(r"^([ ]{0,3})(?=(?:>[ \t]?|[-*+][ \t]++){50})", re.MULTILINE)
+_CONTAINER = re.compile(r"\s*\{?([A-Za-z][\w-]*)\}?\s*(?:\[(.*)\]|\{.*?title=\"([^\"]*)\".*\}|(.*))")
 _FENCE_LINE = re.compile(r"^[ ]{0,3}:::", re.MULTILINE)
 _MOST_CONTAINERS = 300  # each that is not closed is looked through to its end; beyond, they are read as text
 
 
+def _parser_for(markup: str, *, mdx: bool) -> MarkdownIt:
+    """Return a parser of what a text may hold; what it has no sign of would be looked for at each of its lines."""
+    signs = [sign for sign in _RULES if re.search(sign, markup)]
+    if len(_FENCE_LINE.findall(markup)) > _MOST_CONTAINERS:
+        signs.remove(_FENCE)
+    return _parser(mdx, *signs)
+
+
+_FENCE = ":::"
+_RULES: dict[str, Callable[[MarkdownIt], MarkdownIt]] = {
+    r"\|": lambda parser: parser.enable("table"),
+    r"(?:^|[\s>:])[:~][ \t]": lambda parser: parser.use(deflist_plugin),
+    r"\[\^": lambda parser: parser.use(footnote_plugin, inline=False, move_to_end=False),
+    r"!!!|\?\?\?": lambda parser: parser.use(admon_plugin),
+    _FENCE: lambda parser: parser.use(
+        container_plugin, "admonition", validate=lambda params, markup: bool(_CONTAINER.match(params))
+    ),
+}
+
+
 @cache
-def _parser(mdx: bool, containers: bool) -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": _UNLIMITED}).enable(["table", "strikethrough"])
-    parser.use(deflist_plugin).use(footnote_plugin, inline=False, move_to_end=False).use(admon_plugin)
-    if containers:
-        parser.use(container_plugin, "admonition", validate=lambda params, markup: bool(_CONTAINER.match(params)))
+def _parser(mdx: bool, *signs: str) -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": _UNLIMITED}).enable("strikethrough")
+    for sign in signs:
+        _RULES[sign](parser)
     use_signs(parser)
     parser.core.ruler.at("inline", _read_inline)
     # In MDX indented lines are no code, and what is between tags is Markdown.
@@ -103,7 +123,6 @@ def _plain(content: str) -> Iterator[Token]:
         yield Token("text", "", 0, content=line)
 
 
-_CONTAINER = re.compile(r"\s*\{?([A-Za-z][\w-]*)\}?\s*(?:\[(.*)\]|\{.*?title=\"([^\"]*)\".*\}|(.*))")
 _ALERT = re.compile(r"\[!(\w+)\][+-]?[ \t]*([^\n]*)(?:\n|\Z)")
 _GIVEN_ANCHOR = re.compile(r"\{:?\s*#([\w.:-]++)[^{}]*+\}\s*\Z")
 _BLOCK_ID = re.compile(r"(?:^|\s)(\^[A-Za-z][\w-]{2,})\Z")  # of Obsidian
@@ -164,14 +183,14 @@ class MarkdownReader:
 
     def read_markdown(self, markup: str, *, mdx: bool = False) -> None:
         """Read a piece. Raises UnreadableDocument if it is nested too deeply."""
-        parser = _parser(mdx, len(_FENCE_LINE.findall(markup)) <= _MOST_CONTAINERS)
+        parser = _parser_for(markup, mdx=mdx)
         try:
             try:
                 tokens = parser.parse(markup)
             except RecursionError:  # a line such as ">>>>>>>>" that goes on and on is no quote in quotes
                 tokens = parser.parse(_DEEP_LINE.sub(r"\1\\", markup))
-            hrefs = (str(part.attrGet("href") or "") for token in tokens for part in token.children or ())
-            self._links = LinkTargets(filter(None, hrefs))
+            parts = (part for token in tokens if token.children for part in token.children)
+            self._links = LinkTargets(str(part.attrs.get("href", "")) for part in parts if part.type == "link_open")
             self._read(tokens)
         except RecursionError as error:
             raise UnreadableDocument("The Markdown is nested too deeply.") from error
@@ -424,15 +443,19 @@ class MarkdownReader:
 
     def _words_of(self, markup: str) -> str:
         """Return the words of a title, which is no token of its own."""
-        tokens = _parser(mdx=False, containers=False).parseInline(markup)
+        tokens = _parser(False).parseInline(markup)
         return self._inline_words(tokens[0].children or []).strip() if tokens else ""
 
     def _inline_words(self, tokens: Sequence[Token]) -> str:
         was_hidden = self._html.hidden
+        if len(tokens) == 1 and tokens[0].type == "text" and not was_hidden:
+            return self._lines(tokens[0].content)
         line = _Line()
         struck = 0
         for at, token in enumerate(tokens):
-            if token.type in ("s_open", "s_close"):
+            if token.type in ("text", "code_inline") and not struck:
+                line.words.append(self._html.text(token.content))
+            elif token.type in ("s_open", "s_close"):
                 struck += 1 if token.type == "s_open" else -1
                 self._struck_out += token.type == "s_open" and struck == 1
                 line.words.append(_DROPPED)
@@ -444,8 +467,6 @@ class MarkdownReader:
                 continue
             elif token.type in ("link_open", "link_close"):
                 line.cross_link(str(token.attrGet("href") or ""), None if self._level else self._links)
-            elif token.type == "softbreak":
-                line.words.append("" if self._html.hidden else _soft_break(line.words, tokens, at))
             else:
                 line.words.append(self._html.text(self._one(token, line.words, tokens, at)))
                 line.linked = len(line.words) if token.type == "image" else line.linked
@@ -454,7 +475,9 @@ class MarkdownReader:
         return self._lines("".join(line.words))
 
     def _one(self, token: Token, words: Sequence[str], tokens: Sequence[Token], at: int) -> str:
-        if token.type in ("text", "code_inline", "text_special"):
+        if token.type == "softbreak":
+            return _soft_break(words, tokens, at)
+        if token.type == "text_special":
             return token.content
         if token.type == "image":
             return self._inline_words(token.children or [])
@@ -476,8 +499,11 @@ class MarkdownReader:
     @staticmethod
     def _lines(words: str) -> str:
         """Close the gaps where something was left out, and trim the lines."""
-        words = re.sub(rf" {_DROPPED}[ {_DROPPED}]*+(?=[.,;:!?)]|$)", "", words)
-        words = re.sub(rf" {_DROPPED}[ {_DROPPED}]*", " ", words).replace(_DROPPED, "")
+        if _DROPPED in words:
+            words = re.sub(rf" {_DROPPED}[ {_DROPPED}]*+(?=[.,;:!?)]|$)", "", words)
+            words = re.sub(rf" {_DROPPED}[ {_DROPPED}]*", " ", words).replace(_DROPPED, "")
+        if "\n" not in words:
+            return words.strip()
         lines = (line.strip() for line in words.split("\n"))
         return "\n".join(line for line in lines if line)
 
@@ -528,9 +554,11 @@ class _Line:
         return True
 
 
-def _soft_break(words: list[str], tokens: Sequence[Token], at: int) -> str:
+def _soft_break(words: Sequence[str], tokens: Sequence[Token], at: int) -> str:
     before = words[-1][-1:] if words else ""
     after = tokens[at + 1].content[:1] if at + 1 < len(tokens) else ""
+    if before.isascii() and not before.isspace() and not after.isspace():
+        return " "
     return unwrapped(f"{before}\n{after}")[len(before) :].removesuffix(after)
 
 

@@ -29,10 +29,7 @@ def use_signs(parser: MarkdownIt) -> None:
     """Let a parser know the signs. Its further tokens are ``formula``, ``comment`` and ``embedded``."""
     for sign in "%=$":
         parser.inline.add_terminator_char(sign)
-    parser.inline.ruler.before("escape", "formula", _formula)
-    parser.inline.ruler.push("comment", _comment)
-    parser.inline.ruler.push("marked", _marked)
-    parser.inline.ruler.before("link", "wiki_link", _wiki_link)
+    parser.inline.ruler.before("escape", "signs", _signs_in_line)
     parser.add_render_rule(
         "formula", lambda _, tokens, at, *__: f'<span class="math">{escape(tokens[at].content)}</span>'
     )
@@ -40,6 +37,12 @@ def use_signs(parser: MarkdownIt) -> None:
     parser.add_render_rule("comment", lambda *_: "")
     before: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     parser.block.ruler.before("fence", "signs", _signs, before)
+
+
+def _signs_in_line(state: StateInline, silent: bool) -> bool:
+    """Read what begins with a sign: one rule, since each is asked at every sign."""
+    rule = _RULES_IN_LINE.get(state.src[state.pos])
+    return rule is not None and rule(state, silent)
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
@@ -51,7 +54,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
             return False
         if before.isdigit() and "\\" not in found[1]:
             return False
-    elif sign != "\\" or (found := _BRACKETS.match(state.src, state.pos)) is None or not _LATEX.search(found[2]):
+    elif (found := _BRACKETS.match(state.src, state.pos)) is None or not _LATEX.search(found[2]):
         return False
     if not silent:
         state.push("formula", "", 0).content = found[0]
@@ -65,7 +68,7 @@ def _is_latex(written: str) -> bool:
 
 
 def _comment(state: StateInline, silent: bool) -> bool:
-    found = _COMMENT.match(state.src, state.pos) if state.src[state.pos] == "%" else None
+    found = _COMMENT.match(state.src, state.pos)
     if found is None or (state.pos and not state.src[state.pos - 1].isspace()):
         return False
     if not silent:
@@ -75,7 +78,7 @@ def _comment(state: StateInline, silent: bool) -> bool:
 
 
 def _marked(state: StateInline, silent: bool) -> bool:
-    found = _MARKED.match(state.src, state.pos) if state.src[state.pos] == "=" else None
+    found = _MARKED.match(state.src, state.pos)
     if found is None or _is_sum(state.src, found.start(), found.end()):
         return False
     end, state.posMax = state.posMax, found.end() - 2
@@ -93,7 +96,7 @@ def _is_sum(text: str, start: int, end: int) -> bool:
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
-    found = _LINK.match(state.src, state.pos) if state.src.startswith(("[[", "![["), state.pos) else None
+    found = _LINK.match(state.src, state.pos)
     if found is None:
         return False
     if not silent:
@@ -105,6 +108,11 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
             state.push("text", "", 0).content = named or " > ".join(filter(None, (place, *part.split("#"))))
     state.pos = found.end()
     return True
+
+
+_RULES_IN_LINE = {
+    "$": _formula, "\\": _formula, "%": _comment, "=": _marked, "[": _wiki_link, "!": _wiki_link
+}  # fmt: skip
 
 
 def _line(state: StateBlock, line: int) -> str:
