@@ -195,10 +195,10 @@ def _without_outer_links(drafts: list[Draft]) -> list[Draft]:
     )
     if first == last:
         return drafts
-    return [
-        replace(draft, hangs_on=tuple(above - first for above in draft.hangs_on if above >= first))
-        for draft in drafts[first : None if named else last]
-    ]
+    kept = drafts[first : None if named else last]
+    for draft in kept if first else ():
+        draft.hangs_on = tuple(above - first for above in draft.hangs_on if above >= first)
+    return kept
 
 
 def _is_title(text: str) -> bool:

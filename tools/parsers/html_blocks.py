@@ -276,7 +276,7 @@ class Reader:
 
     def _set_box(self, frame: Frame, names: set[str]) -> None:
         tag = frame.tag
-        lowered = {name.lower().split("_")[0] for name in names}
+        lowered = {name.lower().split("_")[0] for name in names} if names else names
         if tag == "details" or (tag in NOTE_TAGS and not NOTES.isdisjoint(names)):
             frame.box, frame.box_kind = frame, "label"
         elif tag in ("figure", "fieldset") or (tag == "div" and not CAPTIONED.isdisjoint(lowered)):
@@ -405,7 +405,7 @@ class Reader:
         """Write the cells up to a nested table or code; the rest of the row hangs on them as blocks."""
         row, frames = self._top.row, self._frames
         at = max(index for index, frame in enumerate(frames) if frame.tag == "tr")
-        said = " ".join(self._said().split("\n"))
+        said = self._said().replace("\n", " ")
         self._words = []
         if row is None:
             return
@@ -437,7 +437,7 @@ class Reader:
 
     def _add_cell(self, row: Row, table: Table | None, element: Any) -> None:
         """Add the words read since the row or its last cell, in each column and row that the cell covers."""
-        text = " ".join(self._said().split("\n"))
+        text = self._said().replace("\n", " ")
         self._words = []
         if not element.keys():
             row.cells.append(text)

@@ -138,13 +138,9 @@ def joined(above: tuple[int, ...], more: Sequence[int]) -> tuple[int, ...]:
 
 def lines_of(words: str) -> str:
     """Collapse the white space of the source; only the page's own breaks remain, as line ends."""
-    if not words:
-        return ""
-    lines = (
-        " ".join((unwrapped(line) if "\n" in line and not line.isascii() else line).split())
-        for line in words.split(BREAK)
-    )
-    return "\n".join(line for line in lines if line)
+    if BREAK in words:
+        return "\n".join(filter(None, map(lines_of, words.split(BREAK))))
+    return " ".join((unwrapped(words) if "\n" in words and not words.isascii() else words).split())
 
 
 def number_in(written: str | None) -> int | None:
