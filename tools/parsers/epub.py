@@ -18,6 +18,7 @@ from graph.errors import UnreadableDocument
 from tools.parsers.archives import SafeArchive, open_archive
 from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable
 from tools.parsers.html import LeftOut, read_drafts, write_drafts
+from tools.parsers.html_fragments import VOID
 from tools.parsers.plain import decode
 
 _CONTAINER = "META-INF/container.xml"
@@ -28,9 +29,6 @@ _MOST_CHAPTERS = 5000
 _MOST_BYTES = 60_000_000  # of all chapters
 _MOST_ENTRIES = 20_000
 _DEEPEST = 6
-_VOID = frozenset(
-    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-)
 _STYLE_LINK = re.compile(r"""<link\b[^<>]*?\bhref=["']([^"'<>]{1,300}\.css)["']""", re.IGNORECASE)
 _MOST_SHEETS = 10  # of a chapter
 _MOST_SHEET_BYTES = 20_000_000  # as often as chapters read them
@@ -216,7 +214,7 @@ def _as_html(data: bytes) -> str:
 
     def written(found: re.Match[str]) -> str:
         name, attributes = found.groups()
-        return found[0] if name.lower() in _VOID else f"<{name}{attributes}></{name}>"
+        return found[0] if name.lower() in VOID else f"<{name}{attributes}></{name}>"
 
     declared = re.match(
         rb"""\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{1,40})""", data.removeprefix(b"\xef\xbb\xbf")

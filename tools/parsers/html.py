@@ -107,7 +107,7 @@ def _tree(html: str) -> Any:
     if len(html) > _LARGE:  # libxml2 takes quadratic time over the attributes of one element
         for tag in _TAG.finditer(html):
             attributes = tag[2] or ""
-            if len(attributes) > 2 * _MOST_ATTRIBUTES and _count(attributes) > _MOST_ATTRIBUTES:
+            if len(attributes) > 2 * _MOST_ATTRIBUTES and len(_EACH_ATTRIBUTE.findall(attributes)) > _MOST_ATTRIBUTES:
                 raise UnreadableDocument("An element of the HTML has more than a thousand attributes.")
     html = re.sub(r"\A\s*<\?xml[^>]*\?>", "", html)
     if "noframes" in html or "NOFRAMES" in html:  # its words are what a page of frames says without them
@@ -124,10 +124,6 @@ def _tree(html: str) -> Any:
     if any(fault.type_name == "ERR_RESOURCE_LIMIT" for fault in parser.error_log):
         raise UnreadableDocument("The HTML is nested too deeply.")  # the rest of it would be missing
     return tree
-
-
-def _count(attributes: str) -> int:
-    return sum(1 for _ in _EACH_ATTRIBUTE.finditer(attributes))
 
 
 def _main_of(page: Any) -> Any:

@@ -31,7 +31,6 @@ from tools.parsers.html_frames import (
     TITLES,
     Draft,
     Frame,
-    Row,
     Table,
     is_header,
     is_icon,
@@ -377,7 +376,7 @@ class Reader:
     def _set_row(self, frame: Frame, table: Table, element: Any) -> None:
         cells = [cell.tag for cell in element if cell.tag in ("td", "th")]
         if table.is_data and not (table.entries and "td" in cells):
-            frame.row = Row()
+            frame.row = []
         if not is_header(element, cells, table):
             group = () if table.group is None else (table.group,)
             frame.hangs_on = joined(frame.hangs_on, (*table.header, *group))
@@ -409,7 +408,7 @@ class Reader:
         self._words = []
         if row is None:
             return
-        index = self._add_row(frames[at], [*row.cells, said] if said else row.cells)
+        index = self._add_row(frames[at], [*row, said] if said else row)
         for frame in frames[at:]:
             frame.row, frame.item = None, None
             frame.hangs_on = joined(frame.hangs_on, () if index is None else (index,))
@@ -419,12 +418,12 @@ class Reader:
         cells = [cell for cell in element if cell.tag in ("td", "th")]
         if table is None or row is None:
             return
-        if len(cells) == 1 and set(row.cells) == {row.cells[0]}:  # over the whole row, as a title is
-            row.cells = row.cells[:1]
-        while cells and table.spans and max(table.spans) >= len(row.cells):
+        if len(cells) == 1 and set(row) == {row[0]}:  # over the whole row, as a title is
+            del row[1:]
+        while cells and table.spans and max(table.spans) >= len(row):
             self._fill(row, table)
-            row.cells += [""] * (bool(table.spans) and max(table.spans) >= len(row.cells))
-        index = self._add_row(frame, row.cells)
+            row += [""] * (bool(table.spans) and max(table.spans) >= len(row))
+        index = self._add_row(frame, row)
         if is_header(element, [cell.tag for cell in cells], table):
             if table.has_body:
                 table.header, table.has_body = (), False
@@ -435,31 +434,31 @@ class Reader:
         if covers and index is not None:
             table.group = index
 
-    def _add_cell(self, row: Row, table: Table | None, element: Any) -> None:
+    def _add_cell(self, row: list[str], table: Table | None, element: Any) -> None:
         """Add the words read since the row or its last cell, in each column and row that the cell covers."""
         text = self._said().replace("\n", " ")
         self._words = []
         if not element.keys():
-            row.cells.append(text)
+            row.append(text)
             return
         across = min(max(number_in(element.get("colspan")) or 1, 1), 1000)
         down = number_in(element.get("rowspan"))
         for _ in range(across):
             if table is not None and down not in (None, 1):
-                table.spans[len(row.cells)] = ((down or _TO_THE_END) - 1, text)
-            row.cells.append(text)
+                table.spans[len(row)] = ((down or _TO_THE_END) - 1, text)
+            row.append(text)
             self._repeated += len(text) + 1
             if self._repeated > _MOST_REPEATED:
                 break
 
-    def _fill(self, row: Row, table: Table) -> None:
+    def _fill(self, row: list[str], table: Table) -> None:
         """Say the cells of the rows above again that reach into the next columns of this one."""
-        while (span := table.spans.pop(len(row.cells), None)) is not None:
+        while (span := table.spans.pop(len(row), None)) is not None:
             rows, text = span
             self._repeated += len(text) + 1
             if rows > 1 and self._repeated < _MOST_REPEATED:
-                table.spans[len(row.cells)] = (rows - 1, text)
-            row.cells.append(text)
+                table.spans[len(row)] = (rows - 1, text)
+            row.append(text)
 
     def _add_row(self, frame: Frame, cells: list[str]) -> int | None:
         text = " | ".join(cells) if any(cells) else ""

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 _UNSEEN = frozenset({"script", "style", "template", "head"})  # hold no words
 _STRUCK_OUT = frozenset({"del", "s", "strike"})
-_VOID = frozenset(
-    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-)
+VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _MAY_STAY_OPEN = frozenset({"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup"})
 _BREAK_TAGS = (
     "address article blockquote br dd details div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre section "
@@ -63,7 +61,7 @@ def is_whole(html: str) -> bool:
     opened: dict[str, int] = {}
     has_words = False
     for piece in _pieces(html):
-        if piece.kind in ("open", "close") and piece.name not in _VOID | _MAY_STAY_OPEN and piece.rest[-1:] != "/":
+        if piece.kind in ("open", "close") and piece.name not in VOID | _MAY_STAY_OPEN and piece.rest[-1:] != "/":
             opened[piece.name] = opened.get(piece.name, 0) + (1 if piece.kind == "open" else -1)
         has_words = has_words or piece.name == "img" or (piece.kind == "text" and not piece.rest.isspace())
     return has_words and not any(opened.values())
@@ -118,7 +116,7 @@ class HtmlWords:
 
     def _tag(self, piece: _Piece) -> None:
         name, attributes = piece.name, piece.rest
-        closed = name in _VOID or attributes.rstrip().endswith("/")
+        closed = name in VOID or attributes.rstrip().endswith("/")
         if self._within:
             if name == self._within and not closed:
                 self._depth += 1 if piece.kind == "open" else -1

@@ -88,18 +88,12 @@ class Table:
 
 
 @dataclass(slots=True)
-class Row:
-    """The cells read so far of an open row."""
-
-    cells: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class Frame:
     """An open block element: how text directly in it is written, and what that text hangs on.
 
     ``lead`` is the paragraph just before, ``item`` the frame of the list item that has no text yet, ``box`` the nearest
-    frame whose title its blocks hang on, ``terms`` those of its definition list, ``first`` the drafts before it.
+    frame whose title its blocks hang on, ``terms`` those of its definition list, ``first`` the drafts before it,
+    ``row`` the cells so far of an open row.
     """
 
     tag: str
@@ -127,7 +121,7 @@ class Frame:
     defined: bool = False
     definitions: "Frame | None" = None
     table: Table | None = None
-    row: Row | None = None
+    row: list[str] | None = None
     level: int = 0
 
 

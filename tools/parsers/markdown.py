@@ -174,12 +174,9 @@ class MarkdownReader:
     def left_out(self, comments: int = 0) -> tuple[str, ...]:
         """Return what is said of all that was not read, and of some comments."""
         said = passages_left_out(comments + self._html.left_out + self._struck_out)
-        files = (
-            "1 embedded file was left out."
-            if self._embedded == 1
-            else f"{self._embedded} embedded files were left out."
-        )
-        return (*said, *([files] if self._embedded else []), *self._links.told())
+        count = self._embedded
+        files = [f"{count} embedded {'file was' if count == 1 else 'files were'} left out."] if count else []
+        return (*said, *files, *self._links.told())
 
     def read_markdown(self, markup: str, *, mdx: bool = False) -> None:
         """Read a piece. Raises UnreadableDocument if it is nested too deeply."""
