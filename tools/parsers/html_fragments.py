@@ -9,22 +9,18 @@ from collections.abc import Iterator
 from html import unescape
 from typing import NamedTuple
 
+from tools.parsers.html_visible import declarations, is_concealed, names_of
+
 _UNSEEN = frozenset({"script", "style", "template", "head"})  # hold no words
 _STRUCK_OUT = frozenset({"del", "s", "strike"})
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
-_MAY_STAY_OPEN = frozenset({"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup"})
-_BREAK_TAGS = (
+VOID = names_of("area base br col embed hr img input link meta source track wbr")
+_MAY_STAY_OPEN = names_of("p li dt dd tr td th thead tbody tfoot colgroup")
+_BREAKS = names_of(
     "address article blockquote br dd details div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre section "
     "summary table td th tr ul"
 )
-_BREAKS = frozenset(_BREAK_TAGS.split())
 _TAG = re.compile(r"""<(/?)([a-zA-Z][^\s/<>]*+)((?:[^<>"']++|"[^"]*+"|'[^']*+')*+)>""")
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>"']++))?""")
-_INVISIBLE = re.compile(
-    r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|(?:font-size|opacity):0*\.?0+(?:[a-z%]*)|color:transparent)"
-    r"(?:!important)?(?:;|$)"
-)
-_COLOR = re.compile(r"(?:^|;)(color|background(?:-color)?):([^;!]+)")
 
 
 class _Piece(NamedTuple):
@@ -133,8 +129,10 @@ class HtmlWords:
 
 def is_hidden(name: str, attributes: dict[str, str]) -> bool:
     """Return whether an element is struck out or invisible by its own attributes."""
-    style = "".join(attributes.get("style", "").lower().split())
-    if name in _STRUCK_OUT or "hidden" in attributes or _INVISIBLE.search(style) or "line-through" in style:
+    style = declarations(attributes.get("style", ""))
+    if name in _STRUCK_OUT or "hidden" in attributes or is_concealed(style):
         return True
-    colors = {property.partition("-")[0]: value for property, value in _COLOR.findall(style)}
-    return "color" in colors and colors["color"] == colors.get("background")
+    return "color" in style and style["color"] in (
+        "transparent",
+        style.get("background-color", style.get("background")),
+    )

@@ -124,7 +124,7 @@ class Visibility:
         style = self._style(element)
         if not style or tag in ("html", "body"):  # pages that appear once their script has run
             return False
-        if _is_concealed(style):
+        if is_concealed(style):
             return not _is_formula_alone(element)  # of which a picture is seen instead
         return "color" in style and self._lacks_contrast(element, style["color"])
 
@@ -134,7 +134,7 @@ class Visibility:
             return False
         style = self._style(element)
         is_sidebar = "sidebar" in (element.get("class") or "").lower().split()
-        return not is_sidebar and "color" not in style and not _is_concealed(style)
+        return not is_sidebar and "color" not in style and not is_concealed(style)
 
     def setting(self, element: Any) -> str:
         """Return how an inline element is set by its tag or style: super, sub, block, or "" for none of these."""
@@ -175,7 +175,7 @@ class Visibility:
             elif depth == 0:
                 prelude = part
             elif depth == 1 and not prelude.lstrip().startswith("@"):
-                declared = {name: value for name, value in _declarations(part).items() if name in _PROPERTIES}
+                declared = {name: value for name, value in declarations(part).items() if name in _PROPERTIES}
                 self._sets = self._sets or "vertical-align" in declared or _setting(declared) != ""
                 for selector in prelude.split(",") if declared else ():
                     found = _SELECTOR.fullmatch(selector.strip())
@@ -191,7 +191,7 @@ class Visibility:
             written = f"background-color:{element.get('bgcolor')};{written}"
         known = self._styles.get(written)
         if known is None:
-            known = self._styles[written] = _declarations(written)
+            known = self._styles[written] = declarations(written)
         if self._rules:
             keys = [element.tag, *(f".{name}" for name in (element.get("class") or "").split())]
             keys += [f"#{element.get('id')}"] if element.get("id") else []
@@ -298,7 +298,8 @@ def _is_frame_id(identity: str, names: list[str]) -> bool:
     return identity in _FRAME_IDS or _COOKIE_BAR.search(identity) is not None
 
 
-def _declarations(written: str) -> dict[str, str]:
+def declarations(written: str) -> dict[str, str]:
+    """Return the properties that a style sets."""
     found: dict[str, str] = {}
     for declaration in written.lower().replace("!important", "").split(";"):
         name, _, value = declaration.partition(":")
@@ -318,7 +319,8 @@ def _setting(style: dict[str, str]) -> str:
     return "block" if style.get("display") in ("block", "flex", "grid", "table", "list-item") else ""
 
 
-def _is_concealed(style: dict[str, str]) -> bool:
+def is_concealed(style: dict[str, str]) -> bool:
+    """Whether a style strikes an element out, or hides it whatever its colour."""
     if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
         return True
     if "line-through" in style.get("text-decoration", "") or "line-through" in style.get("text-decoration-line", ""):

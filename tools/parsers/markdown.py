@@ -28,6 +28,7 @@ from tools.parsers.front_matter import front_matter
 from tools.parsers.html import read_fragment
 from tools.parsers.html_formulas import latex_formula
 from tools.parsers.html_fragments import HtmlWords, comments_in, is_whole
+from tools.parsers.html_visible import names_of
 from tools.parsers.linear_formulas import set_apart
 from tools.parsers.link_targets import LinkTargets
 from tools.parsers.markdown_signs import use_signs
@@ -126,11 +127,10 @@ def _plain(content: str) -> Iterator[Token]:
 _ALERT = re.compile(r"\[!(\w+)\][+-]?[ \t]*([^\n]*)(?:\n|\Z)")
 _GIVEN_ANCHOR = re.compile(r"\{:?\s*#([\w.:-]++)[^{}]*+\}\s*\Z")
 _BLOCK_ID = re.compile(r"(?:^|\s)(\^[A-Za-z][\w-]{2,})\Z")  # of Obsidian
-_KNOWN_LABELS = (
+_ADMONITIONS = names_of(
     "abstract attention bug caution check danger details error example failure faq hint important info note question "
     "quote seealso success summary tip tldr todo warning"
 )
-_ADMONITIONS = frozenset(_KNOWN_LABELS.split())
 
 
 @dataclass(slots=True)
