@@ -125,6 +125,7 @@ def test_headings_have_the_anchors_that_pages_give_them() -> None:
         "<span style='color:red;VISIBILITY:hidden'>gone</span>",
         '<span style="font-size:0px">gone</span>',
         '<span style="opacity: 0.0">gone</span>',
+        '<span style="position:absolute; left:-9999px">gone</span>',
         '<span style="color:#fff; background-color:#fff">gone</span>',
         '<i style="text-decoration:line-through">gone</i>',
         "<!-- gone -->",
