@@ -17,6 +17,7 @@ _TERM = re.compile(r"[ \t]*(\S.{0,300}?)(?::{2,4}|;;)(?:[ \t]+(.*))?")
 _ADMONITION = re.compile(r"\[?(NOTE|TIP|IMPORTANT|WARNING|CAUTION)(?:\]|:[ \t]+(.*))")
 _FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|```|[|,:!]={3,})\w*")
 _CELL = re.compile(r"(?:(?<=\s)|^)(?:(\d{1,4})[*+])?(?:\.\d+\+)?[<^>.]{0,4}[aehlmsd]?(?<!\\)\|", re.MULTILINE)
+_COLUMN = re.compile(r"(?:^|,)\s*(\d{1,4}(?=\*))?")
 _DIRECTIVE = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc)::.*")
 _MOST_DEPTH = 20
 _MOST_COPIES = 100  # of a cell
@@ -31,6 +32,7 @@ _INLINE = re.compile(
     r"(?P<inner>[^\n]{0,400}?\S)(?P=sign)(?![\w*#])"
 )
 
+_BLOCKS = {"/": "comment", "_": "quote", "=": "", "*": ""}
 _PLAIN = ("mono", "raw", "cross", "to", "index", "named", "url")  # what is shown of each, the first that is there
 
 
@@ -48,8 +50,7 @@ class _Reader(Draft):
         super().__init__()
         self._attributes: dict[str, str] = {}
         self._title = ""  # of the next block
-        self._marks: list[str] = []  # of the lists around
-        self._numbers: list[int] = []
+        self._lists: list[tuple[str, int]] = []  # the sign of each list around, and its number so far
 
     def read(self, lines: list[str], depth: int) -> None:
         """Read lines."""
@@ -89,13 +90,13 @@ class _Reader(Draft):
         elif found := _DIRECTIVE.fullmatch(line):
             self.left_out["Included files"] += found[1] == "include"
         elif found := _HEADING.fullmatch(line):
-            self._marks = []
+            self._lists = []
             is_title = len(found[1]) == 1 and not self.title
             self.title = self.shown(found[2], []) if is_title else self.title
             self.begin("heading", found[2], level=len(found[1]))
         elif re.match(r"\.[^\s.]", line):
             self._title = line[1:]
-        elif line == "+" and self._marks:
+        elif line == "+" and self._lists:
             self.more("\v")
         elif found := _ITEM.fullmatch(line):
             self._item(found[1], found[2])
@@ -106,35 +107,27 @@ class _Reader(Draft):
             self.begin("term", found[1])
             self.begin("definition", found[2] or "")
         else:
-            self._marks = self._marks if self.is_open else []
+            self._lists = self._lists if self.is_open else []
             self.more(line.strip())
 
     def _item(self, mark: str, words: str) -> None:
         kind = "1." if mark[0].isdigit() else mark
-        level = self._marks.index(kind) if kind in self._marks else len(self._marks)
-        self._marks = [*self._marks[:level], kind]
-        self._numbers = [*self._numbers[: level + 1], *[0] * (level + 1 - len(self._numbers))]
-        self._numbers[level] += 1
-        marker = BULLET if mark[0] in "*-" else f"{self._numbers[level]}. " if mark[0] == "." else f"{mark} "
+        kinds = [each for each, _ in self._lists]
+        level = kinds.index(kind) if kind in kinds else len(kinds)
+        number = self._lists[level][1] + 1 if kind in kinds else 1
+        self._lists[level:] = [(kind, number)]
+        marker = BULLET if mark[0] in "*-" else f"{number}. " if mark[0] == "." else f"{mark} "
         self.begin("item", words, level=level, marker=marker)
 
     def _fenced(self, sign: str, about: str, inside: list[str], depth: int) -> None:
         """Read what is between two lines of a sign."""
-        admonition = _ADMONITION.fullmatch(about)
-        if sign[0] == "/":
-            self.left_out["Comments"] += 1
-        elif sign[0] in "|!,:":
+        if sign[0] in "|!,:":
             self._table(sign[0], about, inside)
-        elif admonition:
+        elif sign[0] != "/" and (admonition := _ADMONITION.fullmatch(about)):
             with self.labelled(admonition[1].capitalize()):
                 self.read(inside, depth + 1)
-        elif sign[0] == "_":
-            self.quote(inside)
-        elif sign[0] in "=*" or sign == "--":
-            self.close()
-            self.read(inside, depth + 1)
         else:
-            self.code(inside)
+            self.block("" if sign == "--" else _BLOCKS.get(sign[0], "code"), inside, depth)
 
     def _table(self, sign: str, about: str, inside: list[str]) -> None:
         lines = [line for line in inside if line.strip()]
@@ -142,22 +135,15 @@ class _Reader(Draft):
             self.table([line.split(sign) for line in lines], headers=int("header" in about))
             return
         text = "\n".join(lines if sign == "|" else [line.replace("!", "|") for line in lines])
-        marks = list(_CELL.finditer(text))
-        starts = [mark.start() for mark in marks]
-        if lead := text[: starts[0] if starts else len(text)].strip():
-            self.begin("paragraph", lead)
+        lead, *parts = _CELL.split(text)
+        if lead.strip():
+            self.begin("paragraph", lead.strip())
         cells: list[str] = []
-        first = 0  # cells of the first line
-        for mark, end in zip(marks, [*starts, len(text)][1:], strict=False):
-            copies = min(int(mark[1] or 1), _MOST_COPIES)
-            cells += [text[mark.end() : end].replace("\\|", "|").strip()] * copies
-            first = len(cells) if mark.start() < len(lines[0]) else first
+        for copies, words in zip(parts[::2], parts[1::2], strict=True):
+            cells += [words.replace("\\|", "|").strip()] * _copies(copies)
+        first = sum(map(_copies, _CELL.findall(text.partition("\n")[0])))  # cells of the first line
         spec = re.search(r"cols=\"?([^\"\]]*)", about)
-        said = (
-            sum(int((re.match(r"\d{1,4}(?=\*)", each.strip()) or ["1"])[0]) for each in spec[1].split(","))
-            if spec
-            else 0
-        )
+        said = sum(int(copies or 1) for copies in _COLUMN.findall(spec[1])) if spec else 0
         width = said or first or 1
         blank_below = len(inside) > 1 and inside[0].strip() != "" and not inside[1].strip() and first == width
         headers = int("header" in about or (blank_below and "noheader" not in about))
@@ -188,3 +174,7 @@ class _Reader(Draft):
             return self.shown(shown, notes).removesuffix("^") or found["target"]
 
         return _INLINE.sub(write, text)
+
+
+def _copies(said: str | None) -> int:
+    return min(int(said or 1), _MOST_COPIES)

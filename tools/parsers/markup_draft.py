@@ -69,10 +69,22 @@ class Draft:
         if any(line.strip() for line in lines):
             self.flow.paragraph(Paragraph("\n".join(line[indent:] for line in lines), "code"))
 
-    def quote(self, lines: Sequence[str]) -> None:
-        """Write the paragraphs of a quotation."""
-        for words in re.split(r"\n\s*\n", "\n".join(lines)):
-            self.begin("quote", words)
+    def read(self, lines: list[str], depth: int) -> None:
+        """Read lines that stand within so many blocks."""
+        raise NotImplementedError
+
+    def block(self, kind: str, lines: list[str], depth: int) -> None:
+        """Read a block: code, a quotation, a comment, or one that holds others."""
+        if kind == "comment":
+            self.left_out["Comments"] += 1
+        elif kind == "code":
+            self.code(lines)
+        elif kind == "quote":
+            for words in re.split(r"\n\s*\n", "\n".join(lines)):
+                self.begin("quote", words)
+        else:
+            self.close()
+            self.read(lines, depth + 1)
 
     def table(self, rows: Sequence[Sequence[str]], *, headers: int) -> None:
         """Write a table, of which the first rows are headers."""

@@ -12,6 +12,9 @@ from tools.parsers.office_flow import BULLET
 _HEADLINE = re.compile(r"(\*+)[ \t]+(?:(COMMENT)\b[ \t]*)?(.*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*")
 _KEYWORD = re.compile(r"[ \t]*#\+(\w+)(?:\[.*\])?:[ \t]*(.*)")
 _BLOCK = re.compile(r"[ \t]*#\+begin_(\w+)(?:[ \t].*)?", re.IGNORECASE)
+_BLOCKS = dict.fromkeys(("src", "example", "export", "verbatim"), "code") | {
+    "comment": "comment", "quote": "quote", "verse": "quote"
+}  # fmt: skip
 _DRAWER = re.compile(r"[ \t]*:[\w-]+:[ \t]*")
 _ITEM = re.compile(
     r"([ \t]*)(?:([-+])|[*](?<=[ \t].)|(\d+[.)]|[a-zA-Z][.)]))[ \t]+(?:\[@\d+\][ \t]*)?(?:\[[ X-]\][ \t]+)?(.*)"
@@ -63,7 +66,9 @@ class _Reader(Draft):
             if (block := _BLOCK.fullmatch(line)) and depth < _MOST_DEPTH:
                 inside = until(lines, at, f"#+end_{block[1].lower()}")
                 at += len(inside) + 1
-                self._block(block[1].lower(), inside, depth)
+                kind = _BLOCKS.get(block[1].lower(), "")
+                inside = [re.sub(r"^,(?=[*#,])", "", line) for line in inside] if kind == "code" else inside
+                self.block(kind, inside, depth)
             elif _DRAWER.fullmatch(line) and ":end:" in (
                 drawer := [each.strip().lower() for each in lines[at : at + _LONGEST_DRAWER]]
             ):
@@ -76,17 +81,6 @@ class _Reader(Draft):
             else:
                 self._line(line)
         self._end_table()
-
-    def _block(self, kind: str, inside: list[str], depth: int) -> None:
-        if kind == "comment":
-            self.left_out["Comments"] += 1
-        elif kind in ("src", "example", "export", "verbatim"):
-            self.code([re.sub(r"^,(?=[*#,])", "", line) for line in inside])
-        elif kind in ("quote", "verse"):
-            self.quote(inside)
-        else:
-            self.close()
-            self.read(inside, depth + 1)
 
     def _line(self, line: str) -> None:
         if found := _HEADLINE.fullmatch(line):

@@ -68,7 +68,7 @@ def read(data: bytes) -> Parsed:
     """Parse LaTeX; its title is the document's. Raises UnreadableDocument if it cannot be decoded."""
     text, comments = _COMMENT.subn(r"\1", source(data).replace("\r\n", "\n"))
     reader = _Reader(text)
-    reader.read()
+    reader.read_all()
     reader.left_out["Comments"] += comments
     return reader.parsed()
 
@@ -91,7 +91,7 @@ class _Reader(Draft):
         self._copies = 1
         self._depth = 0
 
-    def read(self) -> None:
+    def read_all(self) -> None:
         """Read the text of the document."""
         text = self._text
         if title := re.search(r"\\title(?:\[[^\]]{0,400}\])?\s*(?=\{)", text):
