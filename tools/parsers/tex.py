@@ -22,13 +22,8 @@ _VERBATIM = re.compile(
 )
 _DISPLAYED = re.compile(r"(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math|flalign)\*?")
 _TABLES = re.compile(r"(?:tabular|longtable|tabu|array|supertabular)[*xy]?")
-_LEVELS = dict(
-    zip(
-        ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph"),
-        range(1, 8),
-        strict=True,
-    )
-)
+_LEVELS = {f"{'sub' * at}section": at + 3 for at in range(3)}
+_LEVELS |= {"part": 1, "chapter": 2, "paragraph": 6, "subparagraph": 7}
 _REFERS = re.compile(r"(?!hyperref|href)[A-Za-z@]*(?:[Cc][Ii][Tt][Ee][A-Za-z@]*|ref)")
 _SILENT = re.compile(  # with their arguments
     r"label|index|[vh]space|includegraphics|bibliography(?:style)?|usepackage|documentclass|input|include|graphicspath|def"
@@ -49,13 +44,11 @@ _SIGNS = {
     "~": " ", "--": "–", "---": "—", "``": "“", "''": "”", ",": " ", ";": " ", ":": " ", " ": " ", "-": "", "/": "",
     "!": "",
 }  # fmt: skip
-_ACCENTS = dict(
-    zip(
-        "'`^\"~=.cvuHkrdb",
-        "\u0301\u0300\u0302\u0308\u0303\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a\u0323\u0331",
-        strict=True,
-    )
-)
+_ACCENTS = {
+    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+    "c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a", "d": "\u0323",
+    "b": "\u0331",
+}  # fmt: skip
 _ACCENTED = re.compile(r"\s*\{?\\?([^\W\d_])[ \t]*\}?")
 _OPTION = re.compile(r"\*?[ \t]*\[[^\]\n]{0,200}\]")
 _GROUP = re.compile(r"(?:[ \t]*\[[^\]]{0,400}\])*[ \t]*\n?[ \t]*\{")
@@ -86,7 +79,7 @@ class _Reader(Draft):
         self._lists: list[tuple[str, int]] = []  # each list around with its number so far
         self._next = Paragraph("")
         self._role: Role = "paragraph"
-        self._rows: list[list[str]] | None = None
+        self._rows: list[list[str]] = []  # of the table around, and none elsewhere
         self._rules: list[int] = []
         self._copies = 1
         self._depth = 0
@@ -116,7 +109,7 @@ class _Reader(Draft):
                 self._flush()
             elif found["math"]:
                 at = self._math(at, found["math"])
-            elif mark == "&" and self._rows is not None:
+            elif mark == "&" and self._rows:
                 self._end_cell()
             elif mark not in "{}":
                 self._parts.append(_SIGNS.get(mark, mark))
@@ -163,7 +156,7 @@ class _Reader(Draft):
                 self.left_out[_LEFT_OUT[word]] += 1
             return self._after_groups(at, 9)
         if word in ("hline", "toprule", "midrule", "bottomrule"):
-            self._rules.append(len(self._rows or []))
+            self._rules.append(len(self._rows))
         elif word == "par":
             self._flush()
         elif word == "tabularnewline":
@@ -174,10 +167,7 @@ class _Reader(Draft):
         if sign in "([":
             return self._math(at, "\\)" if sign == "(" else "\\]")
         if sign == "\\":
-            if self._rows is None:
-                self._parts.append("\v")
-            else:
-                self._end_row()
+            self._end_row()
             return self._after_groups(at, 0)
         if sign not in _ACCENTS:
             self._parts.append(_SIGNS.get(sign, sign))
@@ -243,30 +233,41 @@ class _Reader(Draft):
         if label:
             said = self._inner(*label.span(1))
             marker = f"{BULLET}{said}: " if kind == "description" else f"{said} "
-        self._next = Paragraph("", "item", max(0, len(self._lists) - 1), marker)
+        if self._depth or self._rows:  # which hold no items of their own
+            self._parts.append(f"\v{marker}")
+        else:
+            self._next = Paragraph("", "item", max(0, len(self._lists) - 1), marker)
         return at
 
     def _table(self, begins: bool, kind: str, at: int) -> int:
+        around = self._rows
         if begins:
             self._flush()
-            self._rows, self._rules = [[]], []
-            return self._after_groups(at, 2 if kind[-1:] in "*xy" and kind != "array" else 1)
+            at = self._after_groups(at, 2 if kind[-1:] in "*xy" and kind != "array" else 1)
+            end = self._text.find(f"\\end{{{kind}}}", at)
+            if not around or end < 0:
+                self._rows, self._rules = [[]], []
+                return at
+            self._rows = []  # in a cell, for its lines
+            self._parts.append(self._inner(at, end))
+            self._rows = around
+            return end + len(kind) + 6
         self._end_row()
-        rows, self._rows = [row for row in self._rows or [] if any(row)], None
+        rows, self._rows = [row for row in around if any(row)], []
         headers = next((rule for rule in self._rules if rule > 1), 1) - 1
         self.table(rows, headers=headers if headers < len(rows) and len(self._rules) > 1 else 0)
         return at
 
     def _end_cell(self) -> None:
-        words = self._taken()
-        if self._rows is not None:
-            self._rows[-1] += [words] * self._copies
+        self._rows[-1] += [self._taken()] * self._copies
         self._copies = 1
 
     def _end_row(self) -> None:
+        if not self._rows:
+            self._parts.append("\v")
+            return
         self._end_cell()
-        if self._rows is not None:
-            self._rows.append([])
+        self._rows.append([])
 
     def _verbatim(self, at: int) -> int:
         begin, end = self._group(at) or (at + 1, self._text.find(self._text[at : at + 1], at + 1, at + 400))
@@ -305,7 +306,7 @@ class _Reader(Draft):
 
     def _flush(self) -> None:
         """Write the words so far as a paragraph, but not within an argument or a table."""
-        if self._depth or self._rows is not None:
+        if self._depth or self._rows:
             return
         words, notes, self._notes = self._taken(), self._notes, []
         if words:
