@@ -33,7 +33,8 @@ from tools.parsers import parse
             r"\begin{tabular}{ll} A & B \\ c & \begin{tabular}{l} d \\ e \end{tabular} \\ f & g \end{tabular}",
             "A | B\nc | d e\nf | g",
         ),
-        ("x.tex", r"\begin{tabular}{l}\begin{itemize}\item a \item b\end{itemize}\end{tabular} c", "- a - b\n\nc"),
+        ("x.tex", r"\begin{tabular}{l}\begin{itemize}\item a \item b\end{itemize}\end{tabular} c", "a b\n\nc"),
+        ("x.tex", r"\begin{tabular}{ll} a & b \\ c & d", "a | b\nc | d"),
         ("x.tex", r"words \tabularnewline more \end{tabular} rest", "words\nmore\nrest"),
         ("x.org", "- [X] done\n- open", "- done\n- open"),
         (

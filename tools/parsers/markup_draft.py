@@ -86,8 +86,8 @@ class Draft:
             self.close()
             self.read(lines, depth + 1)
 
-    def table(self, rows: Sequence[Sequence[str]], *, headers: int) -> None:
-        """Write a table, of which the first rows are headers."""
+    def table(self, rows: Sequence[Sequence[str]], *, headers: int, below: Sequence[str] = ()) -> None:
+        """Write a table, of which the first rows are headers, and the footnotes below it."""
         self.close()
         written = []
         for at, row in enumerate(rows):
@@ -95,6 +95,7 @@ class Draft:
             cells = [TableCell(" ".join(self._words(cell, notes).split())) for cell in row]
             written.append(TableRow(cells, header=at < headers, notes=notes))
         if written:
+            written[-1].notes.extend(below)
             self.flow.table(Table(written))
 
     @contextmanager

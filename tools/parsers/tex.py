@@ -81,6 +81,7 @@ class _Reader(Draft):
         self._role: Role = "paragraph"
         self._rows: list[list[str]] = []  # of the table around, and none elsewhere
         self._rules: list[int] = []
+        self._inner_tables = 0
         self._copies = 1
         self._depth = 0
 
@@ -95,6 +96,9 @@ class _Reader(Draft):
         begins = re.search(r"\\begin\{document\}", text)
         ends = text.find("\\end{document}")
         self._walk(begins.end() if begins else 0, ends if ends >= 0 else len(text))
+        if self._rows:
+            self._inner_tables = 0
+            self._end_table()
         self._flush()
 
     def _walk(self, at: int, end: int) -> None:
@@ -125,7 +129,7 @@ class _Reader(Draft):
             return self._verbatim(at)
         if word == "multicolumn":
             columns = re.compile(r"\{(\d{1,2})\}").match(self._text, at)
-            self._copies = int(columns[1]) if columns else 1
+            self._copies = int(columns[1]) if columns and not self._inner_tables else self._copies
             return self._after_groups(at, 2)
         is_read = word in _LEVELS or word in _READ or _REFERS.fullmatch(word)
         if not is_read:
@@ -156,18 +160,18 @@ class _Reader(Draft):
                 self.left_out[_LEFT_OUT[word]] += 1
             return self._after_groups(at, 9)
         if word in ("hline", "toprule", "midrule", "bottomrule"):
-            self._rules.append(len(self._rows))
+            self._rules += [len(self._rows)] * (not self._inner_tables)
         elif word == "par":
             self._flush()
         elif word == "tabularnewline":
-            self._end_row()
+            self._end_cell(ends_row=True)
         return self._after_groups(at, int(word in _FIRST_SILENT))
 
     def _signed(self, sign: str, at: int) -> int:
         if sign in "([":
             return self._math(at, "\\)" if sign == "(" else "\\]")
         if sign == "\\":
-            self._end_row()
+            self._end_cell(ends_row=True)
             return self._after_groups(at, 0)
         if sign not in _ACCENTS:
             self._parts.append(_SIGNS.get(sign, sign))
@@ -233,41 +237,41 @@ class _Reader(Draft):
         if label:
             said = self._inner(*label.span(1))
             marker = f"{BULLET}{said}: " if kind == "description" else f"{said} "
-        if self._depth or self._rows:  # which hold no items of their own
-            self._parts.append(f"\v{marker}")
+        item = Paragraph("", "item", max(0, len(self._lists) - 1), marker)
+        if self._depth or self._rows:
+            self._parts.append(f"\v{item.in_cell}")
         else:
-            self._next = Paragraph("", "item", max(0, len(self._lists) - 1), marker)
+            self._next = item
         return at
 
     def _table(self, begins: bool, kind: str, at: int) -> int:
-        around = self._rows
-        if begins:
+        if not begins:
+            if self._inner_tables:
+                self._inner_tables -= 1
+            else:
+                self._end_table()
+            return at
+        if self._rows:
+            self._inner_tables += 1
+        else:
             self._flush()
-            at = self._after_groups(at, 2 if kind[-1:] in "*xy" and kind != "array" else 1)
-            end = self._text.find(f"\\end{{{kind}}}", at)
-            if not around or end < 0:
-                self._rows, self._rules = [[]], []
-                return at
-            self._rows = []  # in a cell, for its lines
-            self._parts.append(self._inner(at, end))
-            self._rows = around
-            return end + len(kind) + 6
-        self._end_row()
-        rows, self._rows = [row for row in around if any(row)], []
+            self._rows, self._rules = [[]], []
+        return self._after_groups(at, 2 if kind[-1:] in "*xy" and kind != "array" else 1)
+
+    def _end_table(self) -> None:
+        self._end_cell(ends_row=True)
+        rows, self._rows = [row for row in self._rows if any(row)], []
         headers = next((rule for rule in self._rules if rule > 1), 1) - 1
-        self.table(rows, headers=headers if headers < len(rows) and len(self._rules) > 1 else 0)
-        return at
+        notes, self._notes = self._notes, []
+        self.table(rows, headers=headers if headers < len(rows) and len(self._rules) > 1 else 0, below=notes)
 
-    def _end_cell(self) -> None:
-        self._rows[-1] += [self._taken()] * self._copies
-        self._copies = 1
-
-    def _end_row(self) -> None:
-        if not self._rows:
+    def _end_cell(self, *, ends_row: bool = False) -> None:
+        if not self._rows or self._inner_tables:  # a cell has the lines of a table in it as its own
             self._parts.append("\v")
             return
-        self._end_cell()
-        self._rows.append([])
+        self._rows[-1] += [self._taken()] * self._copies
+        self._rows += [[]] * ends_row
+        self._copies = 1
 
     def _verbatim(self, at: int) -> int:
         begin, end = self._group(at) or (at + 1, self._text.find(self._text[at : at + 1], at + 1, at + 400))
