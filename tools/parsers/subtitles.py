@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
 from text.sentences import sentences
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable, unwrapped
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable, things_left_out, unwrapped
 from tools.parsers.plain import decode
 
 _TIME = r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
@@ -43,8 +43,7 @@ def read(data: bytes) -> Parsed:
         raise UnreadableDocument("The file holds no subtitles: no line with two times.", suggestion=CHECK_SUFFIX)
     mark = r"^Comment:" if is_script else r"^NOTE\b"
     comments = len(re.findall(mark, text, re.MULTILINE)) if is_script or is_web else 0
-    said = f"{comments} comment{'s were' if comments != 1 else ' was'} left out."
-    return replace(_written(_unrolled(cues)), left_out=(said,) if comments else ())
+    return replace(_written(_unrolled(cues)), left_out=things_left_out(comments, "comment"))
 
 
 def _seconds(time: str) -> float:
