@@ -42,6 +42,7 @@ from tools.parsers import parse
             ":t: 900\n\nfired at {t} *much* _gas_ `a_b` kbd:[Ctrl+C] 10^6^ CO~2~ <<a,b>> stem:[1/2] {no}",
             "fired at 900 much gas a_b Ctrl+C 10^6 CO2 b 1/2 {no}",
         ),
+        ("x.adoc", "|===\n.2+|r |s |t\n|u .3+|v\n2.2+|w\n|===", "r | s | t\nr | u | v\nw | w | v\nw | w | v"),
         ("x.adoc", ". a\n.. b\n. c\n\n== Next\n\n. d", "1. a\n  1. b\n2. c\n\nNext\n\n1. d"),
         ("x.adoc", "image::lamp.png[A lamp]\n\ninclude::a.adoc[]", "A lamp"),
     ],

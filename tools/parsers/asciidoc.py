@@ -16,7 +16,9 @@ _ITEM = re.compile(r"[ \t]*(\*{1,6}|-|\.{1,6}|\d{1,6}\.)[ \t]+(?:\[[ x*]\][ \t]+
 _TERM = re.compile(r"[ \t]*(\S.{0,300}?)(?::{2,4}|;;)(?:[ \t]+(.*))?")
 _ADMONITION = re.compile(r"\[?(NOTE|TIP|IMPORTANT|WARNING|CAUTION)(?:\]|:[ \t]+(.*))")
 _FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|```|[|,:!]={3,})\w*")
-_CELL = re.compile(r"(?:(?<=\s)|^)(?:(\d{1,4})[*+])?(?:\.\d+\+)?[<^>.]{0,4}[aehlmsd]?(?<!\\)\|", re.MULTILINE)
+_CELL = re.compile(
+    r"(?:(?<=\s)|^)(?:(\d{1,4})(?:[*+]|(?=\.\d)))?(?:\.(\d{1,4})\+)?[<^>.]{0,4}[aehlmsd]?(?<!\\)\|", re.MULTILINE
+)
 _COLUMN = re.compile(r"(?:^|,)\s*(\d{1,4}(?=\*))?")
 _DIRECTIVE = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc)::.*")
 _MOST_DEPTH = 20
@@ -138,13 +140,21 @@ class _Reader(Draft):
         lead, *parts = _CELL.split(text)
         if lead.strip():
             self.begin("paragraph", lead.strip())
-        cells: list[str] = []
-        for copies, words in zip(parts[::2], parts[1::2], strict=True):
-            cells += [words.replace("\\|", "|").strip()] * _copies(copies)
-        first = sum(map(_copies, _CELL.findall(text.partition("\n")[0])))  # cells of the first line
+        first = sum(
+            _copies(columns) for columns, _ in _CELL.findall(text.partition("\n")[0])
+        )  # cells of the first line
         spec = re.search(r"cols=\"?([^\"\]]*)", about)
         said = sum(int(copies or 1) for copies in _COLUMN.findall(spec[1])) if spec else 0
         width = said or first or 1
+        cells: list[str] = []
+        covered: dict[int, str] = {}  # places of cells that one above goes over
+        for columns, rows, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            for _ in range(_copies(columns)):
+                _fill(cells, covered)
+                below = range(1, min(_copies(rows), _MOST_COPIES // _copies(columns)))
+                cells.append(words.replace("\\|", "|").strip())
+                covered |= {len(cells) - 1 + row * width: cells[-1] for row in below}
+        _fill(cells, covered)
         blank_below = len(inside) > 1 and inside[0].strip() != "" and not inside[1].strip() and first == width
         headers = int("header" in about or (blank_below and "noheader" not in about))
         self.table([cells[at : at + width] for at in range(0, len(cells), width)], headers=headers)
@@ -174,6 +184,12 @@ class _Reader(Draft):
             return self.shown(shown, notes).removesuffix("^") or found["target"]
 
         return _INLINE.sub(write, text)
+
+
+def _fill(cells: list[str], covered: dict[int, str]) -> None:
+    """Add the cells that one above goes over, up to the next one of their row."""
+    while len(cells) in covered:
+        cells.append(covered.pop(len(cells)))
 
 
 def _copies(said: str | None) -> int:

@@ -131,8 +131,7 @@ class _Reader(Draft):
             columns = re.compile(r"\{(\d{1,2})\}").match(self._text, at)
             self._copies = int(columns[1]) if columns and not self._inner_tables else self._copies
             return self._after_groups(at, 2)
-        is_read = word in _LEVELS or word in _READ or _REFERS.fullmatch(word)
-        if not is_read:
+        if not (word in _LEVELS or word in _READ or _REFERS.fullmatch(word)):
             return self._other(word, at)
         words, at = self._argument(at)
         if word in _LEVELS or word == "caption":
