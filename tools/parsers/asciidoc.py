@@ -22,7 +22,8 @@ _CELL = re.compile(
 _COLUMN = re.compile(r"(?:^|,)\s*(\d{1,4}(?=\*))?")
 _DIRECTIVE = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc)::.*")
 _MOST_DEPTH = 20
-_MOST_COPIES = 100  # of a cell
+_MOST_COPIES = 100  # of a cell, across and down
+_MOST_REPEATED = 100_000  # cells of a document
 _INLINE = re.compile(
     r"(?<![\w`])`\+?(?P<mono>[^`\n]+?)\+?`(?![\w`])|\+\+\+?(?P<raw>[^+\n]+)\+\+\+?|(?P<end>[ ]\+(?=\n|$))"
     r"|(?P<url>(?:https?|ftp)://[^\s\[\]<>]{0,500}[^\s\[\]<>.,;:!?)])(?:\[(?P<named>[^\]]{0,500})\])?"
@@ -52,6 +53,7 @@ class _Reader(Draft):
         super().__init__()
         self._attributes: dict[str, str] = {}
         self._title = ""  # of the next block
+        self._repeatable = _MOST_REPEATED
         self._lists: list[tuple[str, int]] = []  # the sign of each list around, and its number so far
 
     def read(self, lines: list[str], depth: int) -> None:
@@ -149,11 +151,14 @@ class _Reader(Draft):
         cells: list[str] = []
         covered: dict[int, str] = {}  # places of cells that one above goes over
         for columns, rows, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-            for _ in range(_copies(columns)):
+            across, down = _copies(columns), _copies(rows)
+            self._repeatable -= across * down - 1
+            if self._repeatable < 0:
+                across = down = 1
+            for _ in range(across):
                 _fill(cells, covered)
-                below = range(1, min(_copies(rows), _MOST_COPIES // _copies(columns)))
                 cells.append(words.replace("\\|", "|").strip())
-                covered |= {len(cells) - 1 + row * width: cells[-1] for row in below}
+                covered |= {len(cells) - 1 + row * width: cells[-1] for row in range(1, down)}
         _fill(cells, covered)
         blank_below = len(inside) > 1 and inside[0].strip() != "" and not inside[1].strip() and first == width
         headers = int("header" in about or (blank_below and "noheader" not in about))

@@ -30,6 +30,7 @@ class Draft:
         self.noted = noted
         self.left_out: Counter[str] = Counter()
         self._open: Paragraph | None = None
+        self._lines: list[str] = []  # of it
 
     def shown(self, text: str, notes: list[str]) -> str:
         """Return the words of a text as a reader sees them, and add its footnotes to a list."""
@@ -43,7 +44,7 @@ class Draft:
     def begin(self, role: Role, words: str, *, level: int = 0, marker: str = "") -> None:
         """Begin a paragraph or another block of text, which ``more`` goes on with until ``close``."""
         self.close()
-        self._open = Paragraph(words, role, level, marker)
+        self._open, self._lines = Paragraph("", role, level, marker), [words]
         if role in ("title", "heading", "caption", "label"):
             self.close()
 
@@ -52,14 +53,14 @@ class Draft:
         if self._open is None:
             self.begin("paragraph", line)
         else:
-            self._open.text += f"\n{line}"
+            self._lines.append(line)
 
     def close(self) -> None:
         """Write what is open."""
         paragraph, self._open = self._open, None
         if paragraph is not None:
             notes: list[str] = []
-            paragraph.text, paragraph.notes = self._words(paragraph.text, notes), notes
+            paragraph.text, paragraph.notes = self._words("\n".join(self._lines), notes), notes
             self.flow.paragraph(paragraph)
 
     def code(self, lines: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ Drawers, comments and what is only for the program are left out; comments are co
 """
 
 import re
+from bisect import bisect_left
 
 from tools.parsers.canonical_text import Parsed
 from tools.parsers.markup_draft import Draft, around, source, until
@@ -57,6 +58,8 @@ class _Reader(Draft):
 
     def read(self, lines: list[str], depth: int) -> None:
         """Read lines."""
+        ends = [at for at, line in enumerate(lines) if line.strip().lower() == ":end:"]
+        ends.append(len(lines) + _LONGEST_DRAWER)
         at = 0
         while at < len(lines):
             line = lines[at].rstrip()
@@ -69,10 +72,8 @@ class _Reader(Draft):
                 kind = _BLOCKS.get(block[1].lower(), "")
                 inside = [re.sub(r"^,(?=[*#,])", "", line) for line in inside] if kind == "code" else inside
                 self.block(kind, inside, depth)
-            elif _DRAWER.fullmatch(line) and ":end:" in (
-                drawer := [each.strip().lower() for each in lines[at : at + _LONGEST_DRAWER]]
-            ):
-                at += drawer.index(":end:") + 1
+            elif _DRAWER.fullmatch(line) and (end := ends[bisect_left(ends, at)]) < at + _LONGEST_DRAWER:
+                at = end + 1
                 self.left_out["Drawers"] += 1
             elif _LATEX_LINE.fullmatch(line):
                 self.more("\\[" + line if "\\begin" in line else line + "\\]")

@@ -205,7 +205,10 @@ class _Reader(Draft):
             return self._table(begins, kind, at)
         self._flush()
         if kind in ("itemize", "enumerate", "description", "thebibliography"):
-            self._lists = [*self._lists, (kind, 0)] if begins else self._lists[:-1]
+            if begins:
+                self._lists.append((kind, 0))
+            else:
+                del self._lists[-1:]
         elif kind in ("quote", "quotation", "verse"):
             self._role = "quote" if begins else "paragraph"
         elif kind == "abstract" and begins:
