@@ -28,12 +28,22 @@ from tools.parsers import parse
             "*bold* /it/ =a_b= [[https://a.b][page]] CO_2 10^6 \\(\\frac{1}{2}\\) a * b",
             "bold it a_b page CO2 10^6 1/2 a * b",
         ),
+        (
+            "x.tex",
+            r"\begin{tabular}{ll} A & B \\ c & \begin{tabular}{l} d \\ e \end{tabular} \\ f & g \end{tabular}",
+            "A | B\nc | d e\nf | g",
+        ),
+        ("x.tex", r"\begin{tabular}{l}\begin{itemize}\item a \item b\end{itemize}\end{tabular} c", "a b\n\nc"),
+        ("x.tex", r"\begin{tabular}{ll} a & b \\ c & d", "a | b\nc | d"),
+        ("x.tex", r"words \tabularnewline more \end{tabular} rest", "words\nmore\nrest"),
         ("x.org", "- [X] done\n- open", "- done\n- open"),
         (
             "x.adoc",
             ":t: 900\n\nfired at {t} *much* _gas_ `a_b` kbd:[Ctrl+C] 10^6^ CO~2~ <<a,b>> stem:[1/2] {no}",
             "fired at 900 much gas a_b Ctrl+C 10^6 CO2 b 1/2 {no}",
         ),
+        ("x.adoc", "|===\n.2+|r |s |t\n|u .3+|v\n2.2+|w\n|===", "r | s | t\nr | u | v\nw | w | v\nw | w | v"),
+        ("x.adoc", ". a\n.. b\n. c\n\n== Next\n\n. d", "1. a\n  1. b\n2. c\n\nNext\n\n1. d"),
         ("x.adoc", "image::lamp.png[A lamp]\n\ninclude::a.adoc[]", "A lamp"),
     ],
 )

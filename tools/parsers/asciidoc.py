@@ -6,9 +6,8 @@ Attributes are filled in, admonitions are labels of what is in them, and merged 
 import re
 
 from tools.parsers.canonical_text import Parsed
-from tools.parsers.markup_draft import Draft, after, before, source, until
+from tools.parsers.markup_draft import Draft, around, source, until
 from tools.parsers.office_flow import BULLET
-from tools.parsers.raised_text import lowered, raised
 
 _HEADING = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")
 _ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:[ \t]+(.*))?")
@@ -17,21 +16,26 @@ _ITEM = re.compile(r"[ \t]*(\*{1,6}|-|\.{1,6}|\d{1,6}\.)[ \t]+(?:\[[ x*]\][ \t]+
 _TERM = re.compile(r"[ \t]*(\S.{0,300}?)(?::{2,4}|;;)(?:[ \t]+(.*))?")
 _ADMONITION = re.compile(r"\[?(NOTE|TIP|IMPORTANT|WARNING|CAUTION)(?:\]|:[ \t]+(.*))")
 _FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|```|[|,:!]={3,})\w*")
-_CELL = re.compile(r"(?:(?<=\s)|^)(?:(\d{1,4})[*+])?(?:\.\d+\+)?[<^>.]{0,4}[aehlmsd]?(?<!\\)\|", re.MULTILINE)
+_CELL = re.compile(
+    r"(?:(?<=\s)|^)(?:(\d{1,4})(?:[*+]|(?=\.\d)))?(?:\.(\d{1,4})\+)?[<^>.]{0,4}[aehlmsd]?(?<!\\)\|", re.MULTILINE
+)
+_COLUMN = re.compile(r"(?:^|,)\s*(\d{1,4}(?=\*))?")
 _DIRECTIVE = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc)::.*")
 _MOST_DEPTH = 20
-_MOST_COPIES = 100  # of a cell
+_MOST_COPIES = 100  # of a cell, across and down
+_MOST_REPEATED = 100_000  # cells of a document
 _INLINE = re.compile(
     r"(?<![\w`])`\+?(?P<mono>[^`\n]+?)\+?`(?![\w`])|\+\+\+?(?P<raw>[^+\n]+)\+\+\+?|(?P<end>[ ]\+(?=\n|$))"
     r"|(?P<url>(?:https?|ftp)://[^\s\[\]<>]{0,500}[^\s\[\]<>.,;:!?)])(?:\[(?P<named>[^\]]{0,500})\])?"
     r"|\b(?P<macro>[a-z]{3,12})::?(?P<target>[^\s\[\]]{0,200})\[(?P<said>[^\]]{0,500})\]"
     r"|<<(?P<to>[^<>,]{1,200})(?:,(?P<cross>[^<>]{0,200}))?>>|\(\((?P<index>[^()]{1,200})\)\)"
     r"|(?P<nothing>\[\[[^\[\]]{0,200}\]\]|\(\(\([^()]{0,200}\)\)\))"
-    r"|\^(?P<up>[^^\s]{1,40})\^|~(?P<down>[^~\s]{1,40})~|\{(?P<name>[\w-]{1,80})\}"
+    r"|(?P<script>[\^~])(?P<mark>(?:(?!(?P=script))\S){1,40})(?P=script)|\{(?P<name>[\w-]{1,80})\}"
     r"|(?:\[[^\[\]\n]{0,80}\])?(?P<sign>\*\*|__|##|(?<![\w*])\*|(?<![\w_])_|(?<![\w#])#)(?=\S)"
     r"(?P<inner>[^\n]{0,400}?\S)(?P=sign)(?![\w*#])"
 )
 
+_BLOCKS = {"/": "comment", "_": "quote", "=": "", "*": ""}
 _PLAIN = ("mono", "raw", "cross", "to", "index", "named", "url")  # what is shown of each, the first that is there
 
 
@@ -39,19 +43,18 @@ def read(data: bytes) -> Parsed:
     """Parse AsciiDoc; its title is the document's. Raises UnreadableDocument if it cannot be decoded."""
     reader = _Reader()
     reader.read(source(data).splitlines(), 0)
-    return reader.draft.parsed([("Comments", reader.comments), ("Included files", reader.included)])
+    return reader.parsed()
 
 
-class _Reader:
+class _Reader(Draft):
     """A reader of blocks, and of the blocks within them."""
 
     def __init__(self) -> None:
-        self.draft = Draft(self._shown)
-        self.comments = self.included = 0
+        super().__init__()
         self._attributes: dict[str, str] = {}
         self._title = ""  # of the next block
-        self._marks: list[str] = []  # of the lists around
-        self._numbers: list[int] = []
+        self._repeatable = _MOST_REPEATED
+        self._lists: list[tuple[str, int]] = []  # the sign of each list around, and its number so far
 
     def read(self, lines: list[str], depth: int) -> None:
         """Read lines."""
@@ -62,14 +65,13 @@ class _Reader:
             fence = _FENCE.fullmatch(line) if depth < _MOST_DEPTH else None
             if self._title and line.strip() and not _ABOUT.fullmatch(line):
                 is_table = line.startswith(("|===", ",===", ":==="))
-                self.draft.begin("caption" if is_table else "paragraph", self._title)
-                self.draft.close()
+                self.begin("caption" if is_table else "paragraph", self._title)
+                self.close()
                 self._title = ""
             is_code = about.startswith(("[source", "[listing", "[literal")) and line.strip() != ""
             if fence or is_code or (line[:1] in (" ", "\t") and line.strip() and not self._is_listed(line)):
                 at -= not fence
                 inside = until(lines, at, fence[1] if fence else "")
-                inside = lines[at:] if inside is None else inside
                 at += len(inside) + 1
                 self._fenced(fence[1] if fence else "----", about, inside, depth)
                 about = ""
@@ -79,118 +81,121 @@ class _Reader:
                 self._line(line, about)
                 about = about if line.startswith(".") else ""
             else:
-                self.draft.close()
+                self.close()
 
     def _is_listed(self, line: str) -> bool:
-        return bool(self.draft.is_open or _ITEM.fullmatch(line) or _TERM.fullmatch(line))
+        return bool(self.is_open or _ITEM.fullmatch(line) or _TERM.fullmatch(line))
 
     def _line(self, line: str, about: str) -> None:
-        draft = self.draft
         if line.startswith("//"):
-            self.comments += 1
+            self.left_out["Comments"] += 1
         elif found := _ATTRIBUTE.fullmatch(line):
             self._attributes[found[1]] = found[2] or ""
         elif found := _DIRECTIVE.fullmatch(line):
-            self.included += found[1] == "include"
+            self.left_out["Included files"] += found[1] == "include"
         elif found := _HEADING.fullmatch(line):
-            self._marks = []
-            is_title = len(found[1]) == 1 and not draft.title
-            draft.title = self._shown(found[2], []) if is_title else draft.title
-            draft.begin("heading", found[2], level=len(found[1]))
+            self._lists = []
+            is_title = len(found[1]) == 1 and not self.title
+            self.title = self.shown(found[2], []) if is_title else self.title
+            self.begin("heading", found[2], level=len(found[1]))
         elif re.match(r"\.[^\s.]", line):
             self._title = line[1:]
-        elif line == "+" and self._marks:
-            draft.more("\v")
+        elif line == "+" and self._lists:
+            self.more("\v")
         elif found := _ITEM.fullmatch(line):
             self._item(found[1], found[2])
         elif (found := _ADMONITION.fullmatch(line)) or (about and (found := _ADMONITION.fullmatch(about))):
-            with draft.labelled(found[1].capitalize()):
-                draft.more(found[2] or line)
+            with self.labelled(found[1].capitalize()):
+                self.more(found[2] or line)
         elif found := _TERM.fullmatch(line):
-            draft.begin("term", found[1])
-            draft.begin("definition", found[2] or "")
+            self.begin("term", found[1])
+            self.begin("definition", found[2] or "")
         else:
-            self._marks = self._marks if draft.is_open else []
-            draft.more(line.strip())
+            self._lists = self._lists if self.is_open else []
+            self.more(line.strip())
 
     def _item(self, mark: str, words: str) -> None:
         kind = "1." if mark[0].isdigit() else mark
-        level = self._marks.index(kind) if kind in self._marks else len(self._marks)
-        self._marks = [*self._marks[:level], kind]
-        self._numbers = [*self._numbers[: level + 1], *[0] * (level + 1 - len(self._numbers))]
-        self._numbers[level] += 1
-        marker = BULLET if mark[0] in "*-" else f"{self._numbers[level]}. " if mark[0] == "." else f"{mark} "
-        self.draft.begin("item", words, level=level, marker=marker)
+        kinds = [each for each, _ in self._lists]
+        level = kinds.index(kind) if kind in kinds else len(kinds)
+        number = self._lists[level][1] + 1 if kind in kinds else 1
+        self._lists[level:] = [(kind, number)]
+        marker = BULLET if mark[0] in "*-" else f"{number}. " if mark[0] == "." else f"{mark} "
+        self.begin("item", words, level=level, marker=marker)
 
     def _fenced(self, sign: str, about: str, inside: list[str], depth: int) -> None:
         """Read what is between two lines of a sign."""
-        admonition = _ADMONITION.fullmatch(about)
-        if sign[0] == "/":
-            self.comments += 1
-        elif sign[0] in "|!,:":
+        if sign[0] in "|!,:":
             self._table(sign[0], about, inside)
-        elif admonition:
-            with self.draft.labelled(admonition[1].capitalize()):
+        elif sign[0] != "/" and (admonition := _ADMONITION.fullmatch(about)):
+            with self.labelled(admonition[1].capitalize()):
                 self.read(inside, depth + 1)
-        elif sign[0] == "_":
-            for words in re.split(r"\n\s*\n", "\n".join(inside)):
-                self.draft.begin("quote", words)
-        elif sign[0] in "=*" or sign == "--":
-            self.draft.close()
-            self.read(inside, depth + 1)
         else:
-            self.draft.code(inside)
+            self.block("" if sign == "--" else _BLOCKS.get(sign[0], "code"), inside, depth)
 
     def _table(self, sign: str, about: str, inside: list[str]) -> None:
         lines = [line for line in inside if line.strip()]
         if sign in ",:":
-            self.draft.table([line.split(sign) for line in lines], headers=int("header" in about))
+            self.table([line.split(sign) for line in lines], headers=int("header" in about))
             return
         text = "\n".join(lines if sign == "|" else [line.replace("!", "|") for line in lines])
-        marks = list(_CELL.finditer(text))
-        starts = [mark.start() for mark in marks]
-        if lead := text[: starts[0] if starts else len(text)].strip():
-            self.draft.begin("paragraph", lead)
-        cells: list[str] = []
-        first = 0  # cells of the first line
-        for mark, end in zip(marks, [*starts, len(text)][1:], strict=False):
-            copies = min(int(mark[1] or 1), _MOST_COPIES)
-            cells += [text[mark.end() : end].replace("\\|", "|").strip()] * copies
-            first = len(cells) if mark.start() < len(lines[0]) else first
+        lead, *parts = _CELL.split(text)
+        if lead.strip():
+            self.begin("paragraph", lead.strip())
+        first = sum(
+            _copies(columns) for columns, _ in _CELL.findall(text.partition("\n")[0])
+        )  # cells of the first line
         spec = re.search(r"cols=\"?([^\"\]]*)", about)
-        said = (
-            sum(int((re.match(r"\d{1,4}(?=\*)", each.strip()) or ["1"])[0]) for each in spec[1].split(","))
-            if spec
-            else 0
-        )
+        said = sum(int(copies or 1) for copies in _COLUMN.findall(spec[1])) if spec else 0
         width = said or first or 1
+        cells: list[str] = []
+        covered: dict[int, str] = {}  # places of cells that one above goes over
+        for columns, rows, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            across, down = _copies(columns), _copies(rows)
+            self._repeatable -= across * down - 1
+            if self._repeatable < 0:
+                across = down = 1
+            for _ in range(across):
+                _fill(cells, covered)
+                cells.append(words.replace("\\|", "|").strip())
+                covered |= {len(cells) - 1 + row * width: cells[-1] for row in range(1, down)}
+        _fill(cells, covered)
         blank_below = len(inside) > 1 and inside[0].strip() != "" and not inside[1].strip() and first == width
         headers = int("header" in about or (blank_below and "noheader" not in about))
-        self.draft.table([cells[at : at + width] for at in range(0, len(cells), width)], headers=headers)
+        self.table([cells[at : at + width] for at in range(0, len(cells), width)], headers=headers)
 
-    def _shown(self, text: str, notes: list[str]) -> str:
+    def shown(self, text: str, notes: list[str]) -> str:
         def write(found: re.Match[str]) -> str:
             if found["macro"]:
                 return macro(found["macro"], found)
-            if found["up"] or found["down"]:
-                write = raised if found["up"] else lowered
-                return write(before(found), found["up"] or found["down"], after=after(found))
+            if found["mark"]:
+                return self.script(found, found["mark"])
             if found["name"]:
                 return self._attributes.get(found["name"], found[0])
             if found["inner"]:
-                return self._shown(found["inner"], notes)
+                return self.shown(found["inner"], notes)
             plain = next((found[name] for name in _PLAIN if found[name]), "")
             return "\v" if found["end"] else plain.removesuffix("^")
 
         def macro(name: str, found: re.Match[str]) -> str:
             said = found["said"]
             if name in ("stem", "latexmath", "asciimath"):
-                return self.draft.formula(said, before(found), after(found))
+                return self.formula(said, *around(found))
             if name == "footnote":
-                return self.draft.note(self._shown(said, []), notes)
+                return self.note(self.shown(said, []), notes)
             if name in ("anchor", "indexterm", "icon"):
                 return ""
             shown = said.partition(",")[0] if name in ("image", "link", "mailto") else said
-            return self._shown(shown, notes).removesuffix("^") or found["target"]
+            return self.shown(shown, notes).removesuffix("^") or found["target"]
 
         return _INLINE.sub(write, text)
+
+
+def _fill(cells: list[str], covered: dict[int, str]) -> None:
+    """Add the cells that one above goes over, up to the next one of their row."""
+    while len(cells) in covered:
+        cells.append(covered.pop(len(cells)))
+
+
+def _copies(said: str | None) -> int:
+    return min(int(said or 1), _MOST_COPIES)

@@ -150,6 +150,12 @@ def paragraphs(text: str, start: int, end: int, page_idx: int | None) -> list[Bl
     return blocks
 
 
+def things_left_out(count: int, one: str, more: str = "") -> tuple[str, ...]:
+    """Return what is said of so many things that were left out, by the name of one and of more."""
+    said = f"1 {one} was" if count == 1 else f"{count} {more or f'{one}s'} were"
+    return (f"{said} left out.",) if count else ()
+
+
 def passages_left_out(count: int) -> tuple[str, ...]:
     """Return what is said of passages that are struck out or hidden."""
     if not count:

@@ -6,6 +6,7 @@ event of whole days ends on its last one. Lists of values are split and shown as
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from quopri import decodestring
@@ -59,14 +60,14 @@ def read(data: bytes) -> Parsed:
         )
     written = CanonicalText()
     components = list(_components(text))
-    media = sum(_write(written, component) for component in components if component.kind in _SHOWN)
+    shown = [component for component in components if component.kind in _SHOWN]
+    media = sum(_write(written, component) for component in shown)
     alarms = sum(component.kind == "VALARM" for component in components)
     counts = (("Pictures and attachments", media), ("Alarms", alarms))
-    said = [f"{name} were left out ({count})." for name, count in counts if count]
+    said = tuple(f"{name} were left out ({count})." for name, count in counts if count)
     calendar = next((name for component in components if (name := component.value("X-WR-CALNAME"))), "")
-    shown = [component for component in components if component.kind in _SHOWN]
     title = _words(calendar) or (_title(shown[0]) if len(shown) == 1 else "")
-    return replace(written.parsed(), title=title or None, left_out=tuple(said))
+    return replace(written.parsed(), title=title or None, left_out=said)
 
 
 def _components(text: str) -> Iterator[_Component]:
@@ -104,15 +105,13 @@ def _write(written: CanonicalText, component: _Component) -> int:
         kinds = [each for each in parameters.get("TYPE", "").lower().split(",") if each not in _SAYS_NOTHING]
         kind = labels.get(group) or ", ".join(filter(None, kinds))
         label = _NAMES.get(name, name.replace("-", " ").capitalize()) + (f" ({kind})" if kind else "")
-        said = _said(name, parameters, value, component)
-        if said:
+        if said := _said(name, parameters, value, component):
             rows.setdefault(label, {})[said] = None
-    fields = [(label, "; ".join(values)) for label, values in rows.items()]
-    short = [f"{label}: {said}" for label, said in fields if not _is_long(said)]
-    for at, row in enumerate(short):
-        written.add("table_row", row, tight=at > 0)
-    long = [(label, said) for label, said in fields if _is_long(said)]
-    for label, said in long:
+    fields = sorted(((label, "; ".join(values)) for label, values in rows.items()), key=lambda row: _is_long(row[1]))
+    for at, (label, said) in enumerate(fields):
+        if not _is_long(said):
+            written.add("table_row", f"{label}: {said}", tight=at > 0)
+            continue
         term = written.add("term", label)
         for paragraph in re.split(r"\n\s*\n", said):
             written.add("paragraph", paragraph, hangs_on=(term,))
@@ -138,9 +137,10 @@ def _said(name: str, parameters: dict[str, str], value: str, component: _Compone
         rule = dict(part.partition("=")[::2] for part in value.split(";"))
         frequency = rule.pop("FREQ", "").lower()
         return ", ".join(filter(None, (frequency, *(f"{key.lower()} {_moment(said)}" for key, said in rule.items()))))
-    if name == "DTEND" and (found := _MOMENT.fullmatch(value)) and not found[4]:
-        last = _day_before(found)
-        return "" if last == _moment(component.value("DTSTART")) else last
+    if name == "DTEND" and re.fullmatch(r"\d{4}-?\d\d-?\d\d", value):  # the day behind the last one
+        with suppress(ValueError, OverflowError):
+            value = str(date.fromisoformat(value) - timedelta(days=1))
+        return "" if value == _moment(component.value("DTSTART")) else _moment(value)
     if name in ("ADR", "ORG"):
         return ", ".join(filter(None, _parts(value)))
     if found := _DURATION.fullmatch(value):
@@ -161,13 +161,6 @@ def _moment(value: str) -> str:
     seconds = f":{found[6]}" if found[6] not in (None, "00") else ""
     time = f" {found[4]}:{found[5]}{seconds}{' UTC' if found[7] else ''}" if found[4] else ""
     return f"{found[1]}-{found[2]}-{found[3]}{time}"
-
-
-def _day_before(found: re.Match[str]) -> str:
-    try:
-        return str(date(int(found[1]), int(found[2]), int(found[3])) - timedelta(days=1))
-    except (ValueError, OverflowError):
-        return found[0]
 
 
 def _parts(value: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lxml import etree
 
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, things_left_out
 from tools.parsers.docx_styles import (
     Numbering,
     Style,
@@ -27,7 +27,7 @@ from tools.parsers.docx_styles import (
 from tools.parsers.office_charts import DRAWN, Drawings
 from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package, signs_left_out
+from tools.parsers.office_package import REL, Package, macros_left_out, open_package
 from tools.parsers.raised_text import RAISED, ShiftedText
 
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -111,9 +111,9 @@ class _Document:
         title = self._flow.title or self._package.title()
         left_out = (
             *passages_left_out(self._gone),
-            *comments_left_out(len(self._comments)),
+            *things_left_out(len(self._comments), "comment"),
             *self._drawings.left_out(),
-            *signs_left_out(self._unknown_signs),
+            *things_left_out(self._unknown_signs, "sign of a picture font", "signs of a picture font"),
             *macros_left_out(self._package),
         )
         return replace(self._flow.text.parsed(title=title), left_out=left_out)

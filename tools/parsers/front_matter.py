@@ -50,7 +50,7 @@ def _key_by_key(raw: str, load: Callable[[str], Any], plain: "_Plain") -> dict[s
     """Return each value that can be read alone, and the others as they are written."""
     keys = list(_KEY.finditer(raw))
     front: dict[str, Any] = {}
-    for key, end in zip(keys, [*(later.start() for later in keys[1:]), len(raw)], strict=True):
+    for key, end in zip(keys, [*(later.start() for later in keys[1:]), len(raw)], strict=False):  # no key has no end
         try:
             front |= plain.mapping(load(raw[key.start() : end].expandtabs(2)))
         except (yaml.YAMLError, ValueError, RecursionError, AttributeError):

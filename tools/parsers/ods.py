@@ -14,11 +14,11 @@ from typing import Any
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed
+from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import plain
 from tools.parsers.odf import DRAW, OFFICE, STYLE, TABLE, TEXT, OpenPackage, OpenStyles, one_line, spoken
-from tools.parsers.office_package import comments_left_out, macros_left_out, pictures_left_out
+from tools.parsers.office_package import macros_left_out
 from tools.parsers.sheets import LONGEST_NAME, MOST_CELLS, Allowed, Cell, Sheet, write_sheet
 from tools.parsers.xlsx import hidden_left_out
 
@@ -90,12 +90,11 @@ class _Workbook:
                 "The file is not an OpenDocument spreadsheet.",
                 suggestion="Give it the suffix of its own format, or save it again.",
             )
-        objects = f"{self._objects} chart{'s or objects were' if self._objects != 1 else ' or object was'} left out."
         left_out = (
             *hidden_left_out(self._dropped),
-            *pictures_left_out(self._pictures),
-            *((objects,) if self._objects else ()),
-            *comments_left_out(self._comments),
+            *things_left_out(self._pictures, "picture"),
+            *things_left_out(self._objects, "chart or object", "charts or objects"),
+            *things_left_out(self._comments, "comment"),
             *macros_left_out(self._package),
         )
         return replace(self._text.parsed(), title=self._package.title(), left_out=left_out)

@@ -12,7 +12,7 @@ from typing import Any
 
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import xml_of
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, things_left_out
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.odf import (
     DRAW,
@@ -31,7 +31,7 @@ from tools.parsers.odf import (
 )
 from tools.parsers.office_flow import Flow, Paragraph, Role, Table, TableCell, TableRow
 from tools.parsers.office_formulas import said_mathml
-from tools.parsers.office_package import comments_left_out, macros_left_out, pictures_left_out
+from tools.parsers.office_package import macros_left_out
 from tools.parsers.pptx import NOTES
 from tools.parsers.shape_order import Place, around, as_seen
 from tools.parsers.xlsx import hidden_left_out
@@ -141,8 +141,8 @@ class _Reader:
         left_out = (
             *hidden_left_out({"slide": self._hidden_slides}),
             *passages_left_out(self._gone),
-            *comments_left_out(self._comments),
-            *pictures_left_out(self._pictures),
+            *things_left_out(self._comments, "comment"),
+            *things_left_out(self._pictures, "picture"),
             *macros_left_out(self._package),
         )
         return replace(self.flow.text.parsed(title=title), left_out=left_out)

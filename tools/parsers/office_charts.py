@@ -9,10 +9,11 @@ from itertools import groupby
 from typing import Any
 
 from graph.errors import UnreadableDocument
+from tools.parsers.canonical_text import things_left_out
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import shown
 from tools.parsers.office_flow import BULLET, Paragraph, Table, TableCell, TableRow
-from tools.parsers.office_package import REL, Package, pictures_left_out
+from tools.parsers.office_package import REL, Package
 
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
@@ -60,8 +61,7 @@ class Drawings:
 
     def left_out(self) -> tuple[str, ...]:
         """Return what is said of what was only counted."""
-        charts = f"{self._unread} chart{'s were' if self._unread != 1 else ' was'} left out."
-        return (*pictures_left_out(self._pictures), *((charts,) if self._unread else ()))
+        return (*things_left_out(self._pictures, "picture"), *things_left_out(self._unread, "chart"))
 
 
 def chart_tables(root: Any) -> list[Table]:

@@ -148,22 +148,3 @@ def old_format(data: bytes) -> tuple[str, str]:
 def macros_left_out(package: HasMacros) -> tuple[str, ...]:
     """Return what is said of macros."""
     return ("Macros were left out.",) if package.has_macros else ()
-
-
-def comments_left_out(count: int) -> tuple[str, ...]:
-    """Return what is said of comments."""
-    return (f"{count} comment{'s were' if count != 1 else ' was'} left out.",) if count else ()
-
-
-def pictures_left_out(count: int) -> tuple[str, ...]:
-    """Return what is said of pictures, whose own letters are not read."""
-    return (f"{count} picture{'s were' if count != 1 else ' was'} left out.",) if count else ()
-
-
-def signs_left_out(count: int) -> tuple[str, ...]:
-    """Return what is said of signs that only their font knows."""
-    return (
-        (f"{count} sign{'s' if count != 1 else ''} of a picture font {'were' if count != 1 else 'was'} left out.",)
-        if count
-        else ()
-    )

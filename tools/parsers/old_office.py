@@ -65,12 +65,9 @@ def libreoffice() -> str | None:
 
 
 def _under_its_suffix(data: bytes) -> Parsed:
-    if data.startswith(ZIP):
-        return parse(data, name="")
-    if data.lstrip().startswith(b"{\\rtf"):
-        return parse(data, name="file.rtf")
-    if data.lstrip()[:1] == b"<":
-        return parse(data, name="file.html")
+    for mark, name in ((ZIP, ""), (b"{\\rtf", "file.rtf"), (b"<", "file.html")):
+        if data.lstrip().startswith(mark):
+            return parse(data, name=name)
     raise UnreadableDocument(
         "The file has the suffix of an old Office format, but is none.",
         suggestion="Open it in Word, Excel, PowerPoint or LibreOffice and save it as .docx, .xlsx or .pptx.",

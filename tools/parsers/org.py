@@ -4,15 +4,18 @@ Drawers, comments and what is only for the program are left out; comments are co
 """
 
 import re
+from bisect import bisect_left
 
 from tools.parsers.canonical_text import Parsed
-from tools.parsers.markup_draft import Draft, after, before, source, until
+from tools.parsers.markup_draft import Draft, around, source, until
 from tools.parsers.office_flow import BULLET
-from tools.parsers.raised_text import lowered, raised
 
 _HEADLINE = re.compile(r"(\*+)[ \t]+(?:(COMMENT)\b[ \t]*)?(.*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*")
 _KEYWORD = re.compile(r"[ \t]*#\+(\w+)(?:\[.*\])?:[ \t]*(.*)")
 _BLOCK = re.compile(r"[ \t]*#\+begin_(\w+)(?:[ \t].*)?", re.IGNORECASE)
+_BLOCKS = dict.fromkeys(("src", "example", "export", "verbatim"), "code") | {
+    "comment": "comment", "quote": "quote", "verse": "quote"
+}  # fmt: skip
 _DRAWER = re.compile(r"[ \t]*:[\w-]+:[ \t]*")
 _ITEM = re.compile(
     r"([ \t]*)(?:([-+])|[*](?<=[ \t].)|(\d+[.)]|[a-zA-Z][.)]))[ \t]+(?:\[@\d+\][ \t]*)?(?:\[[ X-]\][ \t]+)?(.*)"
@@ -28,8 +31,8 @@ _INLINE = re.compile(
     r"|(?<!\w)(?P<mark>[*/_+])(?=[^\s*/_+])(?P<inner>[^\n]{0,400}?(?<=\S))(?P=mark)(?!\w)"
     r"|\\\((?P<latex>[^\n]{1,1000}?)\\\)|\\\[(?P<shown>.{1,1000}?)\\\]"
     r"|(?<![\w$])\$(?=\S)(?P<dollars>[^$\n]{1,400}?)(?<=\S)\$(?![\w$])|\$\$(?P<double>[^$]{1,4000})\$\$"
-    r"|(?<=\S)\^(?:\{(?P<up>[^{}\n]{1,60})\}|(?P<raised>[+-]?\d+|\w(?!\w)))"
-    r"|(?<=\S)_(?:\{(?P<down>[^{}\n]{1,60})\}|(?P<lowered>\d+(?!\w)))|(?P<end>\\\\[ \t]*(?=\n|$))"
+    r"|(?<=\S)(?P<script>[\^_])(?:\{(?P<braced>[^{}\n]{1,60})\}"
+    r"|(?P<bare>(?<=\^)(?:[+-]?\d+|\w(?!\w))|(?<=_)\d+(?!\w)))|(?P<end>\\\\[ \t]*(?=\n|$))"
     r"|<<<?(?P<radio>[^<>]{1,200})>>>?",
     re.DOTALL,
 )
@@ -40,16 +43,14 @@ def read(data: bytes) -> Parsed:
     lines = source(data).splitlines()
     reader = _Reader({found[1]: found[2] for line in lines if (found := _NOTE.fullmatch(line))})
     reader.read(lines, 0)
-    return reader.draft.parsed([("Comments", reader.comments), ("Drawers", reader.drawers)])
+    return reader.parsed()
 
 
-class _Reader:
+class _Reader(Draft):
     """A reader of lines; ``notes`` are the footnotes that are defined on lines of their own."""
 
     def __init__(self, notes: dict[str, str]) -> None:
-        self.draft = Draft(self._shown)
-        self.draft.noted = len(notes)
-        self.comments = self.drawers = 0
+        super().__init__(len(notes))
         self._notes = notes
         self._indents: list[int] = []  # of the lists around
         self._rows: list[list[str]] = []
@@ -57,6 +58,8 @@ class _Reader:
 
     def read(self, lines: list[str], depth: int) -> None:
         """Read lines."""
+        ends = [at for at, line in enumerate(lines) if line.strip().lower() == ":end:"]
+        ends.append(len(lines) + _LONGEST_DRAWER)
         at = 0
         while at < len(lines):
             line = lines[at].rstrip()
@@ -65,60 +68,46 @@ class _Reader:
                 self._end_table()
             if (block := _BLOCK.fullmatch(line)) and depth < _MOST_DEPTH:
                 inside = until(lines, at, f"#+end_{block[1].lower()}")
-                inside = lines[at:] if inside is None else inside
                 at += len(inside) + 1
-                self._block(block[1].lower(), inside, depth)
-            elif _DRAWER.fullmatch(line) and (drawer := until(lines, at, ":end:", _LONGEST_DRAWER)) is not None:
-                at += len(drawer) + 1
-                self.drawers += 1
+                kind = _BLOCKS.get(block[1].lower(), "")
+                inside = [re.sub(r"^,(?=[*#,])", "", line) for line in inside] if kind == "code" else inside
+                self.block(kind, inside, depth)
+            elif _DRAWER.fullmatch(line) and (end := ends[bisect_left(ends, at)]) < at + _LONGEST_DRAWER:
+                at = end + 1
+                self.left_out["Drawers"] += 1
             elif _LATEX_LINE.fullmatch(line):
-                self.draft.more("\\[" + line if "\\begin" in line else line + "\\]")
+                self.more("\\[" + line if "\\begin" in line else line + "\\]")
             elif line.lstrip().startswith("|"):
                 self._row(line.strip())
             else:
                 self._line(line)
         self._end_table()
 
-    def _block(self, kind: str, inside: list[str], depth: int) -> None:
-        if kind == "comment":
-            self.comments += 1
-        elif kind in ("src", "example", "export", "verbatim"):
-            self.draft.code([re.sub(r"^,(?=[*#,])", "", line) for line in inside])
-        elif kind in ("quote", "verse"):
-            for words in re.split(r"\n\s*\n", "\n".join(inside)):
-                self.draft.begin("quote", words)
-        else:
-            self.draft.close()
-            self.read(inside, depth + 1)
-
     def _line(self, line: str) -> None:
-        draft = self.draft
         if found := _HEADLINE.fullmatch(line):
             self._indents = []
-            draft.begin("heading", re.sub(r"\[#\w\][ \t]*", "", found[3]), level=len(found[1]))
+            self.begin("heading", re.sub(r"\[#\w\][ \t]*", "", found[3]), level=len(found[1]))
         elif found := _KEYWORD.fullmatch(line):
-            draft.title = self._shown(found[2], []) if found[1].lower() == "title" else draft.title
+            self.title = self.shown(found[2], []) if found[1].lower() == "title" else self.title
             if found[1].lower() in ("title", "caption"):
-                draft.begin("caption" if found[1].lower() == "caption" else "title", found[2])
+                self.begin("caption" if found[1].lower() == "caption" else "title", found[2])
         elif re.match(r"[ \t]*#(?:[ \t]|$)", line):
-            self.comments += 1
+            self.left_out["Comments"] += 1
         elif found := re.fullmatch(r"[ \t]*:(?:[ ](.*))?", line):
-            draft.code([found[1] or ""])
+            self.code([found[1] or ""])
         elif found := _ITEM.fullmatch(line):
             self._item(len(found[1].expandtabs(8)), found[3] or "", found[4])
         elif not line.strip() or re.fullmatch(r"-{5,}", line) or _NOTE.fullmatch(line):
-            draft.close()
+            self.close()
         else:
-            self._indents = self._indents if draft.is_open else []
-            draft.more(line.strip())
+            self._indents = self._indents if self.is_open else []
+            self.more(line.strip())
 
     def _item(self, indent: int, number: str, words: str) -> None:
         self._indents = [*(each for each in self._indents if each < indent), indent]
         term, is_term, meaning = words.partition(" :: ")
         marker = f"{number} " if number else BULLET
-        self.draft.begin(
-            "item", f"{term}: {meaning}" if is_term else words, level=len(self._indents) - 1, marker=marker
-        )
+        self.begin("item", f"{term}: {meaning}" if is_term else words, level=len(self._indents) - 1, marker=marker)
 
     def _row(self, line: str) -> None:
         if re.match(r"\|-", line):
@@ -129,24 +118,22 @@ class _Reader:
     def _end_table(self) -> None:
         rows, headers, self._rows, self._headers = self._rows, self._headers, [], 0
         if rows:
-            self.draft.table(rows, headers=headers if headers < len(rows) else 0)
+            self.table(rows, headers=headers if headers < len(rows) else 0)
 
-    def _shown(self, text: str, notes: list[str]) -> str:
+    def shown(self, text: str, notes: list[str]) -> str:
         def write(found: re.Match[str]) -> str:
             if latex := found["latex"] or found["shown"] or found["dollars"] or found["double"]:
-                return self.draft.formula(latex, before(found), after(found))
+                return self.formula(latex, *around(found))
             if found["note"] is not None:
-                noted = self._shown(found["noted"] or self._notes.get(found["note"], ""), []).strip()
+                noted = self.shown(found["noted"] or self._notes.get(found["note"], ""), []).strip()
                 if not found["note"]:
-                    return self.draft.note(noted, notes)
+                    return self.note(noted, notes)
                 notes.extend([f"[{found['note']}] {noted}"] if noted else [])
                 return f" [{found['note']}]"
-            if mark := found["up"] or found["raised"]:
-                return raised(before(found), mark, after=after(found))
-            if mark := found["down"] or found["lowered"]:
-                return lowered(before(found), mark, after=after(found))
+            if mark := found["braced"] or found["bare"]:
+                return self.script(found, mark)
             if found["inner"]:
-                return self._shown(found["inner"], notes)
+                return self.shown(found["inner"], notes)
             return "\v" if found["end"] else found["code"] or found["said"] or found["radio"] or found["target"] or ""
 
         return _INLINE.sub(write, text)

@@ -11,12 +11,12 @@ from typing import Any
 
 from lxml import etree
 
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, things_left_out
 from tools.parsers.docx_styles import in_form, whole_number
 from tools.parsers.office_charts import Drawings
 from tools.parsers.office_flow import BULLET, Flow, Paragraph, Role, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.office_package import REL, Package, macros_left_out, open_package
 from tools.parsers.raised_text import ShiftedText
 from tools.parsers.shape_order import Place, as_seen
 from tools.parsers.xlsx import hidden_left_out
@@ -74,7 +74,7 @@ class _Presentation:
         left_out = (
             *hidden_left_out({"slide": hidden}),
             *passages_left_out(self._gone),
-            *comments_left_out(self._comments),
+            *things_left_out(self._comments, "comment"),
             *self._drawings.left_out(),
             *macros_left_out(self._package),
         )

@@ -13,11 +13,17 @@ from typing import Any
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, passages_left_out, storable
+from tools.parsers.canonical_text import (
+    CHECK_SUFFIX,
+    CanonicalText,
+    Parsed,
+    passages_left_out,
+    storable,
+    things_left_out,
+)
 from tools.parsers.html_visible import names_of
 from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, running_text
 from tools.parsers.office_formulas import OMATH, M, said_formula
-from tools.parsers.office_package import pictures_left_out
 from tools.parsers.raised_text import LOWERED, NOTE, RAISED, ShiftedText
 
 _PLACES = ("body", "footnote", "marker", "title", "styles", "edge", "field", "math")
@@ -134,7 +140,7 @@ class _Reader:
     def parsed(self) -> Parsed:
         """Return what was written, and what was left out."""
         title = " ".join(storable(self._words["title"].text).split())[:_LONGEST_TITLE]
-        left_out = [*passages_left_out(self._hides), *pictures_left_out(self._pictures)]
+        left_out = [*passages_left_out(self._hides), *things_left_out(self._pictures, "picture")]
         if self._undecoded:
             said = "1 letter" if self._undecoded == 1 else f"{self._undecoded} letters"
             left_out.append(f"{said} could not be decoded.")

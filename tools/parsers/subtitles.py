@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
 from text.sentences import sentences
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable, unwrapped
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable, things_left_out, unwrapped
 from tools.parsers.plain import decode
 
 _TIME = r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
@@ -21,7 +21,6 @@ _NUMBER = r"^[ \t]*\d+[ \t]*\n"  # above it
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]{1,100})>")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|<[\d:.]{5,16}>|\{\\[^{}\n]{0,200}\}")
 _DASH = re.compile(r"[-–—‐](?=\s?\S)|>>")  # before what another one says
-_COMMENT = re.compile(r"^NOTE\b", re.MULTILINE)
 _PAUSE_SECONDS = 2.0
 _LONG = 120  # characters of a paragraph, so that its time is near that of its last sentence
 _MOST_ROLLED = 3  # lines
@@ -38,14 +37,13 @@ class _Cue(NamedTuple):
 def read(data: bytes) -> Parsed:
     """Parse subtitles of any of the four formats. Raises UnreadableDocument if they hold no cue."""
     text = "\n".join(storable(decode(data)).splitlines())
-    comments = len(_COMMENT.findall(text)) if text.lstrip("\ufeff").startswith("WEBVTT") else 0
-    is_script = re.search(r"^Dialogue:", text, re.MULTILINE) is not None
-    cues = _script_cues(text) if is_script else list(_cues(text, is_web=text.startswith("WEBVTT")))
+    is_script, is_web = re.search(r"^Dialogue:", text, re.MULTILINE) is not None, text.startswith("WEBVTT")
+    cues = _script_cues(text) if is_script else list(_cues(text, is_web=is_web))
     if not cues:
         raise UnreadableDocument("The file holds no subtitles: no line with two times.", suggestion=CHECK_SUFFIX)
-    comments += len(re.findall(r"^Comment:", text, re.MULTILINE)) if is_script else 0
-    said = f"{comments} comment{'s were' if comments != 1 else ' was'} left out."
-    return replace(_written(_unrolled(cues)), left_out=(said,) if comments else ())
+    mark = r"^Comment:" if is_script else r"^NOTE\b"
+    comments = len(re.findall(mark, text, re.MULTILINE)) if is_script or is_web else 0
+    return replace(_written(_unrolled(cues)), left_out=things_left_out(comments, "comment"))
 
 
 def _seconds(time: str) -> float:

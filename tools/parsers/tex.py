@@ -5,9 +5,9 @@ What a command does is not known but for the common ones: of another one its arg
 
 import re
 import unicodedata
-from collections import Counter
+from dataclasses import replace
 
-from tools.parsers.canonical_text import Parsed, unwrapped
+from tools.parsers.canonical_text import Parsed
 from tools.parsers.markup_draft import Draft, source
 from tools.parsers.office_flow import BULLET, Paragraph, Role
 
@@ -22,15 +22,9 @@ _VERBATIM = re.compile(
 )
 _DISPLAYED = re.compile(r"(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math|flalign)\*?")
 _TABLES = re.compile(r"(?:tabular|longtable|tabu|array|supertabular)[*xy]?")
-_LEVELS = {
-    "part": 1,
-    "chapter": 2,
-    "section": 3,
-    "subsection": 4,
-    "subsubsection": 5,
-    "paragraph": 6,
-    "subparagraph": 7,
-}
+_LEVELS = {f"{'sub' * at}section": at + 3 for at in range(3)}
+_LEVELS |= {"part": 1, "chapter": 2, "paragraph": 6, "subparagraph": 7}
+_REFERS = re.compile(r"(?!hyperref|href)[A-Za-z@]*(?:[Cc][Ii][Tt][Ee][A-Za-z@]*|ref)")
 _SILENT = re.compile(  # with their arguments
     r"label|index|[vh]space|includegraphics|bibliography(?:style)?|usepackage|documentclass|input|include|graphicspath|def"
     r"|(?:this)?pagestyle|(?:set|addto)(?:length|counter)|addcontentsline|(?:re)?new\w+|providecommand|hypersetup|geometry"
@@ -38,7 +32,9 @@ _SILENT = re.compile(  # with their arguments
     r"|author|date"
 )
 _FIRST_SILENT = frozenset({"href", "textcolor", "colorbox", "parbox", "resizebox"})
-_RULES = frozenset({"hline", "toprule", "midrule", "bottomrule"})
+_READ = frozenset({"caption", "footnote", "thanks", "SI", "qty"})
+_LEFT_OUT = {"includegraphics": "Pictures", "input": "Included files", "include": "Included files"}
+_GROUPS = {"thebibliography": 1, "minipage": 2, "multicols": 2, "adjustbox": 2}  # of an environment, that are no text
 _SIGNS = {
     "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "l": "ł", "L": "Ł",
     "i": "ı", "dots": "…", "ldots": "…", "LaTeX": "LaTeX", "TeX": "TeX", "S": "§", "P": "¶", "copyright": "©",
@@ -48,13 +44,11 @@ _SIGNS = {
     "~": " ", "--": "–", "---": "—", "``": "“", "''": "”", ",": " ", ";": " ", ":": " ", " ": " ", "-": "", "/": "",
     "!": "",
 }  # fmt: skip
-_ACCENTS = dict(
-    zip(
-        "'`^\"~=.cvuHkrdb",
-        "\u0301\u0300\u0302\u0308\u0303\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a\u0323\u0331",
-        strict=True,
-    )
-)
+_ACCENTS = {
+    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+    "c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a", "d": "\u0323",
+    "b": "\u0331",
+}  # fmt: skip
 _ACCENTED = re.compile(r"\s*\{?\\?([^\W\d_])[ \t]*\}?")
 _OPTION = re.compile(r"\*?[ \t]*\[[^\]\n]{0,200}\]")
 _GROUP = re.compile(r"(?:[ \t]*\[[^\]]{0,400}\])*[ \t]*\n?[ \t]*\{")
@@ -67,50 +61,50 @@ def read(data: bytes) -> Parsed:
     """Parse LaTeX; its title is the document's. Raises UnreadableDocument if it cannot be decoded."""
     text, comments = _COMMENT.subn(r"\1", source(data).replace("\r\n", "\n"))
     reader = _Reader(text)
-    reader.read()
+    reader.read_all()
     reader.left_out["Comments"] += comments
-    return reader.draft.parsed([(name, count) for name, count in sorted(reader.left_out.items()) if name])
+    return reader.parsed()
 
 
-class _Reader:
+class _Reader(Draft):
     """A reader of one text, in which each brace knows its other one."""
 
     def __init__(self, text: str) -> None:
-        self.draft = Draft(lambda words, notes: words)
-        self.left_out: Counter[str] = Counter()
+        super().__init__()
         self._text = text
         self._closing = _closing(text)
-        self._macros = dict(_MACRO.findall(text))
+        self._signs = dict(_MACRO.findall(text)) | _SIGNS
         self._parts: list[str] = []
         self._notes: list[str] = []
         self._lists: list[tuple[str, int]] = []  # each list around with its number so far
         self._next = Paragraph("")
         self._role: Role = "paragraph"
-        self._rows: list[list[str]] | None = None
+        self._rows: list[list[str]] = []  # of the table around, and none elsewhere
         self._rules: list[int] = []
+        self._inner_tables = 0
         self._copies = 1
         self._depth = 0
 
-    def read(self) -> None:
+    def read_all(self) -> None:
         """Read the text of the document."""
         text = self._text
         if title := re.search(r"\\title(?:\[[^\]]{0,400}\])?\s*(?=\{)", text):
-            self.draft.title = self._argument(title.end())[0]
-            self._flush_as("title", self.draft.title)
+            self.title = self._argument(title.end())[0]
+            self._write("title", self.title)
         for found in re.finditer(r"\\(?:author|date)(?=\{)", text if "\\maketitle" in text else ""):
-            self._flush_as("paragraph", self._argument(found.end())[0])
+            self._write("paragraph", self._argument(found.end())[0])
         begins = re.search(r"\\begin\{document\}", text)
         ends = text.find("\\end{document}")
         self._walk(begins.end() if begins else 0, ends if ends >= 0 else len(text))
+        if self._rows:
+            self._inner_tables = 0
+            self._end_table()
         self._flush()
 
     def _walk(self, at: int, end: int) -> None:
-        while at < end:
-            found = _TOKEN.search(self._text, at, end)
-            self._parts.append(self._text[at : found.start() if found else end])
-            if found is None:
-                return
-            at = found.end()
+        while found := _TOKEN.search(self._text, at, end):
+            self._parts.append(self._text[at : found.start()])
+            at, mark = found.end(), found["mark"]
             if found["word"]:
                 at = self._command(found["word"], at)
             elif found["sign"]:
@@ -119,124 +113,108 @@ class _Reader:
                 self._flush()
             elif found["math"]:
                 at = self._math(at, found["math"])
-            elif found["mark"] == "&" and self._rows is not None:
+            elif mark == "&" and self._rows:
                 self._end_cell()
-            elif found["mark"] not in "{}":
-                self._parts.append(_SIGNS.get(found["mark"], found["mark"]))
+            elif mark not in "{}":
+                self._parts.append(_SIGNS.get(mark, mark))
+        self._parts.append(self._text[at:end])
 
     def _command(self, word: str, at: int) -> int:
         """Read a command; return where what follows it begins."""
         if word in ("begin", "end"):
-            return self._environment(word, at)
+            return self._environment(word == "begin", at)
+        if word in ("item", "bibitem"):
+            return self._item(word, at)
+        if word in ("url", "path", "verb", "lstinline"):
+            return self._verbatim(at)
+        if word == "multicolumn":
+            columns = re.compile(r"\{(\d{1,2})\}").match(self._text, at)
+            self._copies = int(columns[1]) if columns and not self._inner_tables else self._copies
+            return self._after_groups(at, 2)
+        if not (word in _LEVELS or word in _READ or _REFERS.fullmatch(word)):
+            return self._other(word, at)
+        words, at = self._argument(at)
         if word in _LEVELS or word == "caption":
-            words, at = self._argument(at)
-            self._flush_as("heading" if word in _LEVELS else "caption", words, level=_LEVELS.get(word, 0))
+            self._write("heading" if word in _LEVELS else "caption", words, _LEVELS.get(word, 0))
         elif word in ("footnote", "thanks"):
-            words, at = self._argument(at)
-            self._parts.append(self.draft.note(words, self._notes))
-        elif "cite" in word.lower() or (word.endswith("ref") and word not in ("href", "hyperref")):
-            words, at = self._argument(at)
-            self._parts.append(f"[{words}]")
+            self._parts.append(self.note(words, self._notes))
         elif word in ("SI", "qty"):  # of siunitx: a number, and a unit by the names of its parts
-            words, at = self._argument(at)
             unit = self._group(at) or (at, at - 1)
             self._parts.append(f"{words} {self._text[slice(*unit)].replace('}', '')}".replace("\\", " "))
-            at = unit[1] + 1
-        elif word in ("item", "bibitem"):
-            return self._item(word, at)
-        elif word in ("url", "path", "verb", "lstinline"):
-            return self._verbatim(at)
-        elif word == "multicolumn":
-            columns = re.compile(r"\{(\d{1,2})\}").match(self._text, at)
-            self._copies = int(columns[1]) if columns else 1
-            return self._after_groups(at, 2)
+            return unit[1] + 1
         else:
-            return self._other(word, at)
+            self._parts.append(f"[{words}]")
         return at
 
     def _other(self, word: str, at: int) -> int:
         """Read a command that writes a sign, or nothing; of any other the arguments are text."""
         if word in _ACCENTS and self._text[at : at + 1] == "{":
-            return self._accent(word, at)
-        if word in _SIGNS:
-            space = " " if self._text[at - 1] in " \t" and len(word) > 2 else ""
-            self._parts.append(_SIGNS[word] + space)
-            return at + 2 if self._text.startswith("{}", at) else at
-        if word in self._macros:
-            self._parts.append(self._macros[word])
-            return at + 2 if self._text.startswith("{}", at) else at
+            return self._signed(word, at)
+        if word in self._signs:
+            is_apart = word in _SIGNS and len(word) > 2 and self._text[at - 1] in " \t"
+            self._parts.append(self._signs[word] + " " * is_apart)
+            return at + 2 * self._text.startswith("{}", at)
         if _SILENT.fullmatch(word):
-            name = {"includegraphics": "Pictures", "input": "Included files", "include": "Included files"}.get(word, "")
-            self.left_out[name] += 1
+            if word in _LEFT_OUT:
+                self.left_out[_LEFT_OUT[word]] += 1
             return self._after_groups(at, 9)
-        if word in _RULES:
-            self._rules.append(len(self._rows or []))
+        if word in ("hline", "toprule", "midrule", "bottomrule"):
+            self._rules += [len(self._rows)] * (not self._inner_tables)
         elif word == "par":
             self._flush()
         elif word == "tabularnewline":
-            self._end_row()
-        return self._after_groups(at, 1) if word in _FIRST_SILENT else self._after(_OPTION, at)
+            self._end_cell(ends_row=True)
+        return self._after_groups(at, int(word in _FIRST_SILENT))
 
     def _signed(self, sign: str, at: int) -> int:
         if sign in "([":
             return self._math(at, "\\)" if sign == "(" else "\\]")
         if sign == "\\":
-            if self._rows is None:
-                self._parts.append("\v")
-            else:
-                self._end_row()
-            return self._after(_OPTION, at)
-        if sign in _ACCENTS:
-            return self._accent(sign, at)
-        self._parts.append(_SIGNS.get(sign, sign))
-        return at
-
-    def _after(self, pattern: re.Pattern[str], at: int) -> int:
-        found = pattern.match(self._text, at)
-        return found.end() if found else at
-
-    def _accent(self, sign: str, at: int) -> int:
+            self._end_cell(ends_row=True)
+            return self._after_groups(at, 0)
+        if sign not in _ACCENTS:
+            self._parts.append(_SIGNS.get(sign, sign))
+            return at
         found = _ACCENTED.match(self._text, at)
         if found is None:
             return at
-        letter = found[1].replace("ı", "i")
-        self._parts.append(unicodedata.normalize("NFC", letter + _ACCENTS[sign]))
+        self._parts.append(unicodedata.normalize("NFC", found[1].replace("ı", "i") + _ACCENTS[sign]))
         return found.end()
 
     def _math(self, at: int, closing: str) -> int:
         end = self._text.find(closing, at, at + _LONGEST_FORMULA)
         if end < 0:
             return at
-        self._formula(self._text[at:end], self._text[end + len(closing) : end + len(closing) + 1])
-        return end + len(closing)
+        after = end + len(closing)
+        self._formula(self._text[at:end], self._text[after : after + 1])
+        return after
 
     def _formula(self, latex: str, following: str = "") -> None:
-        self._parts.append(self.draft.formula(latex.strip(), self._parts[-1][-20:] if self._parts else "", following))
+        self._parts.append(self.formula(latex.strip(), self._parts[-1][-20:] if self._parts else "", following))
 
-    def _environment(self, word: str, at: int) -> int:
+    def _environment(self, begins: bool, at: int) -> int:
         name = re.compile(r"\s*\{([^{}]{0,40})\}(?:[ \t]*\[[^\]\n]{0,200}\])?").match(self._text, at)
         if name is None:
             return at
         kind, at = name[1], name.end()
-        if word == "begin" and (_VERBATIM.fullmatch(kind) or _DISPLAYED.fullmatch(kind)):
+        if begins and (_VERBATIM.fullmatch(kind) or _DISPLAYED.fullmatch(kind)):
             end = self._text.find(f"\\end{{{kind}}}", at)
-            inside = self._text[at : end if end >= 0 else len(self._text)]
-            self._inside(kind, inside)
+            self._inside(kind, self._text[at : end if end >= 0 else None])
             return len(self._text) if end < 0 else end + len(kind) + 6
         if _TABLES.fullmatch(kind):
-            return self._table(word, kind, at)
+            return self._table(begins, kind, at)
         self._flush()
         if kind in ("itemize", "enumerate", "description", "thebibliography"):
-            if word == "begin":
+            if begins:
                 self._lists.append((kind, 0))
             else:
-                self._lists = self._lists[:-1]
-            return self._after_groups(at, 1) if kind == "thebibliography" and word == "begin" else at
-        if kind in ("quote", "quotation", "verse"):
-            self._role = "quote" if word == "begin" else "paragraph"
-        if kind == "abstract" and word == "begin":
-            self._flush_as("label", "Abstract")
-        return self._after_groups(at, 2) if kind in ("minipage", "multicols", "adjustbox") and word == "begin" else at
+                del self._lists[-1:]
+        elif kind in ("quote", "quotation", "verse"):
+            self._role = "quote" if begins else "paragraph"
+        elif kind == "abstract" and begins:
+            self._write("label", "Abstract")
+        groups = _GROUPS.get(kind, 0) if begins else 0
+        return self._after_groups(at, groups) if groups else at
 
     def _inside(self, kind: str, inside: str) -> None:
         if _DISPLAYED.fullmatch(kind):
@@ -245,53 +223,61 @@ class _Reader:
             self.left_out["Comments" if kind == "comment" else "Drawings"] += 1
         else:
             self._flush()
-            self.draft.code(re.sub(r"\A(?:\{[^{}\n]*\})?[ \t]*\n", "", inside).rstrip().split("\n"))
+            self.code(re.sub(r"\A(?:\{[^{}\n]*\})?[ \t]*\n", "", inside).rstrip().split("\n"))
 
     def _item(self, word: str, at: int) -> int:
         self._flush()
-        label = re.compile(r"[ \t]*\[([^\]\n]{0,300})\]").match(self._text, at)
         kind, number = self._lists[-1] if self._lists else ("itemize", 0)
-        if self._lists:
-            self._lists[-1] = (kind, number + 1)
+        self._lists[-1:] = [(kind, number + 1)] if self._lists else []
+        label = re.compile(r"[ \t]*\[([^\]\n]{0,300})\]").match(self._text, at)
+        at = label.end() if label else at
         if word == "bibitem":
-            key, at = self._argument(label.end() if label else at)
+            key, at = self._argument(at)
             self._next = Paragraph("", "item", 0, f"[{key}] ")
             return at
         marker = f"{number + 1}. " if kind == "enumerate" else BULLET
         if label:
-            said = self._inner(label.start(1), label.end(1))
-            marker = f"{said} " if kind == "enumerate" else f"{BULLET}{said}: " if kind == "description" else f"{said} "
-        self._next = Paragraph("", "item", max(0, len(self._lists) - 1), marker)
-        return label.end() if label else at
-
-    def _table(self, word: str, kind: str, at: int) -> int:
-        if word == "begin":
-            self._flush()
-            self._rows, self._rules = [[]], []
-            return self._after_groups(at, 2 if kind[-1:] in "*xy" and kind != "array" else 1)
-        self._end_row()
-        rows, self._rows = [row for row in self._rows or [] if any(row)], None
-        headers = next((rule for rule in self._rules if rule > 1), 1) - 1
-        self.draft.table(rows, headers=headers if headers < len(rows) and len(self._rules) > 1 else 0)
+            said = self._inner(*label.span(1))
+            marker = f"{BULLET}{said}: " if kind == "description" else f"{said} "
+        item = Paragraph("", "item", max(0, len(self._lists) - 1), marker)
+        if self._depth or self._rows:
+            self._parts.append(f"\v{item.in_cell}")
+        else:
+            self._next = item
         return at
 
-    def _end_cell(self) -> None:
-        words = self._taken()
-        if self._rows is not None:
-            self._rows[-1] += [words] * self._copies
+    def _table(self, begins: bool, kind: str, at: int) -> int:
+        if not begins:
+            if self._inner_tables:
+                self._inner_tables -= 1
+            else:
+                self._end_table()
+            return at
+        if self._rows:
+            self._inner_tables += 1
+        else:
+            self._flush()
+            self._rows, self._rules = [[]], []
+        return self._after_groups(at, 2 if kind[-1:] in "*xy" and kind != "array" else 1)
+
+    def _end_table(self) -> None:
+        self._end_cell(ends_row=True)
+        rows, self._rows = [row for row in self._rows if any(row)], []
+        headers = next((rule for rule in self._rules if rule > 1), 1) - 1
+        notes, self._notes = self._notes, []
+        self.table(rows, headers=headers if headers < len(rows) and len(self._rules) > 1 else 0, below=notes)
+
+    def _end_cell(self, *, ends_row: bool = False) -> None:
+        if not self._rows or self._inner_tables:  # a cell has the lines of a table in it as its own
+            self._parts.append("\v")
+            return
+        self._rows[-1] += [self._taken()] * self._copies
+        self._rows += [[]] * ends_row
         self._copies = 1
 
-    def _end_row(self) -> None:
-        self._end_cell()
-        if self._rows is not None:
-            self._rows.append([])
-
     def _verbatim(self, at: int) -> int:
-        if group := self._group(at):
-            self._parts.append(self._text[group[0] : group[1]])
-            return group[1] + 1
-        end = self._text.find(self._text[at : at + 1], at + 1, at + 400)
-        self._parts.append(self._text[at + 1 : end] if end > 0 else "")
+        begin, end = self._group(at) or (at + 1, self._text.find(self._text[at : at + 1], at + 1, at + 400))
+        self._parts.append(self._text[begin:end] if end > 0 else "")
         return end + 1 if end > 0 else at
 
     def _group(self, at: int) -> tuple[int, int] | None:
@@ -306,12 +292,11 @@ class _Reader:
         return (self._inner(*group), group[1] + 1) if group else ("", at)
 
     def _after_groups(self, at: int, most: int) -> int:
-        for _ in range(most):
-            group = self._group(at)
-            if group is None:
-                break
-            at = group[1] + 1
-        return self._after(_OPTION, at)
+        """Return where a command ends of which so many arguments at most are no text, and its options."""
+        while most and (group := self._group(at)):
+            at, most = group[1] + 1, most - 1
+        option = _OPTION.match(self._text, at)
+        return option.end() if option else at
 
     def _inner(self, start: int, end: int) -> str:
         if self._depth >= _MOST_DEPTH:
@@ -323,23 +308,22 @@ class _Reader:
 
     def _taken(self) -> str:
         parts, self._parts = self._parts, []
-        return "\n".join(unwrapped(line).strip() for line in "".join(parts).split("\v")).strip()
+        return self.joined("".join(parts))
 
     def _flush(self) -> None:
-        if self._depth or self._rows is not None:
+        """Write the words so far as a paragraph, but not within an argument or a table."""
+        if self._depth or self._rows:
             return
         words, notes, self._notes = self._taken(), self._notes, []
         if words:
-            self._next.text, self._next.notes = words, notes
-            if self._next.role == "paragraph":
-                self._next.role = self._role
-            self.draft.flow.paragraph(self._next)
+            role = self._role if self._next.role == "paragraph" else self._next.role
+            self.flow.paragraph(replace(self._next, text=words, role=role, notes=notes))
             self._next = Paragraph("")
 
-    def _flush_as(self, role: Role, words: str, level: int = 0) -> None:
+    def _write(self, role: Role, words: str, level: int = 0) -> None:
         self._flush()
         notes, self._notes = self._notes, []
-        self.draft.flow.paragraph(Paragraph(words, role, level, notes=notes))
+        self.flow.paragraph(Paragraph(words, role, level, notes=notes))
 
 
 def _closing(text: str) -> dict[int, int]:

@@ -14,11 +14,11 @@ from typing import Any
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed
+from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out
 from tools.parsers.number_formats import BUILT_IN, shown, shown_text
 from tools.parsers.office_charts import CHART, Drawings
 from tools.parsers.office_flow import Flow, Paragraph, Table
-from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.office_package import REL, Package, macros_left_out, open_package
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 from tools.parsers.sheets import LONGEST_NAME, Allowed, Cell, Sheet, write_sheet
 
@@ -77,7 +77,7 @@ class _Workbook:
 
     def _said(self) -> Iterator[str]:
         yield from hidden_left_out(self._dropped)
-        yield from comments_left_out(self._comments)
+        yield from things_left_out(self._comments, "comment")
         told = (
             (self._without_result, "formula has no stored result", "formulas have no stored result"),
             (self._charts, "chart was left out but for its title", "charts were left out but for their titles"),
@@ -252,8 +252,7 @@ class _Workbook:
 def hidden_left_out(counts: dict[str, int]) -> Iterator[str]:
     """Yield what is said of hidden sheets, rows and columns that hold something."""
     for what, count in counts.items():
-        if count:
-            yield f"{count} hidden {what}{'s were' if count != 1 else ' was'} left out."
+        yield from things_left_out(count, f"hidden {what}")
 
 
 def _words(item: Any) -> str:
