@@ -1,5 +1,6 @@
 """Words of a PDF page: text, position, type size and font of each; and which of them a reader of the page sees."""
 
+import math
 import re
 from collections.abc import Iterator
 from ctypes import byref, c_double, c_float, c_int, c_size_t, c_uint, c_void_p, create_string_buffer
@@ -94,9 +95,9 @@ def read_words(page: pdfium.PdfPage) -> Words:
 
 
 def _seen(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
-    kept = [word for word in words if word.style.drawn and word.style.size >= _TOO_SMALL]
-    if any(not word.style.drawn for word in words) and _has_images(page):  # the words that were recognised in a scan
-        kept = [word for word in words if word.style.size >= _TOO_SMALL]
+    kept = [word for word in words if word.style.size >= _TOO_SMALL]
+    if not all([word.style.drawn for word in kept]) and not _has_images(page):  # else they were recognised in a scan
+        kept = [word for word in kept if word.style.drawn]
     left, bottom, right, top = page.get_bbox()
     if page.get_rotation() == 0:
         kept = [
@@ -148,15 +149,18 @@ class _Reader:
         self._fonts: dict[int | None, Font] = {}
         self._box, self._x, self._y, self._matrix = raw.FS_RECTF(), c_double(), c_double(), raw.FS_MATRIX()
         self._colour = [c_uint() for _ in range(4)]
+        self._box_to, self._matrix_to = byref(self._box), byref(self._matrix)
+        self._colour_to = tuple(map(byref, self._colour))
+        self._is_turned = bool(turn.degrees)
 
     def words(self) -> Iterator[Word]:
         """Yield the words of the page."""
         text, at, textpage, styles = self._letters.text, self._letters.at, self._textpage, self._styles
         letter_box, object_of_letter, box, y = calls.letter_box, calls.object_of_letter, self._box, self._y
-        box_to, x_to, y_to = byref(box), byref(self._x), byref(y)
+        box_to, x_to, y_to = self._box_to, byref(self._x), byref(y)
         halves = _HALF.search(text) is not None
         rows = list(enumerate(self._letters.two_ways, 1))
-        is_turned, is_plain = bool(self._turn.degrees), not self._letters.is_changed
+        is_turned, is_plain = self._is_turned, not self._letters.is_changed
         item = None  # of the last letter
         for found in _WORD.finditer(text):
             start, end = found.span()
@@ -201,8 +205,8 @@ class _Reader:
 
     def _edges(self, index: int) -> tuple[float, float]:
         box = self._box
-        calls.letter_box(self._textpage, index, byref(box))
-        if not self._turn.degrees:
+        calls.letter_box(self._textpage, index, self._box_to)
+        if not self._is_turned:
             return box.left, box.right
         edges = self._turn(box.left, box.bottom)[0], self._turn(box.right, box.top)[0]
         return min(edges), max(edges)
@@ -212,8 +216,8 @@ class _Reader:
         text = self._letters.text
         places = [place for place in range(start, end) if text[place] != NOTHING]
         at = [self._letters.at[place] for place in places]
-        edges = [self._edges(index) for index in at]
-        objects = [self._object(index) for index in at]
+        edges = list(map(self._edges, at))
+        objects = list(map(self._object, at))
         gaps = [below[0] - above[1] for above, below in pairwise(edges)]
         is_word = len(gaps) > 1 and not any(map(str.isdigit, text[start:end]))
         wide = (_SPACE * objects[0][1].size if objects else 0.0) + (max(0.0, median_low(gaps)) if is_word else 0.0)
@@ -254,20 +258,21 @@ class _Reader:
     def _style(self, item: int | None, index: int) -> Style:
         """Return the style of a text object, of which one letter is given."""
         matrix, pointer = self._matrix, c_void_p(item)
-        calls.letter_matrix(self._textpage, index, byref(matrix))
+        calls.letter_matrix(self._textpage, index, self._matrix_to)
         size = calls.letter_size(self._textpage, index) * max(abs(matrix.d), abs(matrix.b))
         style = Style(size, Font(bold=False, fixed=False, widths={}), drawn=True, white=False)
         if item:
             font = calls.font_of(pointer)
-            known = self._fonts.get(font) or self._fonts.setdefault(font, _font(c_void_p(font)))
-            style = Style(size, known, *self._ink(pointer), item)
+            if font not in self._fonts:
+                self._fonts[font] = _font(c_void_p(font))
+            style = Style(size, self._fonts[font], *self._ink(pointer), item)
         self._styles[item] = style
         return style
 
     def _ink(self, item: c_void_p) -> tuple[bool, bool]:
         """Whether a text object is drawn, and whether in white."""
         mode = calls.render_mode(item)
-        known = mode in (0, 4) and calls.fill_colour(item, *map(byref, self._colour))
+        known = mode in (0, 4) and calls.fill_colour(item, *self._colour_to)
         red, green, blue, alpha = self._colour
         white = bool(known) and min(red.value, green.value, blue.value) >= 0xFA
         return mode != _INVISIBLE and not (known and alpha.value == 0), white
@@ -309,7 +314,15 @@ def _doubtful(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
             places[item.value] = place
         elif places and len(covers) < _MOST_COVERS and (box := _cover(item, kind, half)):
             covers.append((place, box))
-    return [word for word in words if word.style.white or (covers and _is_under(word, places, covers))]
+    if not covers:
+        return [word for word in words if word.style.white]
+    own = np.array([places.get(word.style.item, math.inf) for word in words])
+    x = np.array([(word.x0 + word.x1) / 2 for word in words])
+    y = np.array([word.y + word.style.size / 4 for word in words])
+    doubtful = np.array([word.style.white for word in words], dtype=bool)
+    for place, (left, bottom, right, top) in covers:
+        doubtful |= (own < place) & (left <= x) & (x <= right) & (bottom <= y) & (y <= top)
+    return [words[index] for index in np.flatnonzero(doubtful)]
 
 
 def _cover(item: c_void_p, kind: int, half: float) -> tuple[float, float, float, float] | None:
@@ -328,16 +341,6 @@ def _cover(item: c_void_p, kind: int, half: float) -> tuple[float, float, float,
     if min(width, height) < _THIN or is_scan or calls.has_transparency(item):
         return None
     return left, bottom, right, top
-
-
-def _is_under(
-    word: Word, places: dict[int | None, int], covers: list[tuple[int, tuple[float, float, float, float]]]
-) -> bool:
-    own = places.get(word.style.item)
-    x, y = (word.x0 + word.x1) / 2, word.y + word.style.size / 4
-    return own is not None and any(
-        place > own and left <= x <= right and bottom <= y <= top for place, (left, bottom, right, top) in covers
-    )
 
 
 def _unseen(page: pdfium.PdfPage, words: list[Word]) -> set[int]:
