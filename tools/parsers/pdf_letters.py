@@ -27,14 +27,7 @@ _ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
 _DOTLESS = {"ı": "i", "ȷ": "j"}
 _TEX_LIGATURES = dict(zip("\x0b\x0c\r\x0e\x0f\x1b\x1c\x1d\x1e\x1f", "ﬀﬁﬂﬃﬄ" * 2, strict=True))
 _TEX_LIGATURES |= dict(zip("\x10\x11\x12\x13\x14\x15\x16", "“”„«»–—", strict=True))  # of its fonts without names
-_BULLETS = {
-    "\uf0b7": "•",
-    "\uf0a7": "▪",
-    "\uf0d8": "➢",
-    "\uf0fc": "✓",
-    "\uf076": "❖",
-    "\uf0e0": "→",
-}  # Wingdings, Symbol
+_BULLETS = dict(zip("\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf0e0", "•▪➢✓❖→", strict=True))  # Wingdings, Symbol
 _HYPHEN = "\x02"  # pdfium's mark for a hyphen that it took out
 _SPELLED = str.maketrans({NOTHING: None, "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
 _LINE = re.compile(r"[^\r\n]+")
@@ -225,11 +218,8 @@ def _as_seen(textpage: c_void_p, text: str, places: list[int]) -> list[int]:
     # letters of one sign, such as lam and alef, have one box: pdfium has turned them
     letters = sorted(each for each in boxes if not unicodedata.combining(text[each[2]]))
     spaced = any(text[at].isspace() for _, _, at in letters)
-    gap = (
-        (_GAP_BESIDE_SPACES if spaced else _GAP) * median(right - left for left, right, _ in letters)
-        if letters
-        else 0.0
-    )
+    widths = [right - left for left, right, _ in letters]
+    gap = (_GAP_BESIDE_SPACES if spaced else _GAP) * median(widths or [0.0])
     seen: list[int] = []
     edge, was_space = 0.0, True
     for left, right, at in letters:
