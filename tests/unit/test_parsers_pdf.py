@@ -186,7 +186,7 @@ def test_text_below_a_later_area_is_left_out(cover: str) -> None:
     page = [Placed(72, 600, "Harald Vint"), Placed(72, 560, "was seen at the mill.", drawing=f"{cover} 0 g")]
     parsed = read(page)
     assert parsed.text == "was seen at the mill."
-    assert parsed.left_out == ("2 words are hidden or too small to read.",)
+    assert ["2 words" in told for told in parsed.left_out] == [True]
 
 
 def test_text_above_an_area_or_beside_it_is_kept() -> None:
@@ -210,9 +210,9 @@ def test_a_page_that_fails_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(pdf, "read_page", read_some)
     parsed = read(*[column(72, 700, PROSE)] * 3)
     assert [block.page_idx for block in parsed.blocks] == [0, 2]
-    assert parsed.left_out == (
-        "Page 2 was left out by a fault of Citewell (IndexError): please report it, with the file if you may.",
-    )
+    (told,) = parsed.left_out
+    assert told.startswith("Page 2 ")
+    assert "IndexError" in told
 
 
 def test_where_the_structure_fails_the_lines_stay(monkeypatch: pytest.MonkeyPatch) -> None:

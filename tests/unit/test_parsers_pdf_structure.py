@@ -44,7 +44,7 @@ def test_lines_of_a_log_are_no_running_heads(step: float) -> None:
     parsed = read(*pages)
     assert parsed.text.count("Entry") == 5 * most
     assert "Page" not in parsed.text
-    assert parsed.left_out == ("5 lines were left out: running heads, page numbers or repeated header rows of tables.",)
+    assert [told.startswith("5 lines") for told in parsed.left_out] == [True]
 
 
 @pytest.mark.parametrize("step", [12, 15, 18])

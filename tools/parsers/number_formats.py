@@ -255,7 +255,7 @@ def _fraction(number: Decimal, tokens: Sequence[Token], slash: int) -> str:
         nearest = Fraction(round(exact * int(fixed)), int(fixed))
         bottom = int(fixed)
     else:
-        nearest = exact.limit_denominator(10 ** min(len(lower), 6) - 1)
+        nearest = exact.limit_denominator(max(1, 10 ** min(len(lower), 6) - 1))
         bottom = nearest.denominator
     has_whole = any(name == "place" for name, _ in tokens[:upper])
     whole = int(nearest) if has_whole else 0
