@@ -229,13 +229,8 @@ class BlockWriter:
         above_chain = self._above(x)
         text = self._joined(self._page.lines[place:end])
         self._write_notes_before(end)
-        index = self._add(
-            "list_item",
-            text,
-            x,
-            (*above_chain, lead_in),
-            tight=self._last is not None and self._last.kind == "list_item",
-        )
+        tight = self._last is not None and self._last.kind == "list_item"
+        index = self._add("list_item", text, x, (*above_chain, lead_in), tight=tight)
         if index is not None:
             chain = tuple(dict.fromkeys((*above_chain, *((lead_in,) if lead_in is not None else ()), index)))
             self._containers.append(_Container(x, chain, lead_in))
@@ -263,14 +258,11 @@ class BlockWriter:
             return None
         hangs = self._page.hangs(place)
         if not hangs and (self._run_in_x is None or abs(line.x0 - self._run_in_x) > 1):
-            ahead = place + 1
-            while (
-                ahead < min(place + _AHEAD, len(self._page.lines) - 1)
-                and self._page.is_like(line, ahead)
-                and not self._page.hangs(ahead)
-            ):
+            ahead, page = place + 1, self._page
+            most = min(place + _AHEAD, len(page.lines) - 1)
+            while ahead < most and page.is_like(line, ahead) and not page.hangs(ahead):
                 ahead += 1
-            if ahead >= len(self._page.lines) or not (self._page.is_like(line, ahead) and self._page.hangs(ahead)):
+            if ahead >= len(page.lines) or not (page.is_like(line, ahead) and page.hangs(ahead)):
                 return None
         end = self._page.paragraph_end(place, self._page.lines[place + 1].x0) if hangs else place + 1
         return self._term_with_meaning(place, line.lead, line.text[line.lead :].strip(), end, 2 * NEAR)
@@ -310,52 +302,33 @@ class BlockWriter:
 
     def _terms_above(self, place: int) -> int | None:
         """Write the terms that stand on lines of their own, above a meaning that is indented."""
-        line = self._page.lines[place]
-        end = place
-        while end < min(len(self._page.lines), place + _MOST_TERMS) and self._page.could_be_term(
-            end, line, first=end == place
-        ):
+        page, lines = self._page, self._page.lines
+        line, end = lines[place], place
+        most = min(len(lines), place + _MOST_TERMS)
+        while end < most and page.could_be_term(end, line, first=end == place):
             end += 1
         if end == place:
             return None
-        body = end
-        while (
-            body < len(self._page.lines)
-            and self._page.lines[body].fixed
-            and self._page.lines[body].x0 > line.x0 + line.size
-            and body < end + 3
-        ):
+        body, most = end, min(len(lines), end + 3)
+        while body < most and lines[body].fixed and lines[body].x0 > line.x0 + line.size:
             body += 1
-        if body == len(self._page.lines) or not self._page.is_meaning(
-            line, body, self._page.lines[end] if body > end else None
-        ):
+        if body == len(lines) or not page.is_meaning(line, body, lines[end] if body > end else None):
             return None
-        x = self._page.indent(line)
+        x = page.indent(line)
         above = self._above(x)
         chain = list(above)
         for number in range(place, body):
-            index = self._add(
-                "term",
-                unwrapped(self._page.lines[number].text),
-                x,
-                tuple(chain) if number >= end else above,
-                tight=number > place,
-            )
+            hangs_on = tuple(chain) if number >= end else above
+            index = self._add("term", unwrapped(lines[number].text), x, hangs_on, tight=number > place)
             if index is not None:
                 chain.append(index)
         self._containers.append(_Container(x, tuple(chain)))
-        left = self._page.lines[body].x0
+        left = lines[body].x0
         self._columns_of_terms.add((round(line.x0), round(left)))
-        if self._page.marker(body) or self._page.starts_other(body):
+        if page.marker(body) or page.starts_other(body):
             return body
-        stop = self._page.paragraph_end(body, left)
-        self._add(
-            "paragraph",
-            self._joined(self._page.lines[body:stop]),
-            self._page.indent(self._page.lines[body]),
-            tuple(chain),
-            tight=True,
-        )
+        stop = page.paragraph_end(body, left)
+        self._add("paragraph", self._joined(lines[body:stop]), page.indent(lines[body]), tuple(chain), tight=True)
         return stop
 
     # --- code and paragraphs ------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ _CONTENTS = re.compile(
 _WORD = re.compile(rf"[^\W\d_]{{3}}|[{CHINESE_AND_JAPANESE_TEXT}]")
 _LONGEST_HEADING = 160
 _LARGER = 1.12  # than text: bold headings
+_NO_KEY = re.compile(r"[\W_]+")
 _CELLS_APART = 1.5  # of the type size
 _MUCH_LARGER = 1.3  # headings in the usual weight
 _MOST_BOOKMARKS = 300  # of a page
@@ -238,4 +239,4 @@ def _mark_contents(pages: list[Page], layout: Layout) -> None:
 
 
 def _key(text: str) -> str:
-    return "".join(character for character in text.lower() if character.isalnum())
+    return _NO_KEY.sub("", text.lower())

@@ -7,11 +7,13 @@ names, a line of Hebrew in the order of the eye. What no reader can name is coun
 import re
 import unicodedata
 from collections.abc import Sequence
-from ctypes import addressof, byref, c_double, c_ushort
+from ctypes import byref, c_double, c_ushort, c_void_p, sizeof
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pypdfium2.raw as raw
+
+from tools.parsers import pdf_calls as calls
 
 NOTHING = "\ufdd0"  # stands for a sign that is left out, so that each letter keeps its place
 _UNREADABLE = "\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufff9-\ufffd\uffff\U000f0000-\U0010ffff"
@@ -25,14 +27,7 @@ _ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
 _DOTLESS = {"ı": "i", "ȷ": "j"}
 _TEX_LIGATURES = dict(zip("\x0b\x0c\r\x0e\x0f\x1b\x1c\x1d\x1e\x1f", "ﬀﬁﬂﬃﬄ" * 2, strict=True))
 _TEX_LIGATURES |= dict(zip("\x10\x11\x12\x13\x14\x15\x16", "“”„«»–—", strict=True))  # of its fonts without names
-_BULLETS = {
-    "\uf0b7": "•",
-    "\uf0a7": "▪",
-    "\uf0d8": "➢",
-    "\uf0fc": "✓",
-    "\uf076": "❖",
-    "\uf0e0": "→",
-}  # Wingdings, Symbol
+_BULLETS = dict(zip("\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf0e0", "•▪➢✓❖→", strict=True))  # Wingdings, Symbol
 _HYPHEN = "\x02"  # pdfium's mark for a hyphen that it took out
 _SPELLED = str.maketrans({NOTHING: None, "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
 _LINE = re.compile(r"[^\r\n]+")
@@ -64,9 +59,9 @@ class Letters(NamedTuple):
     is_changed: bool = False
 
 
-def read_letters(textpage: Any) -> Letters:
+def read_letters(textpage: c_void_p) -> Letters:
     """Return the letters of a page."""
-    count = raw.FPDFText_CountChars(textpage)
+    count = max(0, calls.count_letters(textpage))
     text = _text(textpage, count)
     if not _UNUSUAL.search(text):
         return Letters(text, range(count))
@@ -80,11 +75,12 @@ def read_letters(textpage: Any) -> Letters:
     return _turned(textpage, text)._replace(unreadable=unreadable, is_changed=True)
 
 
-def _text(textpage: Any, count: int) -> str:
+def _text(textpage: c_void_p, count: int) -> str:
     buffer = (c_ushort * (count + 1))()
-    if raw.FPDFText_GetText(textpage, 0, count, buffer) == count + 1:
-        return "".join(map(chr, buffer[:count]))
-    letter = raw.FPDFText_GetUnicode  # signs without any number are missing in the text as a whole
+    if calls.letters_between(textpage, 0, count, buffer) == count + 1:
+        text = bytes(buffer)[: sizeof(c_ushort) * count].decode("utf-16-le", "surrogatepass")
+        return text if len(text) == count else "".join(map(chr, buffer[:count]))  # each half keeps its place
+    letter = calls.letter_at  # signs without any number are missing in the text as a whole
     return "".join([chr(min(letter(textpage, index), 0x10FFFF)) for index in range(count)])
 
 
@@ -93,7 +89,7 @@ def spelled(text: str) -> str:
     return text.translate(_SPELLED)
 
 
-def _name_signs(textpage: Any, text: str, signs: list[str]) -> int:
+def _name_signs(textpage: c_void_p, text: str, signs: list[str]) -> int:
     """Give a letter to signs without one, where it is known; return how many nobody can read.
 
     Between other letters such a sign is told as U+FFFD, since what is apart must not be joined.
@@ -101,7 +97,7 @@ def _name_signs(textpage: Any, text: str, signs: list[str]) -> int:
     unreadable = 0
     for found in _SIGN.finditer(text):
         at, sign = found.start(), found[0]
-        if sign == _HYPHEN and raw.FPDFText_IsHyphen(textpage, at) == 1:
+        if sign == _HYPHEN and calls.is_hyphen(textpage, at) == 1:
             continue
         beside = text[at - 1 : at] + text[at + 1 : at + 2]
         if sign in _BULLETS:
@@ -114,17 +110,12 @@ def _name_signs(textpage: Any, text: str, signs: list[str]) -> int:
     return unreadable
 
 
-def _is_in_word(textpage: Any, text: str, at: int) -> bool:
-    own, beside = _object(textpage, at), [place for place in (at - 1, at + 1) if 0 <= place < len(text)]
-    return any("A" <= text[place] <= "z" and _object(textpage, place) == own for place in beside)
+def _is_in_word(textpage: c_void_p, text: str, at: int) -> bool:
+    own, beside = calls.object_of_letter(textpage, at), [place for place in (at - 1, at + 1) if 0 <= place < len(text)]
+    return any("A" <= text[place] <= "z" and calls.object_of_letter(textpage, place) == own for place in beside)
 
 
-def _object(textpage: Any, at: int) -> int:
-    item = raw.FPDFText_GetTextObject(textpage, at)
-    return addressof(item.contents) if item else -1
-
-
-def _set_accent(textpage: Any, signs: list[str], at: int, reach: int) -> None:
+def _set_accent(textpage: c_void_p, signs: list[str], at: int, reach: int) -> None:
     """Join an accent that stands above or below a letter with it; ``reach`` is how far that may be in the text."""
     if signs[at] not in _ACCENTS:  # joined already
         return
@@ -152,7 +143,7 @@ def _set_accent(textpage: Any, signs: list[str], at: int, reach: int) -> None:
         return
 
 
-def _close_up(textpage: Any, signs: list[str], at: int) -> None:
+def _close_up(textpage: c_void_p, signs: list[str], at: int) -> None:
     """Leave out a space that is there only since an accent was drawn out of turn."""
     before, after = at, at
     while before > 0 and at - before < _REACH and signs[before] in (" ", NOTHING):
@@ -165,15 +156,15 @@ def _close_up(textpage: Any, signs: list[str], at: int) -> None:
         signs[before + 1 : after] = [NOTHING] * (after - before - 1)
 
 
-def _box(textpage: Any, at: int) -> tuple[float, float, float]:
+def _box(textpage: c_void_p, at: int) -> tuple[float, float, float]:
     """Return the left and right edge of a letter, and its baseline."""
     box, x, y = raw.FS_RECTF(), c_double(), c_double()
-    raw.FPDFText_GetLooseCharBox(textpage, at, byref(box))
-    raw.FPDFText_GetCharOrigin(textpage, at, byref(x), byref(y))
+    calls.letter_box(textpage, at, byref(box))
+    calls.letter_origin(textpage, at, byref(x), byref(y))
     return min(box.left, box.right), max(box.left, box.right), y.value
 
 
-def _turned(textpage: Any, text: str) -> Letters:
+def _turned(textpage: c_void_p, text: str) -> Letters:
     """Bring the rows with right-to-left letters from the order of the eye into that of reading."""
     page_turns = len(_TURNED.findall(text)) > len(_STRONG.findall(text))
     parts: list[str] = []
@@ -195,7 +186,7 @@ def _turned(textpage: Any, text: str) -> Letters:
     return Letters("".join(parts), at, tuple(rows))
 
 
-def _read_row(textpage: Any, text: str, places: list[int], page_turns: bool) -> tuple[str, list[int]]:
+def _read_row(textpage: c_void_p, text: str, places: list[int], page_turns: bool) -> tuple[str, list[int]]:
     """Return a row in the order of reading, and the place of each of its letters."""
     seen = _as_seen(textpage, text, places)
     row = "".join(text[at] if at >= 0 else " " for at in seen)
@@ -216,20 +207,19 @@ def _read_row(textpage: Any, text: str, places: list[int], page_turns: bool) -> 
     return row, places
 
 
-def _as_seen(textpage: Any, text: str, places: list[int]) -> list[int]:
+def _as_seen(textpage: c_void_p, text: str, places: list[int]) -> list[int]:
     """Return letters from left to right; marks behind the letter that they stand on, -1 where there is a gap."""
     boxes = [
-        (*_box(textpage, at)[:2], at) for at in places if not text[at].isspace() or not _is_generated(textpage, at)
+        (*_box(textpage, at)[:2], at)
+        for at in places
+        if not text[at].isspace() or calls.is_generated(textpage, at) != 1
     ]
     marks = [each for each in boxes if unicodedata.combining(text[each[2]])]
     # letters of one sign, such as lam and alef, have one box: pdfium has turned them
     letters = sorted(each for each in boxes if not unicodedata.combining(text[each[2]]))
     spaced = any(text[at].isspace() for _, _, at in letters)
-    gap = (
-        (_GAP_BESIDE_SPACES if spaced else _GAP) * median(right - left for left, right, _ in letters)
-        if letters
-        else 0.0
-    )
+    widths = [right - left for left, right, _ in letters]
+    gap = (_GAP_BESIDE_SPACES if spaced else _GAP) * median(widths or [0.0])
     seen: list[int] = []
     edge, was_space = 0.0, True
     for left, right, at in letters:
@@ -239,7 +229,3 @@ def _as_seen(textpage: Any, text: str, places: list[int]) -> list[int]:
         edge, was_space = max(edge, right), is_space
         seen += [*(mark for x0, x1, mark in marks if left <= (x0 + x1) / 2 < right), at]
     return seen
-
-
-def _is_generated(textpage: Any, at: int) -> bool:
-    return bool(raw.FPDFText_IsGenerated(textpage, at) == 1)

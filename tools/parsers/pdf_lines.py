@@ -108,16 +108,17 @@ def _rows(words: list[Word]) -> Iterator[list[Word]]:
     row: list[Word] = []
     largest = base = edge = 0.0
     for word in words:
-        is_small = word.style.size <= SMALLER * largest
+        size = word.style.size
+        is_small = size <= SMALLER * largest
         if row:
             last = row[-1]
-            near = abs(word.y - base) <= (0.55 if is_small else 0.45) * max(largest, word.style.size)
+            near = abs(word.y - base) <= (0.55 if is_small else 0.45) * (size if size > largest else largest)
             back = word.x0 < (edge if is_small else last.x1) - 0.6 * largest
             if last.split or not near or (back and not (word.row and word.row == last.row)):
                 yield row
                 row = []
-        if not row or word.style.size > largest:  # the largest word has the line's baseline, not a raised number
-            largest, base = word.style.size, word.y
+        if not row or size > largest:  # the largest word has the line's baseline, not a raised number
+            largest, base = size, word.y
         if not row or not is_small:
             edge = word.x1
         row.append(word)
@@ -257,45 +258,49 @@ def _unspaced(words: list[Word]) -> list[Word]:
 
 def _line(words: list[Word], notes: frozenset[str]) -> Line:
     words = _unspaced(words)
-    if any(word.glued or word.style.size != words[0].style.size for word in words):
+    first = words[0]
+    if any(word.glued or word.style.size != first.style.size for word in words):
         words = _joined(words, notes)
-    letters = [len(word.text) for word in words]
-    total = sum(letters)
+        first = words[0]
     sizes: dict[float, int] = {}
-    for word, count in zip(words, letters, strict=True):
-        size = round(word.style.size, 1)
-        sizes[size] = sizes.get(size, 0) + count
-    size = max(sizes, key=lambda each: (sizes[each], each))
-    fixed_share = sum(count for word, count in zip(words, letters, strict=True) if word.style.font.fixed) / total
+    total = of_fixed = of_bold = 0
+    for word in words:
+        style, count = word.style, len(word.text)
+        sizes[style.size] = sizes.get(style.size, 0) + count
+        total += count
+        of_fixed += count * style.font.fixed
+        of_bold += count * style.font.bold
+    size = _most_common(sizes)
+    fixed_share = of_fixed / total
     fixed = fixed_share >= 0.8
-    bold = sum(count for word, count in zip(words, letters, strict=True) if word.style.font.bold) >= 0.8 * total
-    pitch = max((word.x1 - word.x0) / count for word, count in zip(words, letters, strict=True)) if fixed else 0.0
-    text, lead, set_apart = "", 0, True
+    pitch = max((word.x1 - word.x0) / len(word.text) for word in words) if fixed else 0.0
+    text, set_apart = first.text, first.style.font.bold or first.style.font.fixed
+    lead = len(text) * set_apart
     cells: list[Cell] = []
-    for index, word in enumerate(words):
-        if index:
-            gap = word.x0 - words[index - 1].x1
-            if word.row:
-                gap = max(gap, words[index - 1].x0 - word.x1)
-            wide = gap > _CELL_GAP * size and not (word.row and _is_between(words, words[index - 1], word))
-            text += " " * max(1, min(200, round(gap / pitch))) if pitch else " "
-        if not index or wide:
-            cells.append(Cell(word.x0, word.x1, len(text)))
-        else:
-            cells[-1] = cells[-1]._replace(x1=word.x1)
+    start, at, before = first.x0, 0, first  # of the cell
+    for word in words[1:]:
+        gap = word.x0 - before.x1
+        if word.row:
+            gap = max(gap, before.x0 - word.x1)
+        text += " " * max(1, min(200, round(gap / pitch))) if pitch else " "
+        if gap > _CELL_GAP * size and not (word.row and _is_between(words, before, word)):
+            cells.append(Cell(start, before.x1, at))
+            start, at = word.x0, len(text)
         text += word.text
-        set_apart = set_apart and (word.style.font.bold or word.style.font.fixed)
-        lead = len(text) if set_apart else lead
-    first, last = words[0], words[-1]
-    text += "-" * last.split
+        if set_apart:
+            set_apart = word.style.font.bold or word.style.font.fixed
+            lead = len(text) if set_apart else lead
+        before = word
+    cells.append(Cell(start, before.x1, at))
+    text += "-" * before.split
     split = text[-1] in "-\u2010\xad" and text[-2:-1].isalpha()
     return Line(
         text=text,
         x0=min(word.x0 for word in words) if first.row else first.x0,
-        x1=max(word.x1 for word in words),
-        y=max(words, key=lambda word: word.style.size).y,
+        x1=max([word.x1 for word in words]),
+        y=first.y if len(sizes) == 1 else max(words, key=lambda word: word.style.size).y,
         size=size,
-        bold=bold,
+        bold=of_bold >= 0.8 * total,
         fixed=fixed,
         fixed_share=fixed_share,
         lead=lead,
@@ -303,6 +308,14 @@ def _line(words: list[Word], notes: frozenset[str]) -> Line:
         second_x=words[1].x0 if len(words) > 1 else first.x0,
         cells=tuple(cells),
     )
+
+
+def _most_common(sizes: dict[float, int]) -> float:
+    """Return the type size of most letters, to a tenth of a point."""
+    counts: dict[float, int] = {}
+    for size, count in sizes.items():
+        counts[round(size, 1)] = counts.get(round(size, 1), 0) + count
+    return max(counts, key=lambda size: (counts[size], size))
 
 
 def _is_between(words: list[Word], before: Word, word: Word) -> bool:

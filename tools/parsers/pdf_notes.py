@@ -116,6 +116,7 @@ def put_in_place(words: list[Word], notes: Notes, drawn: list[Word], turn: Turn)
     A value goes behind the words on its left, or before what is below it.
     """
     usual = median(word.style.size for word in words) if words else _USUAL_SIZE
+    style = Style(usual, Font(bold=False, fixed=False, widths={}), drawn=True, white=False)
     added = list(drawn)
     for each in notes.written:
         left, low = turn(each.left, each.bottom)
@@ -129,16 +130,7 @@ def put_in_place(words: list[Word], notes: Notes, drawn: list[Word], turn: Turn)
             x = left + 2
             for text in line:
                 width = 0.5 * usual * len(text)
-                added.append(
-                    Word(
-                        text,
-                        x,
-                        x + width,
-                        y,
-                        Style(usual, Font(bold=False, fixed=False, widths={}), True, False),
-                        False,
-                    )
-                )
+                added.append(Word(text, x, x + width, y, style, split=False))
                 x += width + 0.3 * usual
     if len(added) * len(words) > _MOST_PLACED:
         return words + added

@@ -242,11 +242,15 @@ def _facing(lines: list[Line]) -> list[Line]:
         low, high, end = -inf, inf, start
         while end < len(lines) and (end == start or _is_next(lines[end - 1], lines[end])):
             gaps = [(max(low, a.x1), min(high, b.x0)) for a, b in pairwise(lines[end].cells)]
-            left, right = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0.0, 0.0))
+            left, right = max(gaps, key=lambda gap: gap[1] - gap[0]) if gaps else (0.0, 0.0)
             if right - left < lines[end].size:
                 break
             low, high, end = left, right, end + 1
-        run, end = lines[start : max(end, start + 1)], max(end, start + 1)
+        if end <= start + 1:  # most lines
+            ordered.append(lines[start])
+            start += 1
+            continue
+        run = lines[start:end]
         gutter = (low + high) / 2
         halves = [_halves(line, gutter, 2) for line in run] if len(run) >= _LEAST_FACING else []
         sides = [[half[side] for half in halves if half] for side in (0, 1)]

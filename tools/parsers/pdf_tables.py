@@ -81,12 +81,7 @@ def find_table(
 
     Columns are clear if no cell of a row with several crosses the gaps between them, and most rows fill several.
     """
-    if (
-        len(lines[place].cells) < 2
-        and not any(  # most lines begin no table, and are told apart fast
-            below.y > above.y for above, below in pairwise(lines[place : place + _MOST_IN_CELL])
-        )
-    ):
+    if len(lines[place].cells) < 2 and not _goes_up(lines, place):  # most lines begin no table
         return None
     rows = _rows(lines, place, layout, ends, _WIDE)
     columns = _columns(rows)
@@ -154,6 +149,8 @@ def _row(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bo
     row = _Row([first], _parts(first, wide), first.y, place + 1)
     left, right = row.parts[-2].x1 if len(row.parts) > 1 else -math.inf, row.parts[-1].x1
     last = row.parts[-1]
+    if left == -math.inf and not _goes_up(lines, place):
+        return row  # no cell beside it: its own lines are rows
     for end in range(place + 1, min(len(lines), place + (_MOST_IN_CELL if left == -math.inf else _MOST_LINES))):
         line, distance = lines[end], lines[end - 1].y - lines[end].y
         below = left < line.x0 < right and 0 < distance <= _IN_CELL * layout.leading(line)
@@ -180,6 +177,16 @@ def _row(lines: list[Line], place: int, layout: Layout, ends: Callable[[int], bo
         row.parts = [part for line in row.lines for part in _parts(line, wide)]
         row.bottom = min(line.y for line in row.lines)
     return row
+
+
+def _goes_up(lines: list[Line], place: int) -> bool:
+    """Whether one of the next lines stands above the one before it, as the second cell of a row does."""
+    y = lines[place].y
+    for line in lines[place + 1 : place + _MOST_IN_CELL]:
+        if line.y > y:
+            return True
+        y = line.y
+    return False
 
 
 def _parts(line: Line, wide: float = _WIDE) -> list[_Part]:

@@ -1,8 +1,9 @@
 """Words of a PDF page: text, position, type size and font of each; and which of them a reader of the page sees."""
 
+import math
 import re
 from collections.abc import Iterator
-from ctypes import addressof, byref, c_double, c_float, c_int, c_uint, create_string_buffer
+from ctypes import byref, c_double, c_float, c_int, c_size_t, c_uint, c_void_p, create_string_buffer
 from itertools import pairwise
 from statistics import median_low
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from tools.parsers import pdf_calls as calls
 from tools.parsers.pdf_letters import NOTHING, Letters, read_letters, spelled
 
 _TAKEN_OUT = "\x02\ufffe"  # pdfium's marks for a hyphen that it took out at a line end
@@ -46,13 +48,13 @@ class Font(NamedTuple):
 
 
 class Style(NamedTuple):
-    """What the words of one text object share."""
+    """What the words of one text object share; ``item`` is the object's address."""
 
     size: float
     font: Font
     drawn: bool
     white: bool
-    item: Any = None
+    item: int | None = None
 
 
 class Word(NamedTuple):
@@ -83,8 +85,9 @@ def read_words(page: pdfium.PdfPage) -> Words:
     """Read the words of a page in the file's own order."""
     textpage = page.get_textpage()
     try:
-        letters = read_letters(textpage.raw)
-        words = list(_Reader(textpage.raw, letters, Turn(page)).words())
+        text = calls.handle(textpage.raw)
+        letters = read_letters(text)
+        words = list(_Reader(text, letters, Turn(page)).words())
         seen = _seen(page, words)
         return Words(seen, len(words) - len(seen), letters.unreadable)
     finally:
@@ -92,12 +95,17 @@ def read_words(page: pdfium.PdfPage) -> Words:
 
 
 def _seen(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
-    kept = [word for word in words if word.style.drawn and word.style.size >= _TOO_SMALL]
-    if any(not word.style.drawn for word in words) and _has_images(page):  # the words that were recognised in a scan
-        kept = [word for word in words if word.style.size >= _TOO_SMALL]
+    kept = [word for word in words if word.style.size >= _TOO_SMALL]
+    if not all([word.style.drawn for word in kept]) and not _has_images(page):  # else they were recognised in a scan
+        kept = [word for word in kept if word.style.drawn]
     left, bottom, right, top = page.get_bbox()
     if page.get_rotation() == 0:
-        kept = [word for word in kept if bottom - 1 <= word.y <= top and _is_within(word, left - 1, right + 1)]
+        kept = [
+            word
+            for word in kept
+            if bottom - 1 <= word.y <= top
+            and ((left <= word.x0 and word.x1 <= right) or _is_within(word, left - 1, right + 1))
+        ]
     doubtful = _doubtful(page, kept)
     if not doubtful:
         return kept
@@ -133,39 +141,45 @@ class Turn:
 class _Reader:
     """Reads the words of a page: letters that no space parts, in pieces where their level or a gap parts them."""
 
-    def __init__(self, textpage: Any, letters: Letters, turn: Turn) -> None:
+    def __init__(self, textpage: c_void_p, letters: Letters, turn: Turn) -> None:
         self._textpage = textpage
         self._letters = letters
         self._turn = turn
-        self._styles: dict[int, Style] = {}
-        self._fonts: dict[int, Font] = {}
-        self._box, self._x, self._y = raw.FS_RECTF(), c_double(), c_double()
+        self._styles: dict[int | None, Style] = {}
+        self._fonts: dict[int | None, Font] = {}
+        self._box, self._x, self._y, self._matrix = raw.FS_RECTF(), c_double(), c_double(), raw.FS_MATRIX()
+        self._colour = [c_uint() for _ in range(4)]
+        self._box_to, self._matrix_to = byref(self._box), byref(self._matrix)
+        self._colour_to = tuple(map(byref, self._colour))
+        self._is_turned = bool(turn.degrees)
 
     def words(self) -> Iterator[Word]:
         """Yield the words of the page."""
-        text, at, textpage = self._letters.text, self._letters.at, self._textpage
-        box, x, y = self._box, self._x, self._y
-        box_to, x_to, y_to = byref(box), byref(x), byref(y)
+        text, at, textpage, styles = self._letters.text, self._letters.at, self._textpage, self._styles
+        letter_box, object_of_letter, box, y = calls.letter_box, calls.object_of_letter, self._box, self._y
+        box_to, x_to, y_to = self._box_to, byref(self._x), byref(y)
         halves = _HALF.search(text) is not None
         rows = list(enumerate(self._letters.two_ways, 1))
-        is_turned, is_plain = bool(self._turn.degrees), not self._letters.is_changed
+        is_turned, is_plain = self._is_turned, not self._letters.is_changed
+        item = None  # of the last letter
         for found in _WORD.finditer(text):
             start, end = found.span()
             split = end < len(text) and text[end] in _TAKEN_OUT
             row = next((number for number, each in rows if start in each), 0) if rows else 0
             first, last = at[start], at[end - 1]
-            item, style = self._object(first)
-            whole = first == last
-            if not whole:
-                other = raw.FPDFText_GetTextObject(textpage, last)
-                whole = bool(other) and addressof(other.contents) == item
+            before, item = item, object_of_letter(textpage, last)
+            # the letters of an object follow each other, unless they are turned
+            whole = first == last or (
+                item and ((item == before and not rows) or item == object_of_letter(textpage, first))
+            )
             if is_turned or row or not whole:
                 yield from self._pieces(start, end, split, row, halves)
                 continue
-            raw.FPDFText_GetLooseCharBox(textpage, first, box_to)
+            style = styles.get(item) or self._style(item, first)
+            letter_box(textpage, first, box_to)
             x0, x1 = box.left, box.right
             if first != last:
-                raw.FPDFText_GetLooseCharBox(textpage, last, box_to)
+                letter_box(textpage, last, box_to)
                 x1 = box.right
                 try:
                     width = sum(map(style.font.widths.__getitem__, found[0]))
@@ -176,8 +190,8 @@ class _Reader:
                     continue
             said = found[0] if is_plain else spelled(found[0])
             if said and not said.isspace():  # what Python alone takes for white space are letters without a name
-                raw.FPDFText_GetCharOrigin(textpage, first, x_to, y_to)
-                yield Word(_paired(said) if halves else said, x0, max(x0, x1), y.value, style, split)
+                calls.letter_origin(textpage, first, x_to, y_to)
+                yield Word(_paired(said) if halves else said, x0, x1 if x1 > x0 else x0, y.value, style, split)
 
     def _measured(self, style: Style, start: int, end: int) -> float:
         """Return the width of letters in their font, for the type size of 1."""
@@ -191,8 +205,8 @@ class _Reader:
 
     def _edges(self, index: int) -> tuple[float, float]:
         box = self._box
-        raw.FPDFText_GetLooseCharBox(self._textpage, index, byref(box))
-        if not self._turn.degrees:
+        calls.letter_box(self._textpage, index, self._box_to)
+        if not self._is_turned:
             return box.left, box.right
         edges = self._turn(box.left, box.bottom)[0], self._turn(box.right, box.top)[0]
         return min(edges), max(edges)
@@ -202,8 +216,8 @@ class _Reader:
         text = self._letters.text
         places = [place for place in range(start, end) if text[place] != NOTHING]
         at = [self._letters.at[place] for place in places]
-        edges = [self._edges(index) for index in at]
-        objects = [self._object(index) for index in at]
+        edges = list(map(self._edges, at))
+        objects = list(map(self._object, at))
         gaps = [below[0] - above[1] for above, below in pairwise(edges)]
         is_word = len(gaps) > 1 and not any(map(str.isdigit, text[start:end]))
         wide = (_SPACE * objects[0][1].size if objects else 0.0) + (max(0.0, median_low(gaps)) if is_word else 0.0)
@@ -220,7 +234,7 @@ class _Reader:
                 x0, x1 = edges[first][0], edges[place - 1][1]
                 if row:
                     x0, x1 = min(edges[first], edges[place - 1])[0], max(edges[first][1], x1)
-                raw.FPDFText_GetCharOrigin(self._textpage, at[first], byref(self._x), byref(self._y))
+                calls.letter_origin(self._textpage, at[first], byref(self._x), byref(self._y))
                 y = self._turn(self._x.value, self._y.value)[1]
                 said = _paired(said) if halves else said
                 yield Word(said, x0, max(x0, x1), y, objects[first][1], split and is_last, glued, row)
@@ -231,25 +245,37 @@ class _Reader:
         largest = max(above.size, below.size)
         if min(above.size, below.size) > SMALLER * largest:
             return False
-        raw.FPDFText_GetCharOrigin(self._textpage, before, byref(self._x), byref(self._y))
+        calls.letter_origin(self._textpage, before, byref(self._x), byref(self._y))
         base = self._turn(self._x.value, self._y.value)[1]
-        raw.FPDFText_GetCharOrigin(self._textpage, index, byref(self._x), byref(self._y))
+        calls.letter_origin(self._textpage, index, byref(self._x), byref(self._y))
         return abs(self._turn(self._x.value, self._y.value)[1] - base) > LOWERED * largest
 
-    def _object(self, index: int) -> tuple[int, Style]:
+    def _object(self, index: int) -> tuple[int | None, Style]:
         """Return the address of a letter's text object, and what the letters of that share."""
-        item = raw.FPDFText_GetTextObject(self._textpage, index)
-        key = addressof(item.contents) if item else -1
-        style = self._styles.get(key)
-        if style is None:
-            matrix = raw.FS_MATRIX()
-            raw.FPDFText_GetMatrix(self._textpage, index, byref(matrix))
-            size = raw.FPDFText_GetFontSize(self._textpage, index) * max(abs(matrix.d), abs(matrix.b))
-            style = Style(size, Font(bold=False, fixed=False, widths={}), drawn=True, white=False)
-            if item:
-                style = Style(size, _font(item, self._fonts), *_ink(item), item)
-            self._styles[key] = style
-        return key, style
+        item = calls.object_of_letter(self._textpage, index)
+        return item, self._styles.get(item) or self._style(item, index)
+
+    def _style(self, item: int | None, index: int) -> Style:
+        """Return the style of a text object, of which one letter is given."""
+        matrix, pointer = self._matrix, c_void_p(item)
+        calls.letter_matrix(self._textpage, index, self._matrix_to)
+        size = calls.letter_size(self._textpage, index) * max(abs(matrix.d), abs(matrix.b))
+        style = Style(size, Font(bold=False, fixed=False, widths={}), drawn=True, white=False)
+        if item:
+            font = calls.font_of(pointer)
+            if font not in self._fonts:
+                self._fonts[font] = _font(c_void_p(font))
+            style = Style(size, self._fonts[font], *self._ink(pointer), item)
+        self._styles[item] = style
+        return style
+
+    def _ink(self, item: c_void_p) -> tuple[bool, bool]:
+        """Whether a text object is drawn, and whether in white."""
+        mode = calls.render_mode(item)
+        known = mode in (0, 4) and calls.fill_colour(item, *self._colour_to)
+        red, green, blue, alpha = self._colour
+        white = bool(known) and min(red.value, green.value, blue.value) >= 0xFA
+        return mode != _INVISIBLE and not (known and alpha.value == 0), white
 
 
 def _paired(text: str) -> str:
@@ -257,77 +283,64 @@ def _paired(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _font(item: Any, fonts: dict[int, Font]) -> Font:
-    font = raw.FPDFTextObj_GetFont(item)
-    key = addressof(font.contents) if font else -1
-    if key not in fonts:
-        name = create_string_buffer(128)
-        raw.FPDFFont_GetBaseFontName(font, name, len(name))
-        words = name.value.decode("utf-8", "replace").rpartition("+")[2]
-        flags = raw.FPDFFont_GetFlags(font)
-        bold = bool(_BOLD.search(words) or raw.FPDFFont_GetWeight(font) >= _HEAVY or flags & _FORCE_BOLD)
-        fixed = bool(_FIXED.search(words) or flags & _FIXED_PITCH) and words != _OF_RECOGNITION
-        fonts[key] = Font(bold, fixed, {})
-    return fonts[key]
-
-
-def _ink(item: Any) -> tuple[bool, bool]:
-    """Whether a text object is drawn, and whether in white."""
-    red, green, blue, alpha = c_uint(), c_uint(), c_uint(), c_uint()
-    mode = raw.FPDFTextObj_GetTextRenderMode(item)
-    known = raw.FPDFPageObj_GetFillColor(item, byref(red), byref(green), byref(blue), byref(alpha))
-    white = bool(known) and mode in (0, 4) and min(red.value, green.value, blue.value) >= 0xFA
-    return mode != _INVISIBLE and not (known and mode in (0, 4) and alpha.value == 0), white
+def _font(font: c_void_p) -> Font:
+    name = create_string_buffer(128)
+    calls.base_font_name(font, name, c_size_t(len(name)))
+    words = name.value.decode("utf-8", "replace").rpartition("+")[2]
+    flags = calls.font_flags(font)
+    bold = bool(_BOLD.search(words) or calls.font_weight(font) >= _HEAVY or flags & _FORCE_BOLD)
+    fixed = bool(_FIXED.search(words) or flags & _FIXED_PITCH) and words != _OF_RECOGNITION
+    return Font(bold, fixed, {})
 
 
 def _has_images(page: pdfium.PdfPage) -> bool:
-    return any(raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_IMAGE for item in _objects(page))
+    return any(calls.kind_of(item) == raw.FPDF_PAGEOBJ_IMAGE for item in _objects(page))
 
 
-def _objects(page: pdfium.PdfPage) -> Iterator[Any]:
-    for index in range(raw.FPDFPage_CountObjects(page.raw)):
-        yield raw.FPDFPage_GetObject(page.raw, index)
+def _objects(page: pdfium.PdfPage) -> Iterator[c_void_p]:
+    pointer = calls.handle(page.raw)
+    for index in range(calls.count_objects(pointer)):
+        yield c_void_p(calls.object_at(pointer, index))
 
 
 def _doubtful(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
     """Return the words that may not be seen: the white ones, and those that something drawn later lies on."""
-    places: dict[int, int] = {}
+    places: dict[int | None, int] = {}
     covers: list[tuple[int, tuple[float, float, float, float]]] = []
     half = page.get_width() * page.get_height() / 2
     for place, item in enumerate(_objects(page)):
-        kind = raw.FPDFPageObj_GetType(item)
+        kind = calls.kind_of(item)
         if kind == raw.FPDF_PAGEOBJ_TEXT:
-            places[addressof(item.contents)] = place
+            places[item.value] = place
         elif places and len(covers) < _MOST_COVERS and (box := _cover(item, kind, half)):
             covers.append((place, box))
-    return [word for word in words if word.style.white or (covers and _is_under(word, places, covers))]
+    if not covers:
+        return [word for word in words if word.style.white]
+    own = np.array([places.get(word.style.item, math.inf) for word in words])
+    x = np.array([(word.x0 + word.x1) / 2 for word in words])
+    y = np.array([word.y + word.style.size / 4 for word in words])
+    doubtful = np.array([word.style.white for word in words], dtype=bool)
+    for place, (left, bottom, right, top) in covers:
+        doubtful |= (own < place) & (left <= x) & (x <= right) & (bottom <= y) & (y <= top)
+    return [words[index] for index in np.flatnonzero(doubtful)]
 
 
-def _cover(item: Any, kind: int, half: float) -> tuple[float, float, float, float] | None:
+def _cover(item: c_void_p, kind: int, half: float) -> tuple[float, float, float, float] | None:
     """Return the box of what may hide text below it: an opaque area, or a picture that is no scan of the page."""
     edges = [c_float() for _ in range(4)]
     if kind == raw.FPDF_PAGEOBJ_PATH:
         fill, stroke = c_int(), c_int()
-        raw.FPDFPath_GetDrawMode(item, byref(fill), byref(stroke))
+        calls.draw_mode(item, byref(fill), byref(stroke))
         if not fill.value:
             return None
-    if not raw.FPDFPageObj_GetBounds(item, *map(byref, edges)):
+    if not calls.bounds_of(item, *map(byref, edges)):
         return None
     left, bottom, right, top = (edge.value for edge in edges)
     width, height = right - left, top - bottom
     is_scan = kind == raw.FPDF_PAGEOBJ_IMAGE and width * height > half
-    if min(width, height) < _THIN or is_scan or raw.FPDFPageObj_HasTransparency(item):
+    if min(width, height) < _THIN or is_scan or calls.has_transparency(item):
         return None
     return left, bottom, right, top
-
-
-def _is_under(word: Word, places: dict[int, int], covers: list[tuple[int, tuple[float, float, float, float]]]) -> bool:
-    item = word.style.item
-    own = places.get(addressof(item.contents)) if item else None
-    x, y = (word.x0 + word.x1) / 2, word.y + word.style.size / 4
-    return own is not None and any(
-        place > own and left <= x <= right and bottom <= y <= top for place, (left, bottom, right, top) in covers
-    )
 
 
 def _unseen(page: pdfium.PdfPage, words: list[Word]) -> set[int]:
@@ -336,13 +349,13 @@ def _unseen(page: pdfium.PdfPage, words: list[Word]) -> set[int]:
     if page.get_rotation():
         left, top = 0.0, page.get_height()
     scale = min(1.0, (_MOST_PIXELS / max(1.0, page.get_width() * page.get_height())) ** 0.5)
-    items = {addressof(word.style.item.contents): word.style.item for word in words if word.style.item}
+    items = {word.style.item for word in words if word.style.item}
     shown = _pixels(page, scale)
-    for item in items.values():
-        raw.FPDFPageObj_SetIsActive(item, False)
+    for item in items:
+        calls.set_active(c_void_p(item), False)
     changed = np.abs(shown - _pixels(page, scale)).max(axis=2) > _SAME_COLOUR
-    for item in items.values():
-        raw.FPDFPageObj_SetIsActive(item, True)
+    for item in items:
+        calls.set_active(c_void_p(item), True)
     unseen = set()
     for word in words:
         rows = (max(0, int((top - word.y - word.style.size * up) * scale)) for up in (0.9, -0.25))
