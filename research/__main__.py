@@ -77,7 +77,7 @@ def exam_rule(
 
 
 def fidelity(
-    folder: Annotated[Path, typer.Argument(help="The folder of files, such as research.fidelity.debian_files lays out.")],
+    folder: Annotated[Path, typer.Argument(help="The folder of files, as research.fidelity.debian_files lays it out.")],
     kinds: Annotated[
         list[str] | None, typer.Option("--format", help="Read only files of this suffix; may be repeated.")
     ] = None,
