@@ -1,8 +1,8 @@
 """Lay out a corpus of real files in ten formats from Debian's packages.
 
 ``python -m research.fidelity.debian_files FOLDER`` fetches the packages with apt, one at a time, and keeps a few
-files of each format. Debian has few office files: others are made of what was kept, by pandoc and LibreOffice. It goes on where
-it stopped. The files have licences of their own, which the packages carry.
+files of each format. Debian has few office files: others are made of what was kept, by pandoc and LibreOffice. It goes
+on where it stopped. The files have licences of their own, which the packages carry.
 """
 
 import argparse
