@@ -40,7 +40,7 @@ async def test_formulas_are_drawn_whole_in_their_claims_and_prices_are_text(
     text = page.locator(".section .text")
     await expect(text.locator("math")).to_have_count(3)
     assert len(renderers(urls)) == 1
-    area = text.locator(".claim.quoted", has=page.locator("math"), has_text="A")
+    area = text.locator(".claim", has=page.locator("math"), has_text="A")
     await expect(area.first.locator("msup mn")).to_have_text("2")
     whole = text.locator("p", has_text="The area")
     marker = whole.get_by_role("button", name=re.compile("^Source "))

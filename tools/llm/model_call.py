@@ -253,9 +253,8 @@ def translate_error(error: Exception) -> AttemptFailed:
     match error:
         case openai.BadRequestError() | openai.UnprocessableEntityError():
             words = json.dumps(error.body, ensure_ascii=False) if error.body else error.message
-            reason = endpoint_reason(error.body, secrets=(error.request.url.host,))
-            said = f"refused the request: {reason.rstrip('.')}" if reason else "refused the request"
-            return AttemptFailed(_refused(said, "Check the model's settings."), refused=words)
+            advice = "Check the model's settings; the log has the reason that the endpoint gives."
+            return AttemptFailed(_refused("refused the request", advice), refused=words)
         case openai.AuthenticationError() | openai.PermissionDeniedError():
             return AttemptFailed(_refused("refused the API key", "Check the api_key of this model."))
         case openai.NotFoundError():

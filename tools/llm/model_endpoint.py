@@ -14,6 +14,7 @@ from tools.llm.model_reply import AttemptFailed, ReplyEnd, ReplyPart, ReplyText,
 from tools.llm.prompting import Messages
 from tools.llm.reply_schemas import FORMATS, ReplySchema
 from tools.settings import ModelSettings
+from tools.web.endpoint_reason import endpoint_reason
 
 if TYPE_CHECKING:
     from tools.llm.model_call import Caller
@@ -212,6 +213,7 @@ class Endpoint:
     ) -> _RequestFormat:
         simpler = refused.simpler(failed.refused or "", has_schema=has_schema, logprobs=logprobs)
         if simpler is None:
+            log.warning("Model %s refused a request: %s", self.name, endpoint_reason(failed.refused or ""))
             raise failed.error from failed
         log.info("Model %s refused %s; trying %s.", self.name, refused, simpler)
         return simpler
