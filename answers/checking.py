@@ -414,7 +414,8 @@ class CheckedAnswer:
             return question_by(ClaimRow(**{**row, "verdict": "unverified", "proofs": []}), self._nearest(text, others))
 
         question = question_by(row, shown)
-        return replace(question, again=again) if question is not None else None
+        is_copy = row["verdict"] == "supported"  # it stands where it stands, so a doubt of it is no wrong id
+        return question if question is None or is_copy else replace(question, again=again)
 
     def _nearest(self, claim: str, ids: Iterable[str]) -> list[str]:
         """Return the few segments of some that lie nearest to a claim."""

@@ -62,6 +62,21 @@ async def test_a_copy_is_one_unless_the_judge_reads_around_it_that_it_does_not_h
     assert (claim["verdict"], claim["by"], claim["mark"]) == (verdict, by, mark)
 
 
+async def test_a_copy_that_a_judge_doubts_is_not_looked_for_where_it_does_not_stand() -> None:
+    class Wrong(ScriptedJudge):
+        """A judge without an exam that errs both ways: it doubts where a copy stands, and sees it anywhere else."""
+
+        async def judge(self, claims, *, meter):  # type: ignore[no-untyped-def]
+            self.otherwise = "supported" if self.asked else "unsupported"
+            return await super().judge(claims, meter=meter)
+
+    judge = Wrong(exam=None)
+    asked = Asked(family=ScriptedFamily(drafts=[GOOD]), ports={"judge": judge})
+    state = await asked.ask(f"{QUESTION} when the kitchen closes at nine")
+    (claim,) = (await asked.message(state))["claims"]
+    assert (len(judge.asked), claim["mark"]) == (1, "withheld")
+
+
 async def test_a_claim_goes_to_the_judge_with_its_question_and_what_it_cites() -> None:
     judge = ScriptedJudge()
     await judged(judge, f"Staff get 25 days of annual leave. {OPEN}").ask(QUESTION)
@@ -199,14 +214,14 @@ async def test_a_doubt_of_a_judge_that_may_withdraw_is_repaired_beside_one_that_
     assert [claim["text"] for claim in correction.claims] == ["Nghỉ phép là 30 ngày."]
 
 
-async def test_a_doubted_copy_keeps_its_doubt_where_the_second_answer_can_not_be_read() -> None:
+async def test_a_doubted_claim_keeps_its_doubt_where_the_second_answer_can_not_be_read() -> None:
     class Unsure(ScriptedJudge):
         async def judge(self, claims, *, meter):  # type: ignore[no-untyped-def]
             said = await super().judge(claims, meter=meter)
             return said if len(self.asked) == 1 else [Judgement(None)] * len(said)
 
     judge = Unsure(otherwise="unsupported", exam=None)
-    asked = Asked(family=ScriptedFamily(drafts=[GOOD]), ports={"judge": judge})
+    asked = judged(judge, OPEN)
     (claim,) = (await asked.message(await asked.ask(QUESTION, min_score=0.0)))["claims"]
     assert len(judge.asked) == 2
     assert (claim["verdict"], claim["mark"]) == ("unsupported", "withheld")
