@@ -99,7 +99,7 @@ _CONTEXT = re.compile(
     r"\bn_ctx\W{1,4}(\d{3,7})|(?:context|maximum|at most|limit|allowed|only)[^\d.]{0,40}?(\d{3,7})|(\d{3,7}) maximum",
     re.I,
 )
-_IS_TOO_LONG = re.compile(r"context|too long|too large|input token|maximum number of tokens", re.I)
+_IS_TOO_LONG = re.compile(r"context|too long|input token|maximum number of tokens", re.I)
 
 
 def context_in(refusal: str) -> int | None:

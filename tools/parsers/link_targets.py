@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from tools.parsers.canonical_text import things_left_out
+
 _ADDRESS = re.compile(r"(?:https?://(?:www\.)?([^/?#\s<>]+)|(?:mailto|tel):)[^\s<>]*", re.IGNORECASE)
 _MOST_TO_A_HOST = 10
 _LONGEST = 200  # characters; what is longer is for programs
@@ -46,9 +48,7 @@ class LinkTargets:
 
 def addresses_left_out(count: int) -> tuple[str, ...]:
     """Return what is said of addresses that were not told."""
-    if not count:
-        return ()
-    return ("1 address of a link was left out." if count == 1 else f"{count} addresses of links were left out.",)
+    return things_left_out(count, "address of a link", "addresses of links")
 
 
 def _digits(words: str) -> str:

@@ -14,7 +14,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, things_left_out
 from tools.parsers.pdf_blocks import BlockWriter
 from tools.parsers.pdf_headings import Bookmark, find_headings, split_headings
 from tools.parsers.pdf_layout import measured
@@ -249,8 +249,7 @@ def _left_out(reading: _Pages, count: int, running: int) -> tuple[str, ...]:
             f"{running} line{' was' if running == 1 else 's were'} left out: running heads, page numbers or repeated"
             " header rows of tables."
         )
-    if comments:
-        said.append(f"{comments} comment{' was' if comments == 1 else 's were'} left out.")
+    said += things_left_out(comments, "comment")
     if unreadable:
         said.append(
             f"{unreadable} sign{' has' if unreadable == 1 else 's have'} no letter in the file:"
@@ -269,7 +268,7 @@ def _largest(pages: list[Page]) -> str | None:
     size = max((line.size for line in lines), default=0.0)
     if size < _LARGER * sizes.most_common(1)[0][0]:
         return None
-    first = next(place for place, line in enumerate(lines) if line.size == size)
+    first = next((place for place, line in enumerate(lines) if line.size == size), len(lines))
     words = [line.text for line in takewhile(lambda line: line.size == size, lines[first : first + 3])]
     title = " ".join(" ".join(words).split())
     return title if 0 < len(title) <= _LONGEST_TITLE else None
