@@ -14,6 +14,7 @@ from langchain_anthropic import ChatAnthropic
 from graph.errors import Overloaded
 from tests.api.conftest import HANDBOOK, new_session
 from tests.scripted_openai import Reply, ScriptedOpenAI, Think, answer, status
+from tests.wire.node_clients import run_client
 from tools.runs.runner import Runner
 
 LEAVE = "How many days of annual leave does an employee get?"
@@ -203,3 +204,13 @@ async def test_langchain_shows_the_citations(shared_client: httpx.AsyncClient) -
     [annotation] = block["annotations"]
     assert annotation["type"] == "citation"
     assert (annotation["cited_text"], annotation["title"]) == (QUOTED, "Staff handbook")
+
+
+async def test_the_client_of_javascript_hears_the_same(shared_client: httpx.AsyncClient) -> None:
+    url = str(shared_client.base_url)
+    heard: Any = await run_client("messages.mjs", url, LEAVE, client="Anthropic's client")
+    assert heard["whole"] == heard["streamed"]
+    [block] = heard["whole"]["content"]
+    assert (block["text"], [each["cited_text"] for each in block["citations"]]) == (QUOTED, [QUOTED])
+    assert heard["cited"] == [QUOTED]
+    assert heard["refused"] == [400, "invalid_request_error"]
