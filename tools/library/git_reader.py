@@ -81,8 +81,9 @@ class GitReader(SourceReader):
                 await asyncio.to_thread(self._cache.folder.mkdir, exist_ok=True)
                 await self._git("init", "--bare", "--quiet")
             async with self._readable() as (url, options):
-                await self._git("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules",
-                                url, f"{self._ref}:refs/citewell/head", options=options, seconds=FETCH_SECONDS)  # fmt: skip
+                fetch = ("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules")
+                ref = f"{self._ref}:refs/citewell/head"
+                await self._git(*fetch, url, ref, options=options, seconds=FETCH_SECONDS)
             await self._collect()
             self._cache.hold()
             tree = f"refs/citewell/head:{self._folder}"
@@ -203,7 +204,8 @@ class GitReader(SourceReader):
             stdin.write(given)
             stdin.seek(0)
             process = await asyncio.create_subprocess_exec(
-                program, *_configured([*_OPTIONS, *options]), *arguments, cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
+                program, *_configured([*_OPTIONS, *options]), *arguments,
+                cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
                 stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
                 start_new_session=True,  # one signal ends what git starts
             )  # fmt: skip
