@@ -1,5 +1,6 @@
 """What tests share: a real PostgreSQL, a database of its own for each test, and a fuse against the network."""
 
+import asyncio
 import gc
 import ipaddress
 import os
@@ -123,9 +124,14 @@ class FusedLoop(uvloop.Loop):
         return await super().create_connection(protocol_factory, host, port, **how)
 
 
-def pytest_asyncio_loop_factories() -> dict[str, Any]:
-    """Run tests on the loop of the service, which takes less for granted than asyncio's own."""
-    return {"uvloop": FusedLoop}
+class ServicePolicy(asyncio.DefaultEventLoopPolicy):
+    """Tests run on the loop of the service, which takes less for granted than asyncio's own."""
+
+    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+        return FusedLoop()
+
+
+asyncio.set_event_loop_policy(ServicePolicy())
 
 
 @pytest.hookimpl(wrapper=True)
