@@ -136,7 +136,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
     app.add_middleware(IdentityMiddleware, identify=identify)
     app.add_middleware(AuditMiddleware, keeps_questions=settings.audit.questions)
     if settings.auth.mode == "none":
-        app.add_middleware(LoopbackMiddleware, origins=origins)
+        app.add_middleware(LoopbackMiddleware, address=address, origins=origins)
     allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
     app.add_middleware(ObservationMiddleware)
     if settings.metrics.listen == "app":
