@@ -32,8 +32,8 @@ class PlaceBox(TypedDict):
 class Place(TypedDict):
     """The place of canonical text from ``start`` to ``end`` in the original; what the format does not have is null.
 
-    ``boxes`` are of PDF alone, and empty where its original is not kept or the identity reads no files. ``anchor`` is the
-    id to link to.
+    ``boxes`` are of PDF alone, and empty where its original is not kept, or where no files may be read. ``anchor`` is
+    the id to link to.
     """
 
     document_id: str
