@@ -380,7 +380,11 @@ async def _client_left(request: Request, error: Exception) -> Response:
 
 async def _unexpected_error(request: Request, error: Exception) -> Response:
     # No logging here: Starlette logs the traceback and raises the error again after this response.
+    # It is around all middleware, so it has this header by itself.
     response = problem(
-        "internal", "The request failed for an internal reason.", "Report this with the time it happened."
+        "internal",
+        "The request failed for an internal reason.",
+        "Report this with the time it happened.",
+        headers={"X-Content-Type-Options": "nosniff"},
     )
     return in_dialect_shape(request.url.path, response)
