@@ -90,9 +90,9 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
 
 def check_programs() -> Check:
     """Tell which programs of the machine help to read files; without them some are refused."""
-    from tools.parsers.old_office import libreoffice
+    from tools.parsers.programs import libreoffice, tesseract
 
-    found = {"libreoffice": libreoffice() is not None, "tesseract": shutil.which("tesseract") is not None}
+    found = {"libreoffice": libreoffice() is not None, "tesseract": tesseract() is not None}
     old = (
         "LibreOffice reads .doc, .xls and .ppt"
         if found["libreoffice"]

@@ -1,8 +1,8 @@
 """A process that reads files for another one, a file at a time: what a library stores of it, or what a viewer draws.
 
-It has neither a connection to the database nor the keys of the deployment. Its parent sends a frame for each file and
-gets frames back: any number of progress, then the document or the error. A frame is a JSON object, with the lengths of
-the bytes that follow it.
+It has neither a connection to the database nor the keys of the deployment, and before the first file it gives up what
+it does not need. Its parent sends a frame for each file and gets frames back: any number of progress, then the document
+or the error. A frame is a JSON object, with the lengths of the bytes that follow it.
 """
 
 import gc
@@ -11,16 +11,23 @@ import os
 import resource
 import struct
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
+from tools.confinement.process import Confinement, confine
+from tools.confinement.seccomp import forbid_programs
 from tools.embeddings.static_embedding import count_tokens
 from tools.library.drawn_pictures import drawn_pictures
+from tools.library.program_process import start_programs_elsewhere
 from tools.library.reading import Progress, Reading, WiredDocument, read_document
+from tools.parsers.programs import program_folders
+from tools.plugins.entry_points import PARSERS, find_plugins
 
 LENGTH = struct.Struct(">I")
 GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
@@ -29,7 +36,7 @@ NICENESS = 10  # so that questions come first
 MOST_FILES = 500  # read by one process, in case a parser leaks
 
 Frame = tuple[dict[str, Any], list[bytes]]
-Task = Literal["document", "pictures", "place"]
+Task = Literal["document", "pictures", "place", "confinement"]
 
 
 def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
@@ -62,22 +69,34 @@ def _place(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
     return {"place": None if place is None else asdict(place)}, []
 
 
+def _confinement(_: dict[str, Any], __: bytes, ___: Progress) -> Frame:
+    return asdict(_holds[0]), []
+
+
+_holds: list[Confinement] = []  # one, of this process
 _TASKS: dict[Task, Callable[[dict[str, Any], bytes, Progress], Frame]] = {
     "document": _document,
     "pictures": _pictures,
     "place": _place,
+    "confinement": _confinement,
 }
 
 
-def main(megabytes: int) -> None:
-    """Read files until the parent closes the pipe; at most ``megabytes`` of memory for all of the process."""
+def main(megabytes: int, scratch: str) -> None:
+    """Read files until the parent closes the pipe; at most ``megabytes`` of memory for all of the process.
+
+    What parsers write goes into the folder ``scratch``, which the parent removes.
+    """
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a parser prints is no frame
     os.nice(NICENESS)
     gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20)
+    _limit(resource.RLIMIT_FSIZE, megabytes << 20)
     count_tokens([""])
+    os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = scratch
+    _holds.append(_confined(Path(scratch)))
     for left in reversed(range(MOST_FILES)):
         opening = inbox.read(LENGTH.size)
         if len(opening) < LENGTH.size:
@@ -85,6 +104,14 @@ def main(megabytes: int) -> None:
         header, [data] = _rest_of_frame(inbox, opening)
         if _answer(header, data, outbox, megabytes, last=not left):
             return
+
+
+def _confined(scratch: Path) -> Confinement:
+    holds = confine(scratch, (each.entry_point.value for each in find_plugins(PARSERS)), program_folders())
+    if not holds.system_calls:
+        return holds
+    start_programs_elsewhere()
+    return replace(holds, system_calls=forbid_programs())
 
 
 def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: int, *, last: bool) -> bool:
