@@ -3,7 +3,6 @@
 import hashlib
 import logging
 import os
-import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace

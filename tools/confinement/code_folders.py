@@ -1,5 +1,6 @@
 """Where the code of this process is: what it may still have to read to import."""
 
+import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ def code_folders(plugins: Iterable[str]) -> Iterator[Path]:
     """
     standard = {Path(path) for path in sysconfig.get_paths().values()}
     yield Path(sysconfig.get_config_var("LIBDIR") or sys.base_prefix)
+    yield from map(Path, filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":")))
     for folder in map(Path, sys.path):
         if folder in standard or folder.name in _OF_CODE or not folder.is_dir():
             yield folder

@@ -43,13 +43,15 @@ def restrict_files(readable: Iterable[Path], listed: Iterable[Path], writable: I
     if not version:
         return 0
     handled = (1 << _RIGHTS[min(version, len(_RIGHTS) - 1)]) - 1
-    rules = _Ruleset(
-        handled, _PORTS if version >= _PORTS_SINCE else 0, _SCOPES if version >= _SCOPES_SINCE else 0
-    )
+    rules = _Ruleset(handled, _PORTS if version >= _PORTS_SINCE else 0, _SCOPES if version >= _SCOPES_SINCE else 0)
     size = ctypes.sizeof(rules) if version >= _SCOPES_SINCE else 16 if version >= _PORTS_SINCE else 8
     ruleset = system_call(_CREATE, ctypes.byref(rules), ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
-        for paths, rights in ((readable, _READ_FILE | _READ_FOLDER | _EXECUTE), (listed, _READ_FOLDER), (writable, handled)):
+        for paths, rights in (
+            (readable, _READ_FILE | _READ_FOLDER | _EXECUTE),
+            (listed, _READ_FOLDER),
+            (writable, handled),
+        ):
             for path in paths:
                 _allow(ruleset, path, rights & handled)
         system_call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
@@ -66,7 +68,8 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
     try:
         if not stat.S_ISDIR(os.fstat(opened).st_mode):
             rights &= _OF_FILES
-        rule = _Beneath(rights, opened)
-        system_call(_ADD, ctypes.c_int(ruleset), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
+        if rights:
+            rule = _Beneath(rights, opened)
+            system_call(_ADD, ctypes.c_int(ruleset), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
     finally:
         os.close(opened)

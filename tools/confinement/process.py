@@ -1,5 +1,6 @@
 """Confine a process that reads foreign files: it reaches neither files nor other processes any more."""
 
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,14 +24,24 @@ class Confinement:
     user: int
 
 
-def confine(scratch: Path, plugins: Iterable[str], programs: Iterable[Path]) -> Confinement:
-    """Confine this process, which must have one thread: it reads code and fonts, and writes below ``scratch``.
+_holding = Confinement(landlock=0, system_calls=False, privileges=False, memory=False, user=os.geteuid())
 
-    ``programs`` are what the programs that it may start read. Nothing of it can be undone.
+
+def confinement() -> Confinement:
+    """Return what holds in this process."""
+    return _holding
+
+
+def confine(scratch: Path, plugins: Iterable[str], programs: Iterable[Path]) -> None:
+    """Confine this process for good: it reads code and fonts, and writes below ``scratch`` alone.
+
+    ``plugins`` are modules that it may still import, ``programs`` what the programs that it may start read. It must not
+    have started a thread: Landlock would not hold there.
     """
+    global _holding
     code = list(code_folders(plugins))
-    loaded = [Path(module.__file__) for module in list(sys.modules.values()) if getattr(module, "__file__", None)]
+    loaded = [Path(path) for module in list(sys.modules.values()) if (path := getattr(module, "__file__", None))]
     user = leave_root(scratch, [*code, *loaded], files_are_restricted=landlock_version() > 0)
     privileges, memory = refuse_new_privileges(), hide_memory()
     landlock = restrict_files([*SYSTEM, *code, *programs], map(Path, sys.path), [scratch, Path("/dev/null")])
-    return Confinement(landlock, privileges and forbid_calls(), privileges, memory, user)
+    _holding = Confinement(landlock, privileges and forbid_calls(), privileges, memory, user)

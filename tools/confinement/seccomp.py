@@ -21,10 +21,10 @@ _CLONE_THREAD = 0x10000
 
 # Each with its numbers on x86-64 and on ARM, "-" where it has none.
 _NEVER = """
-socket 41 198, connect 42 203, bind 49 200, listen 50 201, accept 43 202, accept4 288 242, sendto 44 206, sendmsg 46 211, sendmmsg 307 269, socketpair 53 199,
+connect 42 203, accept 43 202, accept4 288 242, sendto 44 206, sendmsg 46 211, sendmmsg 307 269, socketpair 53 199,
 ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, kcmp 312 272, process_madvise 440 440,
-process_mrelease 448 448, pidfd_open 434 434, pidfd_getfd 438 438, pidfd_send_signal 424 424, rt_sigqueueinfo 129 138, tkill 200 130,
-rt_tgsigqueueinfo 297 240, setpgid 109 154, setsid 112 157, setpriority 141 140, ioprio_set 251 30,
+process_mrelease 448 448, pidfd_open 434 434, pidfd_getfd 438 438, pidfd_send_signal 424 424, rt_sigqueueinfo 129 138,
+tkill 200 130, rt_tgsigqueueinfo 297 240, setpgid 109 154, setsid 112 157, setpriority 141 140, ioprio_set 251 30,
 sched_setparam 142 118, sched_setscheduler 144 119, sched_setattr 314 274, sched_setaffinity 203 122,
 migrate_pages 256 238, move_pages 279 239,
 shmget 29 194, shmat 30 196, shmctl 31 195, semget 64 190, semctl 66 191, semop 65 193, semtimedop 220 192,
@@ -43,6 +43,7 @@ sethostname 170 161, setdomainname 171 162, iopl 172 -, ioperm 173 -, modify_ldt
 """
 _PROGRAMS = "execve 59 221, execveat 322 281, fork 57 -, vfork 58 -"
 _CLONE, _CLONE3 = "clone 56 220", "clone3 435 435"
+_SOCKET, _LISTEN, _LOCAL = "socket 41 198", "bind 49 200, listen 50 201", 1
 _KILLS, _LIMITS = "kill 62 129, tgkill 234 131", "prlimit64 302 261"
 
 _Step = tuple[int, int, int, int]  # operation, steps to skip if true, if false, value
@@ -51,15 +52,21 @@ _Step = tuple[int, int, int, int]  # operation, steps to skip if true, if false,
 def forbid_calls() -> bool:
     """Forbid this process and whatever it starts sockets, tracing, changes of rights, and what only root may do.
 
-    No privileges must be new (``refuse_new_privileges``). Returns whether it could be done.
+    LibreOffice reads no file unless it listens on a local socket, so it is made to believe that it does. No privileges
+    must be new (``refuse_new_privileges``). Returns whether it could be done.
     """
-    return _install(_refuse(_NEVER), _refuse(_LIMITS, unless=(_IF_EQUAL, 0)))  # those of itself
+    return _install(
+        _refuse(_NEVER),
+        _refuse(_SOCKET, unless=(_IF_EQUAL, _LOCAL)),
+        _refuse(_LISTEN, error=0),
+        _refuse(_LIMITS, unless=(_IF_EQUAL, 0)),  # those of itself
+    )
 
 
 def forbid_programs() -> bool:
-    """Forbid this process also to start another one or to signal one; whether it could be done."""
+    """Forbid this process also to start another one or to signal one, and any socket; whether it could be done."""
     return _install(
-        _refuse(_PROGRAMS),
+        _refuse(f"{_PROGRAMS}, {_SOCKET}, {_LISTEN}"),
         _refuse(_KILLS, unless=(_IF_EQUAL, os.getpid())),
         _refuse(_CLONE, unless=(_IF_BIT, _CLONE_THREAD)),
         _refuse(_CLONE3, errno.ENOSYS),  # whose flags a filter can't see; the C library falls back on ``clone``

@@ -13,14 +13,15 @@ import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
-from tools.confinement.process import Confinement, confine
+from tools.confinement.process import confine, confinement
 from tools.confinement.seccomp import forbid_programs
 from tools.embeddings.static_embedding import count_tokens
 from tools.library.drawn_pictures import drawn_pictures
@@ -70,10 +71,9 @@ def _place(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
 
 
 def _confinement(_: dict[str, Any], __: bytes, ___: Progress) -> Frame:
-    return asdict(_holds[0]), []
+    return asdict(confinement()), []
 
 
-_holds: list[Confinement] = []  # one, of this process
 _TASKS: dict[Task, Callable[[dict[str, Any], bytes, Progress], Frame]] = {
     "document": _document,
     "pictures": _pictures,
@@ -94,9 +94,12 @@ def main(megabytes: int, scratch: str) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20)
     _limit(resource.RLIMIT_FSIZE, megabytes << 20)
-    count_tokens([""])
+    with suppress(OSError):  # not Linux
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")  # where memory is short, this ends first
     os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = scratch
-    _holds.append(_confined(Path(scratch)))
+    _memory_file()  # which can't be opened later
+    _confine(Path(scratch))
+    count_tokens([""])
     for left in reversed(range(MOST_FILES)):
         opening = inbox.read(LENGTH.size)
         if len(opening) < LENGTH.size:
@@ -106,12 +109,11 @@ def main(megabytes: int, scratch: str) -> None:
             return
 
 
-def _confined(scratch: Path) -> Confinement:
-    holds = confine(scratch, (each.entry_point.value for each in find_plugins(PARSERS)), program_folders())
-    if not holds.system_calls:
-        return holds
-    start_programs_elsewhere()
-    return replace(holds, system_calls=forbid_programs())
+def _confine(scratch: Path) -> None:
+    confine(scratch, (each.entry_point.value for each in find_plugins(PARSERS)), program_folders())
+    if confinement().system_calls:
+        start_programs_elsewhere()
+        forbid_programs()
 
 
 def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: int, *, last: bool) -> bool:
@@ -185,11 +187,18 @@ def _limit(what: int, amount: int) -> None:
         return
 
 
+@cache
+def _memory_file() -> BinaryIO | None:
+    """Open what the system says of the memory of this process; None where it says nothing."""
+    try:
+        return open("/proc/self/statm", "rb", buffering=0)
+    except OSError:
+        return None
+
+
 def _megabytes() -> float:
     """Return the memory that this process keeps; where the system does not say, the most that it had."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
-    except OSError:  # not Linux, whose ru_maxrss counts the parent's memory too
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+    if (memory := _memory_file()) is not None:
+        return int(os.pread(memory.fileno(), 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # without Linux, whose count has the parent's memory too
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024

@@ -86,7 +86,8 @@ def run_program(what: str, data: bytes, seconds: float, *arguments: str) -> byte
 
 def program_folders() -> Iterator[Path]:
     """Yield what the programs of this machine are and read, beside what all programs read."""
-    yield from (Path("/etc/libreoffice"), Path("/var/lib/libreoffice"))
+    yield from (Path(folder, "libreoffice") for folder in ("/etc", "/var/lib", "/var/spool"))  # where links of it lead
+    yield from map(Path, filter(None, [os.environ.get("TESSDATA_PREFIX")]))
     for found in filter(None, (libreoffice(), tesseract())):
         program = Path(found).resolve()
         yield program
@@ -123,11 +124,16 @@ def _convert(folder: Path, data: bytes, seconds: float, suffix: str, better: str
 
 def _recognise(folder: Path, picture: bytes, seconds: float, languages: str, dpi: str) -> bytes:
     return subprocess.run(
-        [tesseract() or "tesseract", "stdin", "stdout", "-l", languages, "--dpi", dpi, "pdf"],
+        # Of the words alone: for the picture in it tesseract would write into /tmp, wherever temporary files go.
+        [tesseract() or "tesseract", "stdin", "stdout", "-l", languages, "--dpi", dpi, "-c", "textonly_pdf=1", "pdf"],
         input=picture,
         capture_output=True,
         timeout=seconds,
         cwd=folder,
-        env={**plain_environment(), "TMPDIR": str(folder), "OMP_THREAD_LIMIT": "1"},  # threads cost more than they bring
+        env={
+            **plain_environment(),
+            "TMPDIR": str(folder),
+            "OMP_THREAD_LIMIT": "1",
+        },  # threads cost more than they bring
         check=True,
     ).stdout
