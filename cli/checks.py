@@ -26,7 +26,8 @@ from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
-from tools.storage.embedded import locate_data_folder, unprivileged_user
+from tools.storage.embedded import locate_data_folder
+from tools.storage.server_account import unprivileged_user
 from tools.storage.startup import open_database
 
 log = logging.getLogger("citewell.cli")
