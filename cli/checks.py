@@ -22,6 +22,7 @@ from migrations import pending
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.judges.judge_registry import check_judge
+from tools.library.sandbox import opened_sandbox
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
@@ -83,8 +84,9 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
     if settings.originals not in ("postgresql", "off"):
         announce("Checking the store of originals")
         yield await check_originals(settings)
-    announce("Checking plugins")
-    for check in [check_programs(), *check_plugins(settings), *check_other_names(), *check_retired(settings)]:
+    announce("Checking parsers and plugins")
+    programs = [check_programs(), *await check_sandbox(settings)]
+    for check in [*programs, *check_plugins(settings), *check_other_names(), *check_retired(settings)]:
         yield check
 
 
@@ -100,6 +102,42 @@ def check_programs() -> Check:
     )
     scans = "tesseract reads scans" if found["tesseract"] else "no tesseract to read scans"
     return Check("programs", True, f"{old}; {scans}", facts=dict(found))
+
+
+async def check_sandbox(settings: Settings) -> list[Check]:
+    """Start a process that parses files, and tell what the system keeps from it; what can't be had here is no fault."""
+    try:
+        async with opened_sandbox(settings.jobs, 1) as sandbox:
+            holds, _ = await sandbox.run("confinement", {}, b"")
+    except CitewellError as error:
+        return [failed("parsers", error)]
+    user = f"a user of their own ({holds['user']})" if holds["user"] != os.geteuid() else "the user of this command"
+    told = (
+        (
+            "files",
+            holds["landlock"],
+            "open code and fonts, and change their own folder alone",
+            "Linux 5.13 or newer with Landlock",
+        ),
+        (
+            "calls",
+            holds["system_calls"],
+            "start no program, open no socket, signal no other process",
+            "Linux on x86-64 or 64-bit ARM",
+        ),
+        (
+            "memory",
+            holds["memory"] and holds["privileges"],
+            "gain no privileges, and see no memory but theirs",
+            "Linux",
+        ),
+    )
+    checks = [
+        Check(f"parsers: {name}", True, f"they {what}" if held else "not confined", "" if held else f"{needs} can.")
+        for name, held, what, needs in told
+    ]
+    rest = f"parsers run as {user}, with a plain environment and limits of time, memory and size"
+    return [*checks, Check("parsers: user", True, rest, facts=holds)]
 
 
 async def check_originals(settings: Settings) -> Check:

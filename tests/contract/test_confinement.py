@@ -104,7 +104,7 @@ async def test_it_is_read_at_all(sandbox: Sandbox) -> None:
 
 @needs_landlock
 @pytest.mark.parametrize(
-    "path", ["/etc/passwd", "/proc/{parent}/cmdline", "/proc/self/environ", "{clone}/pyproject.toml", "{secret}"]
+    "path", ["/etc/passwd", "/proc/{parent}/cmdline", "/proc/self/status", "{clone}/pyproject.toml", "{secret}"]
 )
 async def test_it_reads_no_file(sandbox: Sandbox, path: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret"

@@ -4,6 +4,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib.machinery import all_suffixes
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,9 +35,10 @@ def code_folders(plugins: Iterable[str]) -> Iterator[Path]:
     yield Path(sysconfig.get_config_var("LIBDIR") or sys.base_prefix)
     yield from map(Path, filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":")))
     for folder in map(Path, sys.path):
-        if folder in standard or folder.name in _OF_CODE or not folder.is_dir():
+        if folder in standard or folder.name in _OF_CODE or not os.path.isdir(folder):
             yield folder
-        else:
+            continue
+        with suppress(PermissionError):
             yield from (each for each in folder.iterdir() if _is_importable(each))
     for name in plugins:  # which an editable installation may find elsewhere
         spec = find_spec(name.partition(".")[0])
@@ -45,4 +47,4 @@ def code_folders(plugins: Iterable[str]) -> Iterator[Path]:
 
 
 def _is_importable(path: Path) -> bool:
-    return path.name.endswith(_OF_MODULES) or (path / "__init__.py").exists()
+    return path.name.endswith(_OF_MODULES) or os.path.exists(path / "__init__.py")  # False too where it is private

@@ -88,7 +88,12 @@ def write_rules(folder: Path, account: Unprivileged | None) -> bool:
 
     An account of the server's own may connect too: its files are open to it anyway.
     """
-    names = {pwd.getpwuid(os.geteuid()).pw_name}
+    try:
+        names = {pwd.getpwuid(os.geteuid()).pw_name}
+    except KeyError as error:  # by it the server knows who connects
+        raise ConfigurationError(
+            f"This system has no account for the user {os.geteuid()} that Citewell runs as.", suggestion=ALTERNATIVES
+        ) from error
     if account is not None and account.name is not None and not account.is_shared:
         names.add(account.name)
     mapped = "".join(f'citewell "{name}" all\n' for name in sorted(names))
