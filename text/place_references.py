@@ -5,7 +5,7 @@ begins with the same word and number as the question has, or with its number alo
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from text.dates import dates_of
@@ -30,6 +30,8 @@ _NAMED = re.compile(rf"(?<!\w)(?P<word>{_WORD})\s[\"“«„']?(?P<name>(?![\da-
 _FILE = re.compile(r"[^\s\"“”«»「」《》?？,，]+\.[A-Za-z][A-Za-z0-9]{0,4}(?!\w)|\w+(?:[-_]\w+)+")
 AFTER = r"(?!\w|\.\d)"
 ANY_NUMBER = rf"\d+(?:\.\d+)*{AFTER}"
+_ANY_SPACED = r"\d+(?:\.\d+)*|[IVXLC]+|[A-Z]"
+_ANY_UNSPACED = rf"\d+|{_HAN_NUMBER}"
 # Behind the number of a paragraph, which prose that only begins with a number does not have.
 _APART = rf"(?=\s*(?:[.:)\]–—-]|$)|(?<=[{HAN}\d])\s*(?=[{HAN}]))"
 
@@ -38,13 +40,14 @@ _APART = rf"(?=\s*(?:[.:)\]–—-]|$)|(?<=[{HAN}\d])\s*(?=[{HAN}]))"
 class PlaceReference:
     """A word or words before a number, as the question has them, and the spellings of the number.
 
-    ``names`` are patterns of how the place may begin, the longest first; ``numbered`` those of its number alone.
+    ``names`` are patterns of how the place may begin: with the number as the question writes it before its other
+    spellings, and with more words before fewer. ``series`` are those of the same words with any number.
     """
 
     said: str
     numbers: tuple[str, ...]
     names: tuple[str, ...]
-    series: tuple[str, ...]  # patterns of the same words with any number
+    series: tuple[str, ...]
 
     @property
     def numbered(self) -> str:
@@ -68,29 +71,27 @@ def place_references(question: str) -> list[PlaceReference]:
         if words[-1].casefold() in framing:
             continue
         numbers = _spellings(match["number"])
-        either = "|".join(map(re.escape, numbers))
         before = [r"\s+".join(map(re.escape, words[at:])) + r"\.?\s*" for at in range(len(words))]
-        found.append(
-            PlaceReference(
-                match[0],
-                numbers,
-                tuple(f"{each}(?:{either}){AFTER}" for each in before),
-                tuple(rf"{each}(?:\d+(?:\.\d+)*|[IVXLC]+|[A-Z]){AFTER}" for each in before),
-            )
-        )
+        found.append(_reference(match[0], numbers, [(each, AFTER) for each in before], _ANY_SPACED))
     for match in _UNSPACED.finditer(text):
         numbers = _spellings(match["number"] or match["last"])
-        either = "|".join(map(re.escape, numbers))
-        before, behind = ("第", match["unit"]) if match["ordinal"] else (match["words"], "")
-        found.append(
-            PlaceReference(
-                "".join(match[0].split()),
-                numbers,
-                (rf"{before}\s?(?:{either})\s?{behind}" + ("" if behind else rf"(?![{_HAN_DIGITS}十\d])"),),
-                (rf"{before}\s?(?:\d+|{_HAN_NUMBER})\s?{behind}",),
-            )
+        around = (
+            (r"第\s?", rf"\s?{match['unit']}") if match["ordinal"] else (match["words"], rf"(?![{_HAN_DIGITS}十\d])")
         )
+        found.append(_reference("".join(match[0].split()), numbers, [around], _ANY_UNSPACED))
     return found
+
+
+def _reference(
+    said: str, numbers: tuple[str, ...], around: Sequence[tuple[str, str]], any_number: str
+) -> PlaceReference:
+    either = (re.escape(numbers[0]), "|".join(map(re.escape, numbers)))
+    return PlaceReference(
+        said,
+        numbers,
+        tuple(f"{before}(?:{number}){behind}" for number in either for before, behind in around),
+        tuple(f"{before}(?:{any_number}){behind}" for _ in either for before, behind in around),
+    )
 
 
 def sheet_names(question: str) -> list[str]:

@@ -225,7 +225,12 @@ class _Search:
         )
 
     def _places(self, spans: list[PlaceSpan], rest: str, names: Sequence[str], *, is_sure: bool = True) -> Places:
-        whole = asks_for_all(rest, _plain_words(" ".join(names)))
+        """Return spans in documents with these names, of a question that says ``rest`` beside the place."""
+        known = _plain_words(" ".join(names))
+        for each in self.asked.references:  # "decision no. 11" is a name with its words, as far as its number is in it
+            if known & set(each.numbers):
+                rest = re.sub(each.names[-1], " ", rest, flags=re.IGNORECASE)
+        whole = asks_for_all(rest, known)
         return Places(spans=spans, documents=[], whole=whole, only=whole or is_sure)
 
     async def _beginnings(self, named: Sequence[_Document]) -> list[tuple[str, int]]:
