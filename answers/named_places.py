@@ -1,8 +1,11 @@
 """Segments of the places that a question names, cut to them, and the rows that bring them among the candidates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import groupby
 
+from answers.surroundings import with_next
 from graph.evidence import Hit, Segment
 from graph.rows import Places, SourceRow
 
@@ -47,6 +50,24 @@ def hit_of(row: SourceRow, segment: Segment, places: Places | None, around: Segm
         copies=tuple(row.get("copies", ())),
         whole=bounds is not None and is_whole(places),
     )
+
+
+def around_in_places(
+    rows: Sequence[SourceRow], segments: Mapping[str, Segment], around: Mapping[str, Segment]
+) -> dict[str, Segment]:
+    """Return what lies around segments, of those in named places as far as the places were kept and are on one page."""
+    found = dict(around)
+    in_place = [row for row in rows if "within" in row and row["segment_id"] in segments]
+
+    def place(row: SourceRow) -> tuple[list[int], str, int | None]:
+        segment = segments[row["segment_id"]]
+        return row["within"], segment.document_id, segment.page_idx
+
+    for _, group in groupby(in_place, key=place):
+        own = [segments[row["segment_id"]] for row in group]
+        wide = reduce(with_next, own)
+        found.update({each.segment_id: wide for each in own if each.end <= wide.end})
+    return found
 
 
 def within(segment: Segment, bounds: Sequence[int] | None) -> Segment:

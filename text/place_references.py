@@ -75,9 +75,9 @@ def place_references(question: str) -> list[PlaceReference]:
         found.append(_reference(match[0], numbers, [(each, AFTER) for each in before], _ANY_SPACED))
     for match in _UNSPACED.finditer(text):
         numbers = _spellings(match["number"] or match["last"])
-        around = (
-            (r"第\s?", rf"\s?{match['unit']}") if match["ordinal"] else (match["words"], rf"(?![{_HAN_DIGITS}十\d])")
-        )
+        around = (match["words"], rf"(?![{_HAN_DIGITS}十\d])")
+        if match["ordinal"]:
+            around = r"第\s?", rf"\s?{match['unit']}"
         found.append(_reference("".join(match[0].split()), numbers, [around], _ANY_UNSPACED))
     return found
 
