@@ -212,7 +212,7 @@ class Hit:
 
     ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
     joined with its neighbours, where they were read too. ``copies`` are the ids of segments of older documents with the
-    same text, the newest first.
+    same text, the newest first. ``turn`` is its place among what its wording found, from 0, where there were several.
     """
 
     segment: Segment
@@ -221,6 +221,7 @@ class Hit:
     own_score: float = 0.0
     around: Segment | None = None
     copies: tuple[str, ...] = ()
+    turn: int = 0
 
     @property
     def segment_id(self) -> str:

@@ -38,7 +38,8 @@ class SourceRow(TypedDict):
 
     Segments of a selected page are one source, and so are a hit and its neighbours. ``beside`` is the hit that a
     neighbour was gathered with. ``copies`` are the ids of segments of
-    older documents with the same text, which are no sources.
+    older documents with the same text, which are no sources. ``turn`` is its place among what its wording found, where
+    the library was searched in several.
     """
 
     index: int
@@ -47,6 +48,7 @@ class SourceRow(TypedDict):
     score: float
     beside: NotRequired[str]
     copies: NotRequired[list[str]]
+    turn: NotRequired[int]
 
 
 class Found(TypedDict):

@@ -59,6 +59,8 @@ class DecideRetrievalUpdate(TypedDict):
     answer_from: AnswerFrom
     plan: list[list[Gathering]]
     rewrites_allowed: int
+    languages_left: list[str]
+    sub_questions: list[str]
     query: str
     beside: list[str]
     tried: list[str]
@@ -71,6 +73,7 @@ class DecideRetrievalUpdate(TypedDict):
     graded: list[str]
     repeated: list[str]
     sources: list[SourceRow]
+    read: int
     sections: list[Section]
     claims: list[ClaimRow]
     checked: list[str]
@@ -119,6 +122,7 @@ async def decide_retrieval(
     requested = runtime.context.answer_from
     answer_from: AnswerFrom = requested if family == "llm" else "library"
     planned = [] if answer_from == "model" else gathering_rounds(state, runtime.context)
+    held = await _library_languages(state, runtime.context, planned, family, languages)
     about_library = await _about_library(state, turns, runtime.context, answer_from, catalogue)
     if about_library is not None:
         preparation = _of_the_catalogue(state.question, turns)
@@ -129,13 +133,15 @@ async def decide_retrieval(
             search="off" if answer_from == "model" else search_mode(planned, runtime.context),
             has_pages=answer_from != "model" and bool(state.page_ids or state.selected_text),
             general_knowledge=answer_from == "library_then_model",
-            search_languages=await _library_languages(state, runtime.context, planned, family, languages),
+            search_languages=held,
             meter=meter,
         )
     asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
     question = without_links(preparation.standalone_question, asked)
-    worded = without_links(preparation.search_query, asked)
-    beside = [worded] if worded and worded != question else []
+    sub_questions = [part for each in preparation.sub_questions if (part := without_links(each, asked))]
+    worded = (without_links(each, asked) for queries in preparation.search_queries.values() for each in queries)
+    beside = [each for each in dict.fromkeys([*sub_questions, *worded]) if each and each != question]
+    searched_in = {preparation.language, *preparation.search_queries}
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     reason = decision_reason(preparation, planned, answer_from)
     beyond_quotes = preparation.beyond_quotes if family == "extractive" else None
@@ -147,6 +153,7 @@ async def decide_retrieval(
             standalone_question=without_marks(question),
             intent=preparation.intent,
             fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else beyond_quotes),
+            sub_questions=[without_marks(each) for each in sub_questions],
         )
     )
     return {
@@ -164,6 +171,8 @@ async def decide_retrieval(
         "answer_from": answer_from,
         "plan": planned,
         "rewrites_allowed": runtime.context.max_rewrites,
+        "languages_left": [each for each in held if each not in searched_in],
+        "sub_questions": sub_questions,
         "query": question,
         "beside": beside,
         "tried": [question, *beside],
@@ -176,6 +185,7 @@ async def decide_retrieval(
         "graded": [],
         "repeated": [],
         "sources": [],
+        "read": 0,
         "sections": [],
         "claims": [],
         "checked": [],

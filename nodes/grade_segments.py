@@ -57,7 +57,7 @@ async def grade_segments(
     weak = [dropped(key, BELOW) for key in apart if key not in candidates]
     elsewhere = _off_page(state, candidates, by_id)
     hits = [
-        Hit(by_id[row["segment_id"]], row["score"], row["kind"])
+        Hit(by_id[row["segment_id"]], row["score"], row["kind"], turn=row.get("turn", 0))
         for row in candidates.values()
         if row["segment_id"] in by_id and row["segment_id"] not in elsewhere
     ]
