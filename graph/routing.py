@@ -77,7 +77,7 @@ def after_rewrite_query(state: State) -> list[Gathering] | Literal["generate_ans
     """Search again with all nodes in parallel; a repair with nowhere to search uses the existing sources.
 
     A repair searches by what the answer claims, which may be a document's own words: these never leave the library.
-    Nor does a query in the library's other languages, for sources that did not answer.
+    Nor does a query in other words than those that found what does not answer.
     """
     nodes = search_nodes(state) if state.query else []
     if state.repairing or state.read:
@@ -86,10 +86,10 @@ def after_rewrite_query(state: State) -> list[Gathering] | Literal["generate_ans
 
 
 def after_generate_answer(state: State) -> Literal["check_claims", "rewrite_query"] | Without:
-    """Check the sections; where the writer found no answer, search in the library's other languages, or do without."""
+    """Check the sections; where the writer found no answer, search the library in other words, or do without."""
     if state.sections:
         return "check_claims"
-    if state.languages_left and state.rewrites < state.rewrites_allowed and "search_segments" in search_nodes(state):
+    if state.rewrites < state.rewrites_allowed and "search_segments" in search_nodes(state):
         return "rewrite_query"
     return without_answer(state)
 

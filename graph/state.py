@@ -94,7 +94,6 @@ class State(InputState):
     intent: Intent = "content_query"
     about_library: LibraryQuestion | None = None  # what a question about the library itself asks
     language: str = "en"
-    languages_left: list[str] = field(default_factory=list)  # of the library, in which nothing was searched for yet
     sub_questions: list[str] = field(default_factory=list)  # of a question that joins several; also in ``beside``
     answer_from: AnswerFrom = "library"  # as requested, where the family has knowledge of its own
 

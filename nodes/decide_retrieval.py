@@ -59,7 +59,6 @@ class DecideRetrievalUpdate(TypedDict):
     answer_from: AnswerFrom
     plan: list[list[Gathering]]
     rewrites_allowed: int
-    languages_left: list[str]
     sub_questions: list[str]
     query: str
     beside: list[str]
@@ -122,7 +121,6 @@ async def decide_retrieval(
     requested = runtime.context.answer_from
     answer_from: AnswerFrom = requested if family == "llm" else "library"
     planned = [] if answer_from == "model" else gathering_rounds(state, runtime.context)
-    held = await _library_languages(state, runtime.context, planned, family, languages)
     about_library = await _about_library(state, turns, runtime.context, answer_from, catalogue)
     if about_library is not None:
         preparation = _of_the_catalogue(state.question, turns)
@@ -133,7 +131,7 @@ async def decide_retrieval(
             search="off" if answer_from == "model" else search_mode(planned, runtime.context),
             has_pages=answer_from != "model" and bool(state.page_ids or state.selected_text),
             general_knowledge=answer_from == "library_then_model",
-            search_languages=held,
+            search_languages=await _library_languages(state, runtime.context, planned, family, languages),
             meter=meter,
         )
     asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
@@ -141,7 +139,6 @@ async def decide_retrieval(
     sub_questions = [part for each in preparation.sub_questions if (part := without_links(each, asked))]
     worded = (without_links(each, asked) for queries in preparation.search_queries.values() for each in queries)
     beside = [each for each in dict.fromkeys([*sub_questions, *worded]) if each and each != question]
-    searched_in = {preparation.language, *preparation.search_queries}
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     reason = decision_reason(preparation, planned, answer_from)
     beyond_quotes = preparation.beyond_quotes if family == "extractive" else None
@@ -171,7 +168,6 @@ async def decide_retrieval(
         "answer_from": answer_from,
         "plan": planned,
         "rewrites_allowed": runtime.context.max_rewrites,
-        "languages_left": [each for each in held if each not in searched_in],
         "sub_questions": sub_questions,
         "query": question,
         "beside": beside,

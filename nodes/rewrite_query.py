@@ -23,7 +23,6 @@ class RewriteQueryUpdate(TypedDict, total=False):
 
     query: str
     beside: list[str]
-    languages_left: list[str]
     tried: list[str]
     rewrites: int
     repairs: int
@@ -55,7 +54,8 @@ async def rewrite_query(
     wanted = [each for each in dict.fromkeys([*held[:MOST_LANGUAGES], own]) if each]
     rewriting = await rewriter.rewrite(state.standalone_question, state.tried, languages=wanted, meter=meter)
     query, attempt = without_links(rewriting.query, (state.standalone_question,)), state.rewrites + 1
-    if not query or query in state.tried:
+    # A rule has the same words, in which the writer found no answer; it may have no call left for another writing.
+    if not query or query in state.tried or (state.read and rewriting.fallback):
         # No event for a query that is not searched: the refusal says why there is none.
         return {"query": "", "beside": [], "rewrites": attempt, "fallback": rewriting.fallback}
     others = (without_links(each, (state.standalone_question,)) for each in rewriting.beside)
@@ -75,7 +75,6 @@ async def rewrite_query(
     return {
         "query": query,
         "beside": beside,
-        "languages_left": [],
         "tried": [*state.tried, query, *beside],
         "rewrites": attempt,
     }

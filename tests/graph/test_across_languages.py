@@ -122,7 +122,6 @@ async def test_a_follow_up_is_worded_in_every_other_language_of_the_library(scri
     assert list(request.schema["properties"]["search_queries"]["properties"]) == ["vi", "zh"]
     searched = [standalone, "nghỉ phép năm nhân viên xưởng", "年假 工厂"]
     assert [found.query for found in asked.told("sources_found")] == state.tried == searched
-    assert state.languages_left == []
 
 
 async def test_another_query_is_worded_in_both_languages_in_one_call(scripted_openai: ScriptedOpenAI) -> None:
@@ -219,13 +218,27 @@ async def test_nothing_is_written_anew_from_the_same_sources(scripted_openai: Sc
     assert (state.outcome, state.stop_reason) == ("abstained", "insufficient_evidence")
 
 
-@pytest.mark.parametrize(("languages", "rewrites"), [(("vi",), 1), ((), 1), (("vi", "en"), 0)])
-async def test_where_no_other_language_or_rewrite_is_left_no_answer_is_a_refusal(
-    scripted_openai: ScriptedOpenAI, languages: tuple[str, ...], rewrites: int
+async def test_in_a_library_of_one_language_other_words_are_searched_for_before_a_refusal(
+    scripted_openai: ScriptedOpenAI,
+) -> None:
+    question = "annual leave a year cancelled"
+    scripted_openai.script(answer(), to="generate_answer")
+    scripted_openai.script(say(json.dumps({"query": "max_connections option", "reason": "other"})), to="rewrite_query")
+    asked = modelled(scripted_openai, "en")
+    state = await asked.ask(question, min_score=0.1)
+    (request,) = scripted_openai.asked("rewrite_query")
+    assert request.text.endswith("Key words in English, as JSON:")
+    assert [found.query for found in asked.told("sources_found")] == [question, "max_connections option"]
+    assert (len(scripted_openai.asked("generate_answer")), state.outcome) == (2, "answered")
+
+
+@pytest.mark.parametrize("limits", [{"max_rewrites": 0}, {"max_model_calls": 1}, {"max_model_calls": 2}])
+async def test_no_answer_is_a_refusal_where_the_limits_leave_no_second_writing(
+    scripted_openai: ScriptedOpenAI, limits: dict[str, int]
 ) -> None:
     scripted_openai.script(NONE, to="generate_answer")
-    asked = modelled(scripted_openai, *languages, segments=MIXED)
-    state = await asked.ask(ASKED, max_rewrites=rewrites)
+    asked = modelled(scripted_openai, "vi", "en", segments=MIXED)
+    state = await asked.ask(ASKED, **limits)
     assert [request.prompt for request in scripted_openai.requests] == ["generate_answer"]
     assert state.outcome == "abstained"
 
