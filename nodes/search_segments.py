@@ -81,4 +81,6 @@ def _row(hit: Hit, beside: str | None) -> SourceRow:
         row["copies"] = list(hit.copies)
     if beside is not None:
         row["beside"] = beside
+    if hit.turn:
+        row["turn"] = hit.turn
     return row
