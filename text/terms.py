@@ -2,12 +2,14 @@
 
 No language is configured: words are runs of letters and digits after NFKC and case folding, and other kinds of terms
 add what a script needs beyond that. A prefix of the hashed key marks the kind, so that kinds never collide by
-spelling: words (none), prefixes (``^``), pairs of adjacent words (``_``), accent-folded copies (``~``), and names of
-code as a whole (``!``), such as ``max_connections``, ``json.loads``, ``--leak-check`` and ``15.2``.
+spelling: words (none), prefixes (``^``), pairs of adjacent words (``_``), accent-folded copies (``~``), dates (``@``),
+and names of code as a whole (``!``), such as ``max_connections``, ``json.loads``, ``--leak-check`` and ``15.2``. What is
+spelt in several ways is in the index in one form: see ``spellings``.
 """
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -17,8 +19,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from text.normal_forms import fold_case, without_marks
-from text.words import indexed_words, is_indexed_by_bigrams
+from text.normal_forms import without_marks
+from text.spellings import fold_kana, fold_spelling, joined_words, parted_words, spellings_of
+from text.words import INDEXED_WORD, indexed_words, is_indexed_by_bigrams
 
 TERM_SPACE = 999_999_937  # the largest prime below 10^9, the dimension limit of pgvector's sparse vectors
 UNSPACED_TERM = TERM_SPACE + 1  # in every segment with an unspaced script; their count sets the IDF of its bigrams
@@ -33,13 +36,16 @@ IMPACT_STEP = 0.25
 IMPACT_SPACE = 2**31 - 1  # keys are below zero
 PREFIX_LETTERS = 5
 MOST_WORDS = 1 << 14  # whose terms are remembered, in 7 MB: more of them would take memory and save no time
-SIDE_WEIGHT = 0.5  # of a question's prefixes, pairs and interrogatives
+TERMS_VERSION = 2  # of these rules: a library whose terms were weighed by earlier ones is to be reindexed
+SIDE_WEIGHT = 0.5  # of a question's prefixes, pairs, interrogatives and words that one form stands for
 ACROSS = 0.5  # the share expected in a good match of terms that may span two words
 
 # An answer does not repeat these, so their bigrams are rare and would get the high IDF of a distinctive term.
 _INTERROGATIVES = re.compile(
-    "什么|什麼|甚麼|怎么|怎麼|怎样|怎樣|多少|哪|谁|誰|为何|為何|如何|何时|何時|何年|何人|何が|何を|几个|幾個"
-    "|どこ|いつ|なぜ|どの|どう|どれ|いくつ|무엇|누구|어디|언제|어떻게|어느"
+    fold_kana(
+        "什么|什麼|甚麼|怎么|怎麼|怎样|怎樣|多少|哪|谁|誰|为何|為何|如何|何时|何時|何年|何人|何が|何を|几个|幾個"
+        "|どこ|いつ|なぜ|どの|どう|どれ|いくつ|무엇|누구|어디|언제|어떻게|어느"
+    )
 )
 
 
@@ -145,30 +151,43 @@ def weigh_question(question: str) -> QueryTerms:
     Accent-folded copies are looked for only where the question has no accented letter at all, as when people type
     without accents; otherwise they would match words that the question does not mean.
     """
-    words = split_words(question)
-    unaccented = all(_entry(word).folded is None for word in words)
-    found: dict[int, tuple[float, float]] = {}
+    folded = fold_spelling(question)
+    words = [found for found in INDEXED_WORD.finditer(folded)]
+    if is_table_of_characters([word[0] for word in words]):
+        words = [word for word in words if len(word[0]) > 1]
+    plain = [word[0] for word in words]
+    unaccented = all(_entry(word).folded is None for word in plain)
+    forms = spellings_of(folded)
+    inner = {at for form in forms for at in range(form.start, form.end)}
+    found: dict[int, tuple[float, float]] = {_hash(form.key): (1.0, ACROSS) for form in forms}
     unspaced: set[int] = set()
     for word in words:
-        entry = _entry(word)
+        entry = _entry(word[0])
         if not entry.unspaced:
-            found[entry.main[0]] = (1.0, 1.0)
+            told = found.get(entry.main[0], (0.0, 0.0))
+            found[entry.main[0]] = max(told, (SIDE_WEIGHT, 0.0) if word.start() in inner else (1.0, 1.0))
             continue
         unspaced.update(entry.main)
-        interrogative = {at for match in _INTERROGATIVES.finditer(word) for at in range(match.start() - 1, match.end())}
+        aside = {at - word.start() for at in inner}
+        for match in _INTERROGATIVES.finditer(word[0]):
+            aside.update(range(match.start() - 1, match.end()))
+        within = {at - word.start() for at in inner}
         for at, term in enumerate(entry.main):
-            weight = SIDE_WEIGHT if at in interrogative else 1.0
-            found[term] = max(found.get(term, (0.0, 0.0)), (weight, ACROSS if len(word) > 1 else 1.0))
-    for left, right in pairwise(words):
+            weight = SIDE_WEIGHT if at in aside else 1.0
+            expected = 0.0 if at in within else ACROSS if len(word[0]) > 1 else 1.0
+            found[term] = max(found.get(term, (0.0, 0.0)), (weight, expected))
+    for left, right in pairwise(plain):
         if not (left.isascii() and right.isascii()) and (pair := _pair(left, right)):
             found.setdefault(pair, (SIDE_WEIGHT, ACROSS))
     for word in words:
-        entry = _entry(word)
+        entry = _entry(word[0])
         for term in entry.side:
             found.setdefault(term, (SIDE_WEIGHT, 0.0))
         if unaccented and not entry.unspaced:
-            found.setdefault(_hash("~" + word), (1.0, 0.0))
-    for name in code_names(fold_case(question)):
+            found.setdefault(_hash("~" + word[0]), (1.0, 0.0))
+    for key in (*joined_words(folded, plain), *parted_words(question, plain)):
+        found.setdefault(_hash(key), (SIDE_WEIGHT, 0.0))
+    for name in code_names(folded):
         found.setdefault(_hash("!" + name), (1.0, 0.0))
     ids = sorted(found)
     return QueryTerms(
@@ -180,8 +199,16 @@ def weigh_question(question: str) -> QueryTerms:
 
 
 def split_words(text: str) -> list[str]:
-    """Split text into case-folded words; a run of an unspaced script counts as one word."""
-    return indexed_words(fold_case(text))
+    """Split text into folded words; a run of an unspaced script counts as one word."""
+    return indexed_words(fold_spelling(text))
+
+
+LEAST_CHARACTERS = 20  # of a table of them
+
+
+def is_table_of_characters(words: Sequence[str]) -> bool:
+    """Whether most words are a single letter or digit, as in a table of characters, where they tell nothing."""
+    return len(words) >= LEAST_CHARACTERS and 2 * sum(map((1).__eq__, map(len, words))) > len(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +251,15 @@ def _pair(left: str, right: str) -> int:
 
 def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
     """Count a text's terms into ``counts``; return its length and whether any of it is of an unspaced script."""
-    folded = fold_case(text)
+    folded = fold_spelling(text)
     words = indexed_words(folded)
+    if is_table_of_characters(words):
+        words = [word for word in words if len(word) > 1]
     entries = [_entry(word) for word in words]
     counts.update([term for entry in entries for term in entry.all])
-    counts.update([_hash("!" + name) for name in code_names(folded)])
+    names = [f"!{name}" for name in code_names(folded)]
+    names += [key for form in spellings_of(folded) for key in form.keys if key not in names]
+    counts.update([_hash(key) for key in (*names, *joined_words(folded, words), *parted_words(text, words))])
     if not "".join(words).isascii():
         pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
         counts.update([pair for pair in pairs if pair])

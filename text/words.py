@@ -19,7 +19,9 @@ from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN
 _LETTERS = rf"[^\W{UNSPACED}]+"
 _COUNTED = LatePattern(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
 _RUN = LatePattern(rf"[{CJK}]+|[^\W_{CJK}]+")
-_INDEXED = LatePattern(f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++")
+INDEXED_WORD = LatePattern(  # of the lexical index, in a folded text
+    f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++"
+)
 _IS_INDEXED_BY_BIGRAMS = LatePattern(f"[{INDEXED_BY_BIGRAMS}]")
 _IS_UNSPACED = LatePattern(f"[{UNSPACED}]")
 
@@ -45,7 +47,7 @@ def is_bigrammed(word: str) -> bool:
 
 def indexed_words(folded: str) -> list[str]:
     """Split a case-folded text into the words of the lexical index; a run of an unspaced script is one word."""
-    return ascii_words(folded) if folded.isascii() else _INDEXED.findall(folded)
+    return ascii_words(folded) if folded.isascii() else INDEXED_WORD.findall(folded)
 
 
 def is_indexed_by_bigrams(word: str) -> bool:
