@@ -92,11 +92,11 @@ _UNITS = frozenset("年년月월")
 
 @cache
 def _beginnings() -> frozenset[str]:
-    return frozenset((*(name[:_LEAST_LETTERS] for name in _names()), "thá", "năm"))
+    return frozenset((*(name[:_LEAST_LETTERS] for name in months()), "thá", "năm"))
 
 
 def _from_number(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    patterns = (_WITHOUT_SIGN,) if end - start == 8 else _AT_END.get(text[end : end + 1], ()) 
+    patterns = (_WITHOUT_SIGN,) if end - start == 8 else _AT_END.get(text[end : end + 1], ())
     for pattern in patterns:
         found = pattern.match(text, start)
         if found is not None and (date := _read(found.groupdict())):
@@ -104,24 +104,22 @@ def _from_number(text: str, start: int, end: int) -> Iterator[tuple[str, int, in
 
 
 def _behind_name(text: str, start: int, past: int) -> Iterator[tuple[str, int, int]]:
-    if not (text[start - 1 : start] == " " and text[start - 2 : start - 1] not in "|:;") or start < 3: 
+    if not (text[start - 1 : start] == " " and text[start - 2 : start - 1] not in "|:;") or start < 3:
         return
     before = text[max(past, start - _LONGEST_NAME) : start]
     words = before.replace(",", " ").replace(".", " ").split()
     for name in words[-1:] if words and len(words[-1]) > _SMALL else words[:-3:-1]:
-        if _may_begin(name) and (found := _BEHIND_NAME.match(text, start)) is not None:
-            if date := _read({**found.groupdict(), "name": name}):
-                yield date, start - len(before) + before.rindex(name), found.end()
-                return
+        found = _BEHIND_NAME.match(text, start) if _may_begin(name) else None
+        if found is not None and (date := _read({**found.groupdict(), "name": name})):
+            yield date, start - len(before) + before.rindex(name), found.end()
+            return
 
 
 def _read(told: Mapping[str, str | None]) -> str:
     """Return the date of a match; "" where it has no month, or no such day."""
     year, day, name = told.get("year") or told.get("alone") or "", int(told.get("day") or 0), told.get("name")
-    if name:
-        month = _month_of(fold_case(name), has_year=bool(year), has_day=day > 0)
-    else:
-        month = int(told.get("month") or 0)
+    named = _month_of(fold_case(name), has_year=bool(year), has_day=day > 0) if name else None
+    month = int(told.get("month") or 0) if named is None else named
     if month > 12 and day:
         month, day = day, month  # as Americans write it
     if not 1 <= month <= 12 or day > 31 or not (year or day):
@@ -134,14 +132,15 @@ def _read(told: Mapping[str, str | None]) -> str:
 
 
 @cache
-def _names() -> dict[str, int]:
+def months() -> dict[str, int]:
+    """Return the number of each month by its case-folded names in many languages."""
     lines = (Path(__file__).parent / "month_names.txt").read_text(encoding="utf-8").splitlines()
     return {fold_case(name): month for month, names in enumerate(lines, start=1) for name in names.split()}
 
 
 @lru_cache(maxsize=4096)  # words beside numbers
 def _months_beginning(letters: str) -> Counter[int]:
-    return Counter(month for name, month in _names().items() if name.startswith(letters))
+    return Counter(month for name, month in months().items() if name.startswith(letters))
 
 
 def _month_of(word: str, *, has_year: bool, has_day: bool) -> int:
@@ -149,7 +148,7 @@ def _month_of(word: str, *, has_year: bool, has_day: bool) -> int:
 
     Beside a year it may be abbreviated, as it is in most languages whose names begin so, without a day in a few.
     """
-    if (whole := _names().get(word)) is not None:
+    if (whole := months().get(word)) is not None:
         return whole
     if not has_year or len(word) < _LEAST_LETTERS:
         return 0

@@ -13,6 +13,7 @@ from text.dates import dates_of, parts_of_date
 from text.late_patterns import LatePattern
 from text.normal_forms import fold_case
 from text.scripts import INDEXED_BY_BIGRAMS, LATIN_SMALL
+from text.words import is_indexed_by_bigrams
 
 _KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 _TATWEEL = "\u0640"  # which only stretches an Arabic word
@@ -109,15 +110,19 @@ def joined_words(text: str, words: Sequence[str]) -> Iterator[str]:
     if _DIGIT.search(text):
         for at in [at for at, word in enumerate(words) if word.isdigit() and len(word) <= _DIGITS]:
             before, after = words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
-            if len(before) <= _LONGEST_BESIDE and before.isalpha():
+            if len(before) <= _LONGEST_BESIDE and _is_spaced(before):
                 yield before + words[at]
-            if len(after) <= _LONGEST_UNIT and after.isalpha():
+            if len(after) <= _LONGEST_UNIT and _is_spaced(after):
                 yield words[at] + after
     if _HAS_SIGN.search(text):
         for found in _JOINED_BY_SIGN.finditer(text):
             joined = "".join(filter(str.isalpha, found[0]))
             if len(joined) <= _LONGEST:
                 yield joined
+
+
+def _is_spaced(word: str) -> bool:
+    return word.isalpha() and (word.isascii() or not is_indexed_by_bigrams(word))
 
 
 def parted_words(written: str, words: Sequence[str]) -> Iterator[str]:
