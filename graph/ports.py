@@ -98,7 +98,7 @@ class SearchResult:
 
     hits: tuple[Hit, ...]
     degraded: str | None = None
-    also_searched: tuple[str, ...] = ()
+    also_searched: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 class SegmentSearcher(Protocol):

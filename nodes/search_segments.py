@@ -56,6 +56,7 @@ async def search_segments(
                 count=len(result.hits),
                 degraded=result.degraded,
                 why=why(result.degraded),
+                also_searched=list(result.also_searched),
             )
         )
     hits = [hit for _, result in results for hit in result.hits]

@@ -1,5 +1,4 @@
-"""Command line: ``python -m research`` run, retrieval, injection, recorded, small-talk, spellings, exam-rule
-or fidelity."""
+"""Command line: ``python -m research`` run, retrieval, injection, recorded, small-talk, spellings and others."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -219,6 +219,11 @@ def _memory(needed: float, most: int = MOST_MEGABYTES) -> str:
     return f"{min(max(math.ceil(needed / 1e6), LEAST_MEGABYTES), most)}MB"
 
 
+def counting_memory(segments: int) -> str:
+    """Return what to give to a count of the terms of so many segments, as PostgreSQL reads it."""
+    return _memory(segments * GROUPING_BYTES)
+
+
 async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int = VECTOR_INDEX_SEGMENTS) -> None:
     """Bring a workspace's indexes and statistics to the size it has grown to. Cheap where it has not grown.
 
@@ -245,7 +250,7 @@ async def _maintain(conn: Connection, workspace: int, index_vectors_above: int) 
     segments, counted_at, lacks_impacts, is_unknown = row
     if is_unknown:  # else a search would look documents up by any index of the workspace, until autovacuum comes by
         await conn.execute("ANALYZE documents")
-    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), _memory(segments * GROUPING_BYTES)
+    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), counting_memory(segments)
     if not place.own:
         if has_grown:
             await count_common_terms(conn, workspace, memory=memory)

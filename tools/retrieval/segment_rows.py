@@ -168,7 +168,7 @@ class PackedDocument:
         words = vocabulary_of(title)
         for span in spans:
             body = text[span.start : span.end]
-            named, around = named_and_around(span.blocks, span.start, span.end, text)
+            named, around = named_and_around(span.blocks, span.start, span.end, body)
             terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
             held.append(terms.ids)
             words |= vocabulary_of(f"{span.heading} {body}")
