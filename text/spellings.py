@@ -13,7 +13,6 @@ from text.dates import dates_of, parts_of_date
 from text.late_patterns import LatePattern
 from text.normal_forms import fold_case
 from text.scripts import INDEXED_BY_BIGRAMS, LATIN_SMALL
-from text.words import is_indexed_by_bigrams
 
 _KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 _TATWEEL = "\u0640"  # which only stretches an Arabic word
@@ -88,6 +87,7 @@ def _version_keys(parts: list[str]) -> tuple[str, ...]:
 
 
 _LETTERS = rf"[^\W\d_{INDEXED_BY_BIGRAMS}]"
+_UNSPACED = LatePattern(f"[{INDEXED_BY_BIGRAMS}]")
 _LETTERS_OR_NUMBER = re.compile(r"[0-9]+|[^\W\d_]+")
 _SIGN = r"(?:[-\u2010]\n?|[._])"
 _JOINED_BY_SIGN = LatePattern(rf"(?<![\w./@-]){_LETTERS}+(?:{_SIGN}{_LETTERS}+){{1,3}}(?![\w/@])")
@@ -102,18 +102,8 @@ _LONGEST_UNIT = 3
 _DIGITS = 5
 
 
-def joined_words(text: str, words: Sequence[str]) -> Iterator[str]:
-    """Yield as one word what a text writes with a sign or, of letters and a number, apart: ros-2, ROS 2, Node.js.
-
-    ``words`` are those of the text.
-    """
-    if _DIGIT.search(text):
-        for at in [at for at, word in enumerate(words) if word.isdigit() and len(word) <= _DIGITS]:
-            before, after = words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
-            if len(before) <= _LONGEST_BESIDE and _is_spaced(before):
-                yield before + words[at]
-            if len(after) <= _LONGEST_UNIT and _is_spaced(after):
-                yield words[at] + after
+def joined_by_sign(text: str) -> Iterator[str]:
+    """Yield as one word what a text joins by a sign: Node.js, e-mail."""
     if _HAS_SIGN.search(text):
         for found in _JOINED_BY_SIGN.finditer(text):
             joined = "".join(filter(str.isalpha, found[0]))
@@ -122,16 +112,30 @@ def joined_words(text: str, words: Sequence[str]) -> Iterator[str]:
 
 
 def _is_spaced(word: str) -> bool:
-    return word.isalpha() and (word.isascii() or not is_indexed_by_bigrams(word))
+    return word.isalpha() and (word.isascii() or not _UNSPACED.match(word))
 
 
-def parted_words(written: str, words: Sequence[str]) -> Iterator[str]:
-    """Yield apart what a text, as it is ``written``, has as one word: ROS2, AnnualReport. ``words`` are folded."""
-    for word in words:
-        if not word.isalpha() and not word.isdigit():
-            parts = _LETTERS_OR_NUMBER.findall(word)
-            if len(parts) == 2:
-                yield from parts
+def beside_numbers(words: Sequence[str]) -> Iterator[str]:
+    """Yield joined what stands apart, and apart what is joined, of letters and a number: ROS 2, ROS2."""
+    for at, word in enumerate(words):
+        if word.isdigit():
+            yield from _joined_with(words, at)
+        elif not word.isalpha() and len(parts := _LETTERS_OR_NUMBER.findall(word)) == 2:
+            yield from parts
+
+
+def _joined_with(words: Sequence[str], at: int) -> Iterator[str]:
+    before, after = words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
+    if len(words[at]) > _DIGITS:
+        return
+    if len(before) <= _LONGEST_BESIDE and _is_spaced(before):
+        yield before + words[at]
+    if len(after) <= _LONGEST_UNIT and _is_spaced(after):
+        yield words[at] + after
+
+
+def humps(written: str) -> Iterator[str]:
+    """Yield the parts of words with capitals within, in a text as it is ``written``: AnnualReport."""
     if _HAS_HUMP.search(written):
         for found in _HUMPS.finditer(written):
             yield from map(fold_case, _HUMP.findall(found[0]))

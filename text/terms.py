@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from text.normal_forms import without_marks
-from text.spellings import fold_kana, fold_spelling, joined_words, parted_words, spellings_of
+from text.spellings import beside_numbers, fold_kana, fold_spelling, humps, joined_by_sign, spellings_of
 from text.words import INDEXED_WORD, indexed_words, is_indexed_by_bigrams
 
 TERM_SPACE = 999_999_937  # the largest prime below 10^9, the dimension limit of pgvector's sparse vectors
@@ -191,7 +191,7 @@ def weigh_question(question: str, respelling: Respelling = AS_WRITTEN) -> QueryT
             found.setdefault(term, (SIDE_WEIGHT, 0.0))
         if unaccented and not entry.unspaced:
             found.setdefault(_hash("~" + word), (1.0, 0.0))
-    for key in (*joined_words(folded, outer), *parted_words(question, outer)):
+    for key in (*beside_numbers(outer), *joined_by_sign(folded), *humps(question)):
         found.setdefault(_hash(key), (SIDE_WEIGHT, 0.0))
     for name in code_names(folded):
         if not name[0].isdigit():
@@ -299,7 +299,7 @@ def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
     counts.update([term for entry in entries for term in entry.all])
     names = [f"!{name}" for name in code_names(folded)]
     names += [key for form in spellings_of(folded) for key in form.keys if key not in names]
-    counts.update([_hash(key) for key in (*names, *joined_words(folded, words), *parted_words(text, words))])
+    counts.update([_hash(key) for key in (*names, *beside_numbers(words), *joined_by_sign(folded), *humps(text))])
     if not "".join(words).isascii():
         pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
         counts.update([pair for pair in pairs if pair])
