@@ -56,7 +56,7 @@ def _document(header: dict[str, Any], data: bytes, on_progress: Progress) -> Fra
     if packed is None:
         return reply, []
     blobs = [packed.rows, packed.terms.packed(), packed.vectors]
-    return {**reply, "segments": packed.segments, "texts": file.texts}, blobs
+    return {**reply, "segments": packed.segments, "words": list(packed.words), "texts": file.texts}, blobs
 
 
 def _pictures(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
