@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 
 from graph.errors import UnreadableDocument
 from tools.parsers import parse
-from tools.parsers.archives import OLE, ZIP
 from tools.parsers.canonical_text import Parsed
 from tools.parsers.office_package import old_format, refuse_encrypted
+from tools.parsers.parser_registry import OLE, ZIP
 
 _SECONDS = 100.0
 _START_AGAIN = 81  # its exit code
