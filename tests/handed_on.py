@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tools.library import sandbox
 from tools.library.sandbox import FILE_MEGABYTES, SECRETS, Sandbox
@@ -51,8 +52,8 @@ class HandedOn(Sandbox):
 
 
 @asynccontextmanager
-async def _opened(settings: JobSettings, size: int) -> AsyncIterator[Sandbox]:
-    opened = HandedOn(size, settings.file_seconds, FILE_MEGABYTES)
+async def _opened(settings: JobSettings, size: int, **others: Any) -> AsyncIterator[Sandbox]:
+    opened = HandedOn(size, settings.file_seconds, others.pop("megabytes", FILE_MEGABYTES), **others)
     try:
         yield opened
     finally:

@@ -151,8 +151,9 @@ class Ingestor:
         """Store documents in order, in batches of one transaction each; unreadable ones are refused, not raised.
 
         An archive's files are documents of their own; without ``unpack`` it is refused. ``progress`` is called with the
-        number of finished documents and their total. ``finish`` writes more in the transaction of each batch. Raises as ``ingest`` does for errors that
-        do not concern a single document, and what ``finish`` does; earlier batches stay stored.
+        number of finished documents and their total. ``finish`` writes more in the transaction of each batch. Raises
+        as ``ingest`` does for errors that do not concern a single document, and what ``finish`` does; earlier batches
+        stay stored.
         """
         workspace = await self._workspaces.number(identity.workspace)
         sources = await asyncio.to_thread(lambda: [UnreadDocument.of(each) for each in documents])

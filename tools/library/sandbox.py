@@ -264,9 +264,11 @@ class Sandbox:
 
 
 @asynccontextmanager
-async def opened_sandbox(settings: JobSettings, size: int, *, full_bytes: int = 0) -> AsyncIterator[Sandbox]:
+async def opened_sandbox(
+    settings: JobSettings, size: int, *, megabytes: int = FILE_MEGABYTES, **limits: int
+) -> AsyncIterator[Sandbox]:
     """Open a sandbox of ``size`` processes with the limits of the settings; end the processes on exit."""
-    sandbox = Sandbox(size, settings.file_seconds, FILE_MEGABYTES, full_bytes=full_bytes)
+    sandbox = Sandbox(size, settings.file_seconds, megabytes, **limits)
     try:
         yield sandbox
     finally:

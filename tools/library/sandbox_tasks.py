@@ -3,15 +3,18 @@
 Each task gets the fields of its order, the bytes that came with it, and ``send`` for frames before its reply.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any, Literal, Protocol
 
+from graph.errors import InvalidRequest
 from tools.library.drawn_pictures import placed_pictures
 from tools.library.reading import Reading, WiredDocument, read_document, wired_documents
+from tools.parsers.canonical_text import storable
 
 Frame = tuple[dict[str, Any], list[bytes]]
-Task = Literal["document", "unpack", "layout", "place", "addresses", "sitemap"]
+Task = Literal["document", "unpack", "layout", "place", "addresses", "sitemap", "json"]
 
 
 class Send(Protocol):
@@ -77,6 +80,20 @@ def _sitemap(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:
     return {"entries": sitemap_entries(blobs[0], header["max_bytes"])}, []
 
 
+def _json(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:
+    try:
+        fields = json.loads(blobs[0])
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        raise InvalidRequest("body: must be a JSON object.")
+    text = fields.pop("text", None)
+    rest = json.dumps(fields).encode()
+    if len(rest) > header["most_bytes"] or not isinstance(text, str | None):
+        raise InvalidRequest(f"body: at most {header['most_bytes']:,} bytes beside its text.")
+    return {"has_text": text is not None}, [rest, storable(text or "").encode()]
+
+
 TASKS: dict[Task, Callable[[dict[str, Any], Sequence[bytes], Send], Frame]] = {
     "document": _document,
     "unpack": _unpack,
@@ -84,4 +101,5 @@ TASKS: dict[Task, Callable[[dict[str, Any], Sequence[bytes], Send], Frame]] = {
     "place": _place,
     "addresses": _addresses,
     "sitemap": _sitemap,
+    "json": _json,
 }

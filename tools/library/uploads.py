@@ -53,6 +53,16 @@ class Uploads:
         self._worker.start()
         return job_id, is_archive
 
+    async def split_json(self, identity: Identity, body: bytes, *, most_bytes: int) -> tuple[bytes, str | None]:
+        """Return a JSON object without its ``text``, and that.
+
+        Raises InvalidRequest where it is none, or has more than ``most_bytes`` beside its text.
+        """
+        async with self._turns.take(await self._workspaces.number(identity.workspace)):
+            reply, blobs = await self._sandbox.run("json", {"most_bytes": most_bytes}, body)
+        rest, text = blobs
+        return rest, text.decode() if reply["has_text"] else None
+
     async def submit_all(self, identity: Identity, documents: Sequence[NewDocument]) -> str:
         """Take in documents, none of which is unpacked; return the id of their job. Raises as ``Jobs.open`` does."""
         wired = await asyncio.to_thread(lambda: [WiredDocument.of(each) for each in documents])

@@ -23,7 +23,7 @@ from tools.library.marked_passages import MarkedPassages
 from tools.library.mcp_library import McpLibrary, open_mcp_search
 from tools.library.original_views import PROCESSES, REPLY_BYTES, VIEW_MEGABYTES, VIEW_SECONDS, OriginalViews
 from tools.library.places import Places
-from tools.library.sandbox import Sandbox, opened_sandbox
+from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
 from tools.library.uploads import ARCHIVES_AT_ONCE, Uploads
@@ -118,6 +118,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     """
     configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
     processes = settings.jobs.workers + SPARE + ARCHIVES_AT_ONCE + 1  # one for pages of the web
+    viewing = settings.jobs.model_copy(update={"file_seconds": VIEW_SECONDS})
     formats()  # fail now, not at the first file, if an installed parser is broken
     async with (
         open_databases(settings) as database,
@@ -125,6 +126,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         opened_sandbox(settings.jobs, processes, full_bytes=settings.max_document_bytes) as sandbox,
         # So that no upload waits for the files of a source.
         opened_sandbox(settings.jobs, 1, full_bytes=settings.max_document_bytes) as followed,
+        opened_sandbox(viewing, PROCESSES, megabytes=VIEW_MEGABYTES, reply_bytes=REPLY_BYTES) as viewed,
     ):
         families = configured_families(settings, examined_by(examiner))
         async with database.connection() as connection:
@@ -133,7 +135,6 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         workspaces = Workspaces(database)
         spending = Spending(database, workspaces, settings.spending)
         originals = Originals.of(settings, database, workspaces)
-        viewed = Sandbox(PROCESSES, VIEW_SECONDS, VIEW_MEGABYTES, reply_bytes=REPLY_BYTES)
         views = OriginalViews(originals, ViewStore(database), viewed)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
@@ -204,7 +205,6 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                 )
         finally:
             await views.close()
-            await viewed.close()
             await syncs.close()
             await web_reader.close()
             await job_worker.close()
