@@ -22,6 +22,7 @@ from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable,
 from migrations import pending
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
+from tools.embeddings.onnx_embedding import OnnxEmbedder
 from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
@@ -69,7 +70,7 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
     if settings.milvus.url:
         announce("Checking Milvus")
         yield await check_milvus(settings)
-    if settings.reranker.base_url:
+    if settings.reranker.is_set:
         announce("Checking the reranker")
         yield await check_reranker(settings)
     for server in settings.mcp_search:
@@ -157,8 +158,10 @@ async def check_embedding(settings: Settings) -> Check:
             await _refuse_other_model(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)
-    where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
     facts: dict[str, object] = {"model": embedder.model, "dimension": embedder.dimension}
+    where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
+    if isinstance(embedder, OnnxEmbedder):
+        where, facts["folder"] = embedder.reading, settings.embedding.folder
     return Check("embedding", True, f"{embedder.model}, {embedder.dimension} dimensions, {where}", facts=facts)
 
 
@@ -307,20 +310,23 @@ def check_prices(settings: Settings) -> Check:
 
 async def check_reranker(settings: Settings) -> Check:
     """Score two texts, and check that the one that answers the question scores higher."""
+    from tools.rerankers.onnx_reranker import opened_reranker
     from tools.rerankers.reranker_endpoint import Reranker
 
     reranker = settings.reranker
     texts = ["The office opens at eight.", "A fern grows in the shade."]
     try:
-        opens, grows = await Reranker(reranker).score("When does the office open?", texts)
+        async with opened_reranker(reranker) as local:
+            opens, grows = await (local or Reranker(reranker)).score("When does the office open?", texts)
     except CitewellError as error:
         return failed("reranker", error)
     facts: dict[str, object] = {"kind": reranker.kind, "model": reranker.model, "url": reranker.url}
+    where = reranker.url if reranker.base_url else reranker.model
     if opens <= grows:
-        detail = f"{reranker.url} scores a text beside the question no lower than its answer"
+        detail = f"{where} scores a text beside the question no lower than its answer"
         advice = "Check that its model is a reranker, and CITEWELL_RERANKER__KIND."
         return Check("reranker", False, detail, advice, Exit.CONFIGURATION, facts)
-    name = f"{reranker.model} at {reranker.url}" if reranker.model else reranker.url
+    name = f"{reranker.model} at {reranker.url}" if reranker.model and reranker.base_url else where
     return Check("reranker", True, f"{name}; an answer scores {opens:.2f}, another text {grows:.2f}", facts=facts)
 
 

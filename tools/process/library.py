@@ -32,6 +32,7 @@ from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.process.engines import index_worker, open_databases, open_milvus
+from tools.rerankers.onnx_reranker import opened_reranker
 from tools.retrieval.candidates import (
     DEADLINE_SECONDS,
     LEAST_SEGMENTS,
@@ -121,8 +122,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
         opened_sandbox(settings.jobs, 1) as followed,  # so that no upload waits for the files of a source
         opened_sandbox(settings.jobs.model_copy(update=VIEW_LIMITS), 1) as viewed,
+        opened_reranker(settings.reranker) as reranker,
     ):
-        families = configured_families(settings, examined_by(examiner))
+        families = configured_families(settings, examined_by(examiner), reranker)
         async with database.connection() as connection:
             recorded = await recorded_embedding(connection)
         embedder = await open_embedder(settings, recorded)

@@ -16,6 +16,7 @@ from graph.ports import SearchQuery, SearchResult
 from graph.reasons import Reason, Reasons
 from text.terms import QueryTerms, weigh_question
 from tools.embeddings.embedder import Embedder
+from tools.embeddings.similarity_scale import FITTED, SimilarityScale
 from tools.retrieval.candidates import CandidateCounts, Candidates, has_enough, read_query_weights, record_search
 from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
@@ -60,6 +61,7 @@ class BoundQuery:
     scope: Scope = WHOLE_LIBRARY
     common: Combinations = NOTHING_COMMON
     coverage: float = 0.0
+    scale: SimilarityScale = FITTED
     embedding: NDArray[np.float32] | None = None
     candidates: Candidates | None = None
 
@@ -105,14 +107,21 @@ class HybridSearcher:
             degraded = NO_PGVECTOR
         elif coverage > 0:
             try:
-                embedding = _as_stored((await self._embedder.embed([query.text]))[0])
+                embedding = _as_stored(await self._embedder.embed_question(query.text))
             except EmbeddingUnavailable as error:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
 
         async def search_on(conn: Connection) -> SearchResult:
             async def search_in(place: Place) -> SearchResult:
-                asked = BoundQuery(place, query, weigh_question(query.text), coverage=coverage, embedding=embedding)
+                asked = BoundQuery(
+                    place,
+                    query,
+                    weigh_question(query.text),
+                    coverage=coverage,
+                    scale=self._embedder.scale,
+                    embedding=embedding,
+                )
                 return await self._answer_in(conn, asked, degraded)
 
             return await self._workspaces.read(conn, query.identity.workspace, search_in)
@@ -293,6 +302,7 @@ def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
         "top_k": query.top_k,
         "min_score": query.min_score,
         "expand": query.expand,
-        "coverage": asked.coverage,
+        "dense_slope": asked.coverage * asked.scale.slope,
+        "dense_offset": asked.coverage * asked.scale.offset,
         "embedding": None if asked.embedding is None else vector_as_text(asked.embedding),
     }
