@@ -18,7 +18,14 @@ from api.app import mount_routes
 from cli.command import BY_CODE, Exit, opened_embedder
 from cli.judge import JudgeState, configured_judges, judge_states
 from cli.provenance import PREFIX, environment_name, setting_names
-from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable, ModelRefused, ModelUnavailable
+from graph.errors import (
+    CitewellError,
+    ConfigurationError,
+    DatabaseUnavailable,
+    EmbeddingMismatch,
+    ModelRefused,
+    ModelUnavailable,
+)
 from migrations import pending
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
@@ -26,6 +33,7 @@ from tools.embeddings.onnx_embedding import OnnxEmbedder
 from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
+from tools.retrieval.reindexing import gathered
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
 from tools.storage.embedded import locate_data_folder, unprivileged_user
@@ -168,8 +176,14 @@ async def check_embedding(settings: Settings) -> Check:
 async def _refuse_other_model(settings: Settings, embedder: Embedder) -> None:
     try:
         async with _connection(settings) as connection:
-            if await _one(connection, "SELECT to_regclass('embedding_models')") != "None":
+            if await _one(connection, "SELECT to_regclass('embedding_models')") == "None":
+                return
+            try:
                 await refuse_mismatch(connection, embedder)
+            except EmbeddingMismatch as error:
+                if begun := await gathered(connection, embedder):
+                    raise EmbeddingMismatch(f"{error.message} But {begun}.", suggestion=begun.advice) from error
+                raise
     except DatabaseUnavailable as error:
         log.info("The library's embedding model could not be read: %s", error.message)
 

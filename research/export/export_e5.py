@@ -147,9 +147,8 @@ def write_folder(weights: PackedE5, folder: Path, *, quantise: bool) -> None:
     if quantise:
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
-        quantize_dynamic(
-            folder / "onnx" / "model.onnx", folder / "onnx" / "model_quantized.onnx", weight_type=QuantType.QInt8
-        )
+        whole, small = folder / "onnx" / "model.onnx", folder / "onnx" / "model_quantized.onnx"
+        quantize_dynamic(whole, small, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
     tokenizer(weights).save(str(folder / "tokenizer.json"))
     said: dict[str, Any] = {
         "config.json": {

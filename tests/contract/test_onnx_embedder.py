@@ -151,7 +151,7 @@ async def test_a_file_that_is_no_encoder_is_told_at_the_start(tmp_path: Path, we
 
 
 async def test_more_dimensions_than_the_model_has(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="embedding.dimension") as caught:
+    with pytest.raises(ConfigurationError, match=r"embedding\.dimension") as caught:
         async with opened(write_folder(tmp_path / "tiny", encoder()), 32):
             pass
     assert f"CITEWELL_EMBEDDING__DIMENSION to at most {WIDTH}" in caught.value.advice

@@ -36,7 +36,7 @@ async def test_texts_are_scored_beside_the_question(tmp_path: Path, labels: int)
 @pytest.mark.parametrize("weights", [reranker(3), encoder(), b"none"])
 async def test_what_is_no_reranker_is_told_at_the_start(tmp_path: Path, weights: bytes) -> None:
     folder = write_folder(tmp_path / "tiny", weights)
-    with pytest.raises(ConfigurationError, match="reranker.model"):
+    with pytest.raises(ConfigurationError, match=r"reranker\.model"):
         async with opened_reranker(settings(folder)):
             pass
 

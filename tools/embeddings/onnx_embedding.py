@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from graph.errors import ConfigurationError, EmbeddingUnavailable
 from text.language import language
 from tools.embeddings.endpoint_embedding import ENGLISH_ONLY, MOST_DIMENSION, OF_ANOTHER_LANGUAGE, known_name
-from tools.embeddings.similarity_scale import FITTED, SimilarityScale
+from tools.embeddings.similarity_scale import RELATIVE, SimilarityScale
 from tools.encoders.encoder_process import EncoderFailed, EncoderProcess, require_onnxruntime
 from tools.encoders.model_folder import ModelFolder, fault, read_folder
 
@@ -22,7 +22,7 @@ TOKEN_CHARACTERS = 16  # what is beyond as many for each token that the model ta
 class OnnxEmbedder:
     """An embedder by ONNX Runtime. Create it with ``open``, and ``close`` it after use."""
 
-    scale: SimilarityScale = FITTED
+    scale: SimilarityScale = RELATIVE
 
     def __init__(self, folder: ModelFolder, model: str, dimension: int, process: EncoderProcess) -> None:
         self.folder = folder

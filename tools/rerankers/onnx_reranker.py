@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from graph.errors import RerankerUnavailable
 from tools.encoders.encoder_process import EncoderFailed, EncoderProcess, require_onnxruntime
 from tools.encoders.model_folder import fault, read_folder
-from tools.rerankers.limits import LONGEST_QUERY, LONGEST_TEXT, SECONDS
+from tools.rerankers.scoring_limits import LONGEST_QUERY, LONGEST_TEXT, SECONDS
 from tools.settings import RerankerSettings
 from tools.telemetry.tracing import model_call
 

@@ -19,7 +19,7 @@ from graph.evidence import Hit, Segment
 from graph.ports import Grading, RelevanceGrader
 from graph.reasons import Reason
 from graph.usage import Meter
-from tools.rerankers.limits import LONGEST_QUERY, LONGEST_TEXT, SECONDS
+from tools.rerankers.scoring_limits import LONGEST_QUERY, LONGEST_TEXT, SECONDS
 from tools.settings import RerankerSettings
 from tools.telemetry.tracing import model_call
 from tools.web.retry_after import retry_after

@@ -32,6 +32,7 @@ from tools.retrieval.search_sql import (
     vector_as_text,
 )
 from tools.retrieval.title_hop import follow_titles
+from tools.retrieval.typical_vectors import TypicalVectors
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import Place, has_gone
 from tools.storage.tenants import Workspaces
@@ -89,6 +90,7 @@ class HybridSearcher:
         self._candidates = candidates
         self._shares = ReadableShares()
         self._common_terms = CommonTerms()
+        self._typical = TypicalVectors()
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
@@ -139,6 +141,9 @@ class HybridSearcher:
             asked = replace(asked, common=common)
         if asked.embedding is not None and asked.embedding.any():
             try:
+                if asked.scale.is_relative:
+                    scale = await self._typical.scaled(conn, place, asked.embedding, asked.scale)
+                    asked = replace(asked, scale=scale)
                 return await self._search(conn, asked, None)
             except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError) as error:
                 if has_gone(error):
